@@ -39,6 +39,7 @@ const selectors: [selectorType: string, value: unknown][] = [
   ['amountUsd', { op: 'between', min: '1000', max: '10000' }],
   ['percentOfBalance', { op: 'lte', value: '50' }],
   ['maxFee', { op: 'lte', value: '0.05' }],
+  ['riskScore', { op: 'lt', value: '70' }],
   ['velocityAmount', { ...velocity, per: 'initiator' }],
   ['velocityUsd', { ...velocity, per: 'vault' }],
   ['velocityCount', { op: 'lte', value: '10', windowSeconds: 3_600, per: 'destination' }],

@@ -4,13 +4,13 @@ import { createGroupCommit } from '../../server/src/db/group-commit.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../server/src/lib/limits.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
+import { signatureOf } from '../../server/src/lib/webhook-signature.ts'
 import {
   type Arrival,
   type ArrivalAnswer,
   commitWalletEvents,
 } from '../../server/src/modules/money/deposits/actions.ts'
 import { parseWalletEvent } from '../../server/src/modules/money/deposits/parse-event.ts'
-import { signatureOf } from '../../server/src/modules/money/deposits/signers.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../../server/src/testing/fake-wallet.ts'
 import { toRequest } from './http-load.ts'
 import { type Stack, webhookSecret } from './stack.ts'
@@ -107,7 +107,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   shuffle(overVaults)
 
   const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
-    commit: (batch) => commitWalletEvents(db, batch, new Date()),
+    commit: (batch) => commitWalletEvents(db, batch, { now: new Date(), isScreened: false }),
     batchMax: eventsPerCommitMax,
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,

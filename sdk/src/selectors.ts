@@ -31,6 +31,7 @@ type SelectorValues = {
   amountUsd: Comparison
   percentOfBalance: Comparison
   maxFee: Comparison
+  riskScore: Comparison
   velocityAmount: VelocityLimit
   velocityUsd: VelocityLimit
   velocityCount: VelocityLimit

@@ -26,6 +26,7 @@ import { ledgerRoutes } from './modules/money/ledger/routes.ts'
 import { ledgerComponents } from './modules/money/ledger/schema.ts'
 import { payoutRoutes } from './modules/money/payouts/routes.ts'
 import { payoutComponents } from './modules/money/payouts/schema.ts'
+import { screeningComponents } from './modules/money/screening/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { evidenceComponents } from './modules/money/transfers/evidence-schema.ts'
@@ -146,6 +147,7 @@ const components = [
   ...balanceTimelineComponents,
   ...counterpartyComponents,
   ...counterpartyGroupComponents,
+  ...screeningComponents,
   ...depositComponents,
   ...transferComponents,
   ...holdComponents,
@@ -219,7 +221,11 @@ function executorsOf(deps: Deps): Required<Executors> {
     // Events that arrived before their address are credited when it is created; the addresses do not import deposits.
     create_address: createAddressExecutor(deps, {
       onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>
-        creditUnmatchedEvents(trx, { vaultId, networkId, addressKey }, deps.clock()),
+        creditUnmatchedEvents(
+          trx,
+          { vaultId, networkId, addressKey },
+          { now: deps.clock(), isScreened: deps.config.screening !== null },
+        ),
     }),
     transfer_resolve: transferResolveExecutor(deps),
     event_resolve: eventResolveExecutor(deps),

@@ -103,6 +103,29 @@ describe('settings', () => {
     }
   })
 
+  it('T73 screening is off, or on with a secret of its own over a safe connection', () => {
+    const [SCREENING_SECRET, other] = [randomBytes(24).toString('base64'), randomBytes(24).toString('base64')]
+    const on = { ...production, SCREENING_URL: 'https://screen.example.org/v1', SCREENING_SECRET }
+    expect(readConfig(production).screening).toBeNull()
+    expect(readConfig({ ...on, SCREENING_SECRET: `${SCREENING_SECRET},${other}` }).screening).toEqual({
+      url: 'https://screen.example.org/v1',
+      secrets: [SCREENING_SECRET, other],
+    })
+    expect(readConfig({ ...on, SCREENING_URL: 'http://127.0.0.1:9000' }).screening?.url).toBe('http://127.0.0.1:9000')
+    const faulty = (env: object) => faultsOf({ ...on, ...env })
+    expect(faulty({ SCREENING_SECRET: '' })).toEqual(['SCREENING_SECRET is required with SCREENING_URL'])
+    expect(faulty({ SCREENING_SECRET: ',' })).toEqual(['SCREENING_SECRET is required with SCREENING_URL'])
+    expect(faulty({ SCREENING_URL: '' })).toEqual(['SCREENING_SECRET is set, and SCREENING_URL is not'])
+    for (const env of [
+      { SCREENING_SECRET: 'short' },
+      { SCREENING_SECRET: production.WALLET_WEBHOOK_SECRET },
+      { SCREENING_URL: 'http://screen.example.org' },
+      { SCREENING_URL: 'ftp://screen.example.org' },
+      { SCREENING_URL: 'https://user:pass@screen.example.org' },
+    ])
+      expect(faulty(env), JSON.stringify(env)).toEqual([expect.stringMatching(/^SCREENING_/)])
+  })
+
   it.each(['', '   ', ',', ' , '])('T14 the webhook secret %j refuses to start outside demo mode', (secret) => {
     expect(faultsOf({ ...production, WALLET_WEBHOOK_SECRET: secret })).toEqual([
       expect.stringMatching(/^WALLET_WEBHOOK_SECRET /),
@@ -226,6 +249,7 @@ describe('settings', () => {
       'STRONGROOM_SECRET_KEY',
       'SMTP_URL',
       'WALLET_WEBHOOK_SECRET',
+      'SCREENING_SECRET',
       'METRICS_TOKEN',
     ])
   })

@@ -27,6 +27,8 @@ export type Config = {
   ratesUrl: string | null
   /** A rate that differs from an earlier one by more than this waits for a second person. */
   rateJumpFactorHundredths: number
+  /** Who screens deposits and transfers; null: nobody. Several secrets during a rotation. */
+  screening: { url: string; secrets: string[] } | null
   approvalTtlHours: number
   /** A transfer that the wallet service has had for longer without an outcome is shown as stuck, and mailed once. */
   stuckAfterMinutes: number
@@ -103,6 +105,18 @@ export const settings: Setting[] = [
     name: 'RATE_JUMP_FACTOR',
     about: 'a rate more than this many times higher or lower than an earlier one is held back; 1.01 to 999.99',
     fallback: '2',
+  },
+  {
+    name: 'SCREENING_URL',
+    about: 'service that allows, holds or blocks each deposit and transfer; https, or http on this machine; unset: off',
+    fallback: '',
+  },
+  {
+    name: 'SCREENING_SECRET',
+    about:
+      'signs questions and answers: at least 24 random bytes, several separated by commas; required with SCREENING_URL',
+    fallback: '',
+    isSecret: true,
   },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
   {
@@ -212,6 +226,7 @@ export function readConfig(env: Environment = process.env): Config {
     secretKey,
     ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
     rateJumpFactorHundredths,
+    screening: readScreening(reader, webhookSecrets),
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     stuckAfterMinutes: integer('STUCK_AFTER_MINUTES', 30, 1, 10_080),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
@@ -307,6 +322,31 @@ function readWebhookSecrets({ demo, faults, list, refuseWeak }: Reader): string[
   if (webhookFault !== null) faults.push(`WALLET_WEBHOOK_SECRET ${webhookFault}`)
   else refuseWeak('WALLET_WEBHOOK_SECRET', webhookSecrets)
   return webhookSecrets
+}
+
+/** Screening is on or off as a whole: with half of its settings it would be believed to be on. */
+function readScreening(
+  { demo, faults, text, url, list, refuseWeak }: Reader,
+  webhookSecrets: string[],
+): Config['screening'] {
+  const address = url('SCREENING_URL', ['http:', 'https:'])
+  const secrets = list('SCREENING_SECRET')
+  const isNamed = text('SCREENING_URL') !== null
+  if (address !== null) {
+    const { protocol, hostname, username, password } = new URL(address)
+    if (username !== '' || password !== '') faults.push('SCREENING_URL must not hold credentials; use SCREENING_SECRET')
+    if (protocol === 'http:' && !demo && !isLoopback(hostname))
+      faults.push('SCREENING_URL must begin with https://, or with http:// for a service on this machine')
+  }
+  if (!isNamed && secrets.length > 0) faults.push('SCREENING_SECRET is set, and SCREENING_URL is not')
+  if (!isNamed) return null
+  if (secrets.length === 0) faults.push('SCREENING_SECRET is required with SCREENING_URL')
+  const fault = faultOfWebhookSecrets(secrets, { mayBeGuessed: true })
+  if (fault !== null) faults.push(`SCREENING_SECRET ${fault}`)
+  else refuseWeak('SCREENING_SECRET', secrets)
+  if (secrets.some((secret) => webhookSecrets.includes(secret)))
+    faults.push('SCREENING_SECRET must be another secret than WALLET_WEBHOOK_SECRET')
+  return address === null ? null : { url: address, secrets }
 }
 
 function readMail(reader: Reader): Pick<Config, 'smtpUrl' | 'smtpRequiresTls'> {

@@ -180,6 +180,15 @@ export const checksAfter: Record<string, Check[]> = {
       refusedBy: method === 'passkey' ? null : 'sessions_method_check',
     })),
   ],
+  '0045-screening': [
+    { query: 'select id, origin from holds', finds: [{ id: 'h1', origin: 'people' }] },
+    insertHolds(['people', 'people'], 'holds_active'),
+    insertHolds(['people', 'screening'], null),
+    {
+      query: `select indexdef like '%WHERE%' as leaves_out from pg_indexes where indexname = 'holds_newest'`,
+      finds: [{ leaves_out: true }],
+    },
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {
@@ -198,6 +207,16 @@ function insertPasskey(credentialId: string, refusedBy: string | null): Check {
   return {
     statement: `insert into passkeys (id, user_id, credential_id, public_key, signatures, transports, is_synced, name, created_at)
       values ('k1', 'u1', '${credentialId}', 'key', 0, '{internal}', false, 'Phone', now())`,
+    refusedBy,
+  }
+}
+
+/** Active holds of these origins on one deposit. */
+function insertHolds(origins: string[], refusedBy: string | null): Check {
+  const rows = origins.map((origin, i) => `('v1', 'h9${i}', 'deposit', 'd1', '${origin}', 'Wait', 0, now())`)
+  return {
+    statement: `insert into holds (vault_id, id, subject_type, subject_id, origin, reason, reserved, created_at)
+      values ${rows.join(', ')}`,
     refusedBy,
   }
 }

@@ -734,6 +734,21 @@ export const rowsAfter: Record<string, Rows> = {
           transports: ['internal'],
           is_synced: false,
           name: 'Phone',
+  '0045-screening': [
+    [
+      'screenings',
+      [
+        {
+          vault_id: 'v1',
+          subject_type: 'deposit',
+          subject_id: 'd1',
+          id: 'sc1',
+          verdict: 'allow',
+          score: 5,
+          reference: 'case-1',
+          asked_at: at,
+          answered_at: at,
+          attempts: 1,
           created_at: at,
         },
       ],

@@ -746,6 +746,23 @@ export interface Routes {
   vault_id: string;
 }
 
+export interface Screenings {
+  answered_at: Timestamp | null;
+  asked_at: Timestamp | null;
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  failure: string | null;
+  id: string;
+  next_attempt_at: Timestamp | null;
+  reference: string | null;
+  score: number | null;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string;
+  verdict: string | null;
+  waived_hold_id: string | null;
+}
+
 export interface ServiceTokens {
   created_at: Timestamp;
   created_by_id: string;
@@ -971,6 +988,7 @@ export interface DB {
   report_export_chunks: ReportExportChunks;
   report_exports: ReportExports;
   routes: Routes;
+  screenings: Screenings;
   service_tokens: ServiceTokens;
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;

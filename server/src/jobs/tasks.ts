@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
+import { runDueScreenings } from '../modules/money/screening/run.ts'
 import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
 import { noteStuckTransfers } from '../modules/money/transfers/stuck.ts'
 import { expireTransfers } from '../modules/money/transfers/vote.ts'
@@ -20,7 +21,7 @@ export function startTasks(deps: Deps): () => Promise<void> {
 /** Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named here. */
 function tasksOf(deps: Deps): Task[] {
   const delivery = createDelivery(deps)
-  const { ratesUrl } = deps.config
+  const { ratesUrl, screening } = deps.config
   return [
     {
       name: 'deliver-transfers',
@@ -28,6 +29,7 @@ function tasksOf(deps: Deps): Task[] {
       run: () => delivery.round(),
       finish: () => Promise.all(delivery.underWay.values()),
     },
+    ...(screening === null ? [] : [{ name: 'screen', everyMilliseconds: 400, run: () => runDueScreenings(deps) }]),
     { name: 'expire-transfers', everyMilliseconds: 400, run: () => expireTransfers(deps) },
     { name: 'expire-payouts', everyMilliseconds: 1_000, run: () => expirePayouts(deps) },
     { name: 'note-stuck-transfers', everyMilliseconds: 10_000, run: () => noteStuckTransfers(deps) },

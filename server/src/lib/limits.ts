@@ -185,6 +185,20 @@ export const rateAnswerBytesMax = 1_048_576
 export const rateCallTimeoutMilliseconds = 10_000
 /** One call to a wallet service, repetitions included. */
 export const walletCallTimeoutMilliseconds = 10_000
+/** One question to the screening service. An answer that comes later is none. */
+export const screeningCallTimeoutMilliseconds = 10_000
+export const screeningAnswerBytesMax = 16_384
+/** How long a claim on a question holds; longer than the call, so that no two nodes ask it at once. */
+export const screeningLeaseMilliseconds = 30_000
+/** Questions that a node asks at a time. */
+export const screeningsAtOnce = 10
+export const screeningBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 60_000 }
+/** A transfer that was allowed is asked about again when it is handed over later than this. */
+export const screeningValidMinutes = 60
+/** How long an order waits for the scores of its payments, and how many of a payout are asked for at a time. */
+export const orderScreeningMilliseconds = 15_000
+export const orderScreeningsAtOnce = 10
+export const screeningScoreMax = 100
 export const readinessTimeoutMilliseconds = 1_000
 
 /** How long PostgreSQL works on a statement of a request or a job, and on one of a report or of a verification. */
@@ -224,7 +238,6 @@ export const addressTurnWaitMilliseconds = 20_000
 export const addressCreationMilliseconds = 25_000
 /** What an operator watches: how far it is counted, and how often a node reads it at most. */
 export const countedMax = 10_000
-export const stuckTransferMinutes = 30
 export const watchSeconds = 5
 export const watchWalletsSeconds = 30
 export const watchedVaultsMax = 1_000

@@ -84,6 +84,7 @@ function subjectOf({ selectorType, expected }: Selector): string {
     amountUsd: () => t('The value in USD'),
     percentOfBalance: () => t('The share of what is available'),
     maxFee: () => t('The highest network fee'),
+    riskScore: () => t('The risk score of the screening'),
     velocityAmount: () => t('The sum of the transfers of this token {window}', { window: windowOf(expected) }),
     velocityUsd: () => t('The value of all transfers {window}', { window: windowOf(expected) }),
     velocityCount: () => t('The number of transfers {window}', { window: windowOf(expected) }),
@@ -125,7 +126,7 @@ function durationOf(seconds: number): string {
   return new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size)
 }
 
-const compared = /^(amount|amountUsd|percentOfBalance|maxFee|velocity\w+|counterpartyAgeHours)$/
+const compared = /^(amount|amountUsd|percentOfBalance|maxFee|riskScore|velocity\w+|counterpartyAgeHours)$/
 
 function conditionOf({ selectorType, expected }: Selector, nameOf: NameOf): string {
   if (compared.test(selectorType)) return comparisonOf(selectorType, expected)

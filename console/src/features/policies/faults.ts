@@ -79,7 +79,8 @@ function contradictionOf(policy: PolicyParts): string | null {
 type Range = { low: string; lowIncluded: boolean; high: string | null; highIncluded: boolean }
 
 function rangeOf({ selectorType, value }: Clause): Range | null {
-  if (!['amount', 'amountUsd', 'percentOfBalance', 'maxFee', 'counterpartyAgeHours'].includes(selectorType)) return null
+  const compared = ['amount', 'amountUsd', 'percentOfBalance', 'maxFee', 'riskScore', 'counterpartyAgeHours']
+  if (!compared.includes(selectorType)) return null
   const { op, value: bound, min, max } = value as { op: string; value: string; min: string; max: string }
   const needed = op === 'between' ? [min, max] : [bound]
   if (!needed.every((each) => /^\d+(\.\d+)?$/.test(each ?? ''))) return null

@@ -36,6 +36,7 @@ export function subjectWord(selectorType: string, label?: string): string {
     amountUsd: t('the amount in USD'),
     percentOfBalance: t('the share of the balance'),
     maxFee: t('the highest network fee'),
+    riskScore: t('the risk score of the screening'),
     velocityAmount: t('the sum of the token'),
     velocityUsd: t('the sum in USD'),
     velocityCount: t('the number of transfers'),

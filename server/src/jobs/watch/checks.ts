@@ -55,6 +55,26 @@ export const checks: Check[] = [
       'Ask the wallet service why it is not mined: fees that are too low, a nonce that is missing, or a node behind.',
   },
   {
+    alert: 'StrongroomScreeningSilent',
+    gauge: 'strongroom_screenings_oldest_seconds',
+    red: { above: 300 },
+    minutes: 2,
+    severity: 'critical',
+    title: 'The screening service answers',
+    advice:
+      'See "screening" in the log, and whether SCREENING_URL answers with the right secret. What it was asked about stays held.',
+  },
+  {
+    alert: 'StrongroomVaultHeld',
+    gauge: 'strongroom_held_subjects',
+    labels: { subject: 'vault' },
+    red: { above: 0 },
+    minutes: 0,
+    severity: 'warning',
+    title: 'No vault is on hold as a whole',
+    advice: 'Nothing of it is ordered, voted on or sent. Its administrators know why; two people release it.',
+  },
+  {
     alert: 'StrongroomEventsQuarantined',
     gauge: 'strongroom_wallet_events',
     labels: { outcome: 'quarantined' },

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
-import { countedMax, stuckTransferMinutes } from '../../lib/limits.ts'
+import { countedMax } from '../../lib/limits.ts'
+import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
 /** How many there are, and the age of the oldest in seconds; 0 if there is none. */
 export type Waiting = { count: number; oldestSeconds: number }
@@ -9,6 +10,8 @@ export type Waiting = { count: number; oldestSeconds: number }
 export type Figures = {
   transfers: (Waiting & { phase: string })[]
   stuckTransfers: number
+  holds: { subject: HoldSubjectType; count: number }[]
+  screenings: Waiting
   walletEvents: (Waiting & { outcome: string })[]
   unsealedRecords: Waiting
   mails: Waiting
@@ -30,6 +33,13 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
   const transfers = await readTransfers(db, now)
   return {
     ...transfers,
+    holds: await readHolds(db),
+    screenings: await readWaiting(
+      db,
+      now,
+      sql`
+      select created_at as at from screenings where verdict is null and waived_hold_id is null order by created_at`,
+    ),
     walletEvents: await Promise.all(
       outcomes.map(async (outcome) => ({
         outcome,
@@ -66,27 +76,34 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
 }
 
 async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfers' | 'stuckTransfers'>> {
-  const stuckSince = new Date(now.getTime() - stuckTransferMinutes * 60_000)
   const { rows } = await sql<{ phase: string; count: number; oldest: Date; stuck: number }>`
     select f.phase, count(*)::int as count, min(f.created_at) as oldest,
-      count(*) filter (where f.phase not in ('waiting', 'halted') and o.updated_at < ${stuckSince})::int as stuck
+      count(f.stuck_since) filter (where f.phase in ('submitting', 'submitted', 'broadcast'))::int as stuck
     from (
-      (select t.vault_id, t.id, t.phase, t.created_at from transfers t
+      (select t.phase, t.created_at, t.stuck_since from transfers t
         where t.phase in ('queued', 'submitting', 'submitted', 'broadcast') order by t.next_attempt_at limit ${countedMax})
       union all
-      (select t.vault_id, t.id, t.phase, t.created_at from transfers t
+      (select t.phase, t.created_at, t.stuck_since from transfers t
         where t.phase = 'waiting' order by t.expires_at limit ${countedMax})
       union all
-      (select t.vault_id, t.id, t.phase, t.created_at from transfers t
+      (select t.phase, t.created_at, t.stuck_since from transfers t
         where t.phase = 'halted' order by t.created_at limit ${countedMax})
     ) f
-    join operations o on o.vault_id = f.vault_id and o.id = f.id
     group by f.phase`.execute(db)
   const transfers = phases.map((phase) => {
     const row = rows.find((each) => each.phase === phase)
     return { phase, count: row?.count ?? 0, oldestSeconds: row === undefined ? 0 : ageOf(row.oldest, now) }
   })
   return { transfers, stuckTransfers: rows.reduce((sum, { stuck }) => sum + stuck, 0) }
+}
+
+/** How many subjects of each kind are held, whatever holds them. */
+async function readHolds(db: Db): Promise<Figures['holds']> {
+  const { rows } = await sql<{ subject: HoldSubjectType; count: number }>`
+    select f.subject_type as subject, count(distinct (f.vault_id, f.subject_id))::int as count
+    from (select h.vault_id, h.subject_type, h.subject_id from holds h where h.released_at is null limit ${countedMax}) f
+    group by f.subject_type`.execute(db)
+  return holdSubjectTypes.map((subject) => rows.find((row) => row.subject === subject) ?? { subject, count: 0 })
 }
 
 /** @param rows SQL that selects `at` */

@@ -6,6 +6,7 @@ export function registerGauges(registry: Registry, watch: () => Promise<Sample[]
   const labelsOf: Partial<Record<Gauge, string[]>> = {
     strongroom_transfers: ['phase'],
     strongroom_transfers_oldest_seconds: ['phase'],
+    strongroom_held_subjects: ['subject'],
     strongroom_wallet_events: ['outcome'],
     strongroom_wallet_events_oldest_seconds: ['outcome'],
     strongroom_rate_age_seconds: ['network', 'token', 'source'],

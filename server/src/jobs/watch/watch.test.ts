@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../app.ts'
 import { openDatabase } from '../../db/client.ts'
+import { noteStuckTransfers } from '../../modules/money/transfers/stuck.ts'
 import { fakeAddress, fakeTxHash } from '../../testing/fake-wallet.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { alertRules, checks, judge } from './checks.ts'
@@ -39,13 +40,15 @@ describe('what an operator watches', () => {
     const address = await bench.fundedAddress()
     const { body: waiting } = await bench.order(address.id, '500')
     const { body: sent } = await bench.order(address.id, '1')
+    await bench.sql(`update transfers set phase = 'submitted', sent_at = now() where id = $1`, [sent.id])
     await bench.sql(`update transfers set created_at = created_at - interval '1 hour' where id = $1`, [waiting.id])
     const now = await read()
     expect(valueIn(now, 'strongroom_transfers', { phase: 'waiting' })).toBe(1)
     expect(valueIn(now, 'strongroom_transfers_oldest_seconds', { phase: 'waiting' })).toBeGreaterThan(3_500)
-    expect(valueIn(now, 'strongroom_transfers', { phase: 'queued' })).toBe(1)
+    expect(valueIn(now, 'strongroom_transfers', { phase: 'submitted' })).toBe(1)
     expect(valueIn(now, 'strongroom_transfers_stuck')).toBe(0)
     bench.test.clock.advance(31 * 60_000)
+    await noteStuckTransfers(bench.test.deps)
     expect(valueIn(await read(), 'strongroom_transfers_stuck')).toBe(1)
     await bench.sql(`update transfers set phase = 'halted' where id = $1`, [sent.id])
     const halted = await read()
@@ -53,6 +56,35 @@ describe('what an operator watches', () => {
     expect(redOf(halted)).toContain('StrongroomTransfersHalted')
     await bench.sql(`update transfers set phase = 'queued' where id = $1`, [sent.id])
     for (const { id } of [waiting, sent]) await bench.act(bench.owner, id, 'cancel')
+  })
+
+  it('counts what is held once, whatever holds it, and what the screening has not answered', async () => {
+    const address = await bench.fundedAddress()
+    const [{ id }] = await bench.sql('select id from deposits where address_id = $1', [address.id])
+    const { admin } = bench.vault
+    const reason = 'Something is wrong'
+    for (const [subjectType, subjectId] of [
+      ['deposit', id],
+      ['vault', bench.vault.id],
+    ])
+      expect((await admin.post('/vaults/main-vault/holds', { subjectType, subjectId, reason })).status).toBe(201)
+    await bench.sql(
+      `insert into holds (vault_id, id, subject_type, subject_id, origin, reason, reserved, created_at)
+       values ($1, 'another', 'deposit', $2, 'screening', 'x', 0, now())`,
+      [bench.vault.id, id],
+    )
+    await bench.sql(
+      `insert into screenings (vault_id, subject_type, subject_id, id, created_at) values ($1, 'deposit', $2, 'x', now())`,
+      [bench.vault.id, id],
+    )
+    bench.test.clock.advance(600_000)
+    const samples = await read()
+    expect(valueIn(samples, 'strongroom_held_subjects', { subject: 'deposit' })).toBe(1)
+    expect(valueIn(samples, 'strongroom_held_subjects', { subject: 'user' })).toBe(0)
+    expect(valueIn(samples, 'strongroom_screenings')).toBe(1)
+    expect(redOf(samples)).toEqual(expect.arrayContaining(['StrongroomScreeningSilent', 'StrongroomVaultHeld']))
+    await bench.sql('delete from screenings')
+    await bench.sql(`update holds set released_at = now(), release_reason = 'x'`)
   })
 
   it('sees events, records, mails, exports and rates that wait too long', async () => {
@@ -102,7 +134,7 @@ describe('what an operator watches', () => {
     const { clock } = bench.test.deps
     const scans = () =>
       bench.sql(
-        `select relname, seq_scan from pg_stat_user_tables where relname in ('transfers', 'wallet_events', 'audit_records',
+        `select relname, seq_scan from pg_stat_user_tables where relname in ('holds', 'screenings', 'transfers', 'wallet_events', 'audit_records',
            'notifications', 'queued_mails', 'report_exports', 'token_rates', 'operations') order by relname`,
       )
     const [{ name }] = await bench.sql('select current_database() as name')

@@ -10,6 +10,7 @@ import { type NewOperation, toOperationRow } from '../../operations/feed/write.t
 import { lockOnchainAddress } from '../../vaults/addresses/queries.ts'
 import { isOverflow, postEntries } from '../ledger/post-entries.ts'
 import { depositPosting } from '../ledger/postings.ts'
+import { holdNewDeposits } from '../screening/hold.ts'
 import { mayCredit } from './authority.ts'
 import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
 import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets, insertEventsOnce } from './queries.ts'
@@ -47,6 +48,8 @@ type Credit = {
   quarantined: Quarantined | null
 }
 type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
+/** When, and whether what is credited is held until the screening has allowed it. */
+export type Crediting = { now: Date; isScreened: boolean }
 type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
 /**
@@ -56,9 +59,9 @@ type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
  * The database refuses an amount that exceeds its account. The usual path does not check for it: when an event fails
  * alone for this reason, it is processed again and quarantined.
  */
-export async function commitWalletEvents(db: Db, arrivals: Arrival[], now: Date): Promise<ArrivalAnswer[]> {
+export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting: Crediting): Promise<ArrivalAnswer[]> {
   const receive = (credit: CreditEvents) =>
-    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, now }))
+    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, crediting }))
   try {
     return await receive(creditDeposits)
   } catch (error) {
@@ -67,21 +70,21 @@ export async function commitWalletEvents(db: Db, arrivals: Arrival[], now: Date)
   }
 }
 
-type CreditEvents = (trx: Trx, events: AuthenticEvent[], now: Date) => Promise<Outcome[]>
+type CreditEvents = (trx: Trx, events: AuthenticEvent[], crediting: Crediting) => Promise<Outcome[]>
 
 async function receiveWalletEvents(
   trx: Trx,
-  { arrivals, credit, now }: { arrivals: Arrival[]; credit: CreditEvents; now: Date },
+  { arrivals, credit, crediting }: { arrivals: Arrival[]; credit: CreditEvents; crediting: Crediting },
 ): Promise<ArrivalAnswer[]> {
   const found = await credit(
     trx,
     arrivals.flatMap(({ event, signedBy }) => (event === null ? [] : [{ event, signedBy }])),
-    now,
+    crediting,
   )
   const outcomes = arrivals.map(({ event, signedBy }) =>
     event === null ? notCredited('ignored', 'unknown_kind', signedBy) : found.shift()!,
   )
-  await insertWalletEvents(trx, arrivals, outcomes, now)
+  await insertWalletEvents(trx, arrivals, outcomes, crediting.now)
   return outcomes.map((one) =>
     isCredit(one) ? { outcome: one.outcome, reason: one.reason, depositId: one.depositId } : one,
   )
@@ -121,7 +124,7 @@ async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outco
 export async function creditUnmatchedEvents(
   trx: Trx,
   address: { vaultId: string; networkId: string; addressKey: string },
-  now: Date,
+  crediting: Crediting,
 ): Promise<void> {
   const stored = await trx
     .selectFrom('wallet_events')
@@ -137,7 +140,7 @@ export async function creditUnmatchedEvents(
     const event = parseStoredEvent(body)
     return event === null ? [] : [{ id, event, signedBy: signed_by }]
   })
-  const outcomes = await creditOneByOne(trx, events, now)
+  const outcomes = await creditOneByOne(trx, events, crediting)
   const quarantineKeys = new Set<string>()
   for (const [i, credit] of outcomes.entries()) {
     if (!isCredit(credit) || credit.outcome === 'unmatched') continue
@@ -163,11 +166,11 @@ export async function creditUnmatchedEvents(
 export async function creditQuarantinedEvent(
   trx: Trx,
   { body, signedBy }: { body: string; signedBy: string[] | null },
-  now: Date,
+  crediting: Crediting,
 ): Promise<string | null> {
   const event = parseStoredEvent(body)
   if (event === null) return null
-  const [outcome] = await creditOneByOne(trx, [{ event, signedBy }], now)
+  const [outcome] = await creditOneByOne(trx, [{ event, signedBy }], crediting)
   const isCredited = outcome !== undefined && isCredit(outcome) && outcome.quarantined === null
   return isCredited ? outcome.depositId : null
 }
@@ -176,16 +179,16 @@ export async function creditQuarantinedEvent(
 type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
 
 /** Credits every event that is due, each once; returns the outcomes in the order of the events. */
-async function creditDeposits(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
-  const { outcomes, candidates } = await planCredits(trx, events, now)
-  return postCredits(trx, outcomes, candidates, now)
+async function creditDeposits(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
+  const { outcomes, candidates } = await planCredits(trx, events, crediting.now)
+  return postCredits(trx, outcomes, candidates, crediting)
 }
 
 /** As `creditDeposits`, but an event whose amount exceeds its account is quarantined. */
-async function creditOneByOne(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
+async function creditOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
   const all: Outcome[] = []
   for (const event of events) {
-    const { outcomes, candidates } = await planCredits(trx, [event], now)
+    const { outcomes, candidates } = await planCredits(trx, [event], crediting.now)
     const [candidate] = candidates
     if (candidate === undefined) {
       all.push(...outcomes)
@@ -193,7 +196,7 @@ async function creditOneByOne(trx: Trx, events: AuthenticEvent[], now: Date): Pr
     }
     await sql`savepoint credit`.execute(trx)
     try {
-      all.push(...(await postCredits(trx, outcomes, candidates, now)))
+      all.push(...(await postCredits(trx, outcomes, candidates, crediting)))
     } catch (error) {
       if (!isOverflow(error)) throw error
       await sql`rollback to savepoint credit`.execute(trx)
@@ -243,7 +246,12 @@ async function planCredits(
   return { outcomes, candidates }
 }
 
-async function postCredits(trx: Trx, outcomes: Outcome[], candidates: Candidate[], now: Date): Promise<Outcome[]> {
+async function postCredits(
+  trx: Trx,
+  outcomes: Outcome[],
+  candidates: Candidate[],
+  { now, isScreened }: Crediting,
+): Promise<Outcome[]> {
   const insertedIds = await insertDeposits(trx, candidates)
   const fresh = candidates.filter(({ operation }) => insertedIds.has(operation.id)).map(({ operation }) => operation)
   await insertRows(trx, { operations: fresh.map(toOperationRow) })
@@ -251,11 +259,9 @@ async function postCredits(trx: Trx, outcomes: Outcome[], candidates: Candidate[
   const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
   const all = [...outcomes]
   for (const [i, candidate] of repeated.entries()) all[candidate.n] = compareWithFirst(candidate, firsts[i]!)
-  await postEntries(
-    trx,
-    fresh.map(({ id, ...operation }) => depositPosting({ ...operation, operationId: id })),
-    now,
-  )
+  const credits = fresh.map(({ id, ...operation }) => depositPosting({ ...operation, operationId: id }))
+  const held = isScreened && fresh.length > 0 ? await holdNewDeposits(trx, fresh, now) : []
+  await postEntries(trx, [...credits, ...held], now)
   return all
 }
 

@@ -9,6 +9,7 @@ import type { DetailColumns } from '../../operations/feed/present.ts'
 import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
+import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 import type { EventReason, QuarantineReason } from './schema.ts'
 
@@ -125,6 +126,7 @@ export type DepositRow = DetailColumns & {
   from_address: string | null
   is_dust: boolean
   blockchain_at: Date | null
+  screening: ScreeningColumns | null
   outcome: 'credited' | 'quarantined'
   /** Why it is quarantined. */
   reason: QuarantineReason | null
@@ -136,7 +138,8 @@ const creditedDeposits = sql`
     o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
     trim_scale(o.usd_rate) as usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust,
     o.tags, o.payment_purpose, o.note, o.blockchain_at,
-    o.created_at, 'credited' as outcome, null as reason
+    o.created_at, ${screeningOf('deposit', sql.ref('o.vault_id'), sql.ref('o.id'))} as screening,
+    'credited' as outcome, null as reason
   from operations o
   join deposits d on d.vault_id = o.vault_id and d.id = o.id
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
@@ -181,7 +184,7 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
       null::timestamptz as usd_rate_as_of, null as usd_rate_source, null as usd_value, ${isDust('q.amount', 't')} as is_dust,
       null as category,
       '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at, e.received_at as created_at,
-      'quarantined' as outcome, e.reason
+      null as screening, 'quarantined' as outcome, e.reason
     from wallet_events e
     cross join lateral jsonb_to_record(e.quarantined)
       as q(amount numeric, "addressId" text, "tokenId" text, "txHash" text, index integer, "fromAddress" text)

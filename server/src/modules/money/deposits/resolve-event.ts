@@ -7,13 +7,15 @@ import { correctOperationAmount } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { TransactionState } from '../../registry/wallet-service/answers.ts'
 import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { assertNotHeld, findHoldOnDeposit } from '../../rules/holds/active.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { isBelowZero } from '../ledger/adjust.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { correctionPosting } from '../ledger/postings.ts'
 import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
-import { creditQuarantinedEvent } from './actions.ts'
+import { screenSurplus } from '../screening/hold.ts'
+import { type Crediting, creditQuarantinedEvent } from './actions.ts'
 import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
 
 export const eventOutcomes = ['credit', 'dismiss'] as const
@@ -87,15 +89,20 @@ export function eventResolveExecutor(deps: Deps): Executor {
       const found = await lockQuarantined(trx, context.vaultId, step.targetId ?? '')
       if (found === null) throw notFound('Wallet event')
       if (found.outcome !== 'quarantined' || (found.credited ?? 'none') !== baseVersion) throw new StaleError()
-      await carryOut(trx, found, { step, context, transaction: fetched as TransactionState | null })
+      const isScreened = deps.config.screening !== null
+      await carryOut(trx, found, { step, context, transaction: fetched as TransactionState | null, isScreened })
       return { resultId: found.id }
     },
   }
 }
 
-type Work = { step: Step; context: StepContext; transaction: TransactionState | null }
+type Work = { step: Step; context: StepContext; transaction: TransactionState | null; isScreened: boolean }
 
-async function carryOut(trx: Trx, found: QuarantinedEvent, { step, context, transaction }: Work): Promise<void> {
+async function carryOut(
+  trx: Trx,
+  found: QuarantinedEvent,
+  { step, context, transaction, isScreened }: Work,
+): Promise<void> {
   const { vaultId, initiatorId: actorId, now } = context
   const { outcome, reason } = payloadOf(step)
   const by = { vaultId, actorId, now }
@@ -107,29 +114,41 @@ async function carryOut(trx: Trx, found: QuarantinedEvent, { step, context, tran
   }
   const objection = objectionTo(found, transaction)
   if (objection !== null) throw notProven(objection)
-  const depositId = found.depositId ?? (await creditAnew(trx, found, now))
-  if (found.depositId !== null) await correctDeposit(trx, found, context)
+  const crediting = { now, isScreened }
+  const depositId = found.depositId ?? (await creditAnew(trx, found, crediting))
+  if (found.depositId !== null) await correctDeposit(trx, found, vaultId, crediting)
   await resolveQuarantined(trx, found, { outcome: 'credited', depositId })
   const details = { reason, amount: found.amount, before: found.credited, depositId }
   await audit(trx, by, 'wallet_event.credited', target, details)
 }
 
 /** An event that its account could not hold, and perhaps can by now. @throws 409 */
-async function creditAnew(trx: Trx, found: QuarantinedEvent, now: Date): Promise<string> {
-  const depositId = await creditQuarantinedEvent(trx, { body: found.body, signedBy: found.signedBy }, now)
+async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Crediting): Promise<string> {
+  const depositId = await creditQuarantinedEvent(trx, { body: found.body, signedBy: found.signedBy }, crediting)
   if (depositId === null) throw conflict('balance_overflow', 'The account of the address still cannot hold the amount')
   return depositId
 }
 
-/** Moves the difference between what was credited and what the chain has. @throws 409 */
-async function correctDeposit(trx: Trx, found: QuarantinedEvent, { vaultId, now }: StepContext): Promise<void> {
+/**
+ * Moves the difference between what was credited and what the chain has. What is held is not corrected, because its hold has
+ * reserved what was credited. @throws 409
+ */
+async function correctDeposit(
+  trx: Trx,
+  found: QuarantinedEvent,
+  vaultId: string,
+  { now, isScreened }: Crediting,
+): Promise<void> {
   const { depositId: operationId, addressId, tokenId } = found
   const difference = BigInt(found.amount) - BigInt(found.credited ?? '0')
   if (operationId === null || difference === 0n) return
+  assertNotHeld(await findHoldOnDeposit(trx, vaultId, operationId))
   const posting = correctionPosting({ vaultId, tokenId, addressId, operationId, amount: difference })
   await postEntries(trx, [posting], now).catch((error: unknown) => {
     throw refusalOf(error) ?? error
   })
+  if (isScreened && difference > 0n)
+    await screenSurplus(trx, { vaultId, id: operationId, addressId, tokenId }, difference, now)
   await correctOperationAmount(trx, { vaultId, id: operationId, amount: found.amount, decimals: found.decimals, now })
 }
 

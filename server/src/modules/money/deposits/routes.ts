@@ -154,7 +154,8 @@ const arrivedAt = (row: { received_at: Date; id: string }) => ({ createdAt: row.
 /** The inbound webhook; it is outside /api/v1 and reads the raw bytes, because the signature covers them. */
 export function webhookRoutes(app: App, deps: Deps): void {
   const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
-    commit: (batch) => commitWalletEvents(deps.db, batch, deps.clock()),
+    commit: (batch) =>
+      commitWalletEvents(deps.db, batch, { now: deps.clock(), isScreened: deps.config.screening !== null }),
     batchMax: eventsPerCommitMax,
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,

@@ -16,6 +16,7 @@ import {
 import { noteLengthMax } from '../../../lib/limits.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
+import { ScreeningBeside } from '../screening/schema.ts'
 import { notFinalReasons } from './finality.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -68,6 +69,7 @@ export const Deposit = Closed(
     isDust: Type.Boolean({ description: 'Below the dust limit of the token as it is now.', examples: [false] }),
     metadata: Ref(OperationMetadata),
     blockchainAt: Nullable(Timestamp),
+    screening: ScreeningBeside,
     outcome: described(
       Enum(['credited', 'quarantined']),
       '`credited`, or `quarantined`: held back from the balance until people have examined it.',

@@ -10,7 +10,7 @@ import { insertHold } from '../../rules/holds/write.ts'
 import { decide } from '../../rules/policies/decide.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { holdPosting } from '../ledger/postings.ts'
-import { findMet, findSubject, isLastAdministrator, isShutOut, lockAccountOf, type Subject } from './queries.ts'
+import { findMet, findSubject, isLastAdministrator, isShutOut, reservableOf } from './queries.ts'
 
 type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string }
 
@@ -33,7 +33,8 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
 
   const { handedOver, initiatorIds } = await findMet(trx, vaultId, what)
   const id = newId(now)
-  const reserved = await availableOf(trx, vaultId, subject.deposit)
+  const reserved =
+    subject.deposit === null ? null : await reservableOf(trx, { vaultId, ...subject.deposit, origin: 'people' })
   await insertHold(trx, {
     vault_id: vaultId,
     id,
@@ -79,12 +80,4 @@ async function assertMayPlace(trx: Trx, member: Member, now: Date): Promise<void
   if (effect === 'allow') return
   if (effect === 'block') throw forbidden('blocked_by_policy', blockReason ?? 'A policy blocks this')
   throw forbidden('no_policy_allows', 'Administrators place holds, and those whom a policy allows it without votes')
-}
-
-/** What is still available of a deposit, in raw units, with its account locked; null for other subjects. */
-async function availableOf(trx: Trx, vaultId: string, deposit: Subject['deposit']): Promise<bigint | null> {
-  if (deposit === null) return null
-  const available = await lockAccountOf(trx, vaultId, deposit)
-  const amount = BigInt(deposit.amount)
-  return available < amount ? available : amount
 }

@@ -11,6 +11,7 @@ export function toHold(row: HoldRow): Static<typeof Hold> {
     subjectType: row.subject_type,
     subjectId: row.subject_id,
     subjectName: row.subject_name,
+    origin: row.origin,
     reason: row.reason,
     isActive: row.released_at === null,
     reserved:

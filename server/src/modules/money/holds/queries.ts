@@ -9,10 +9,11 @@ import type { Paging } from '../../../lib/cursor.ts'
 import { holdAudienceMax } from '../../../lib/limits.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
-import type { HoldSubjectType } from '../../rules/holds/active.ts'
+import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
 import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
+import type { HeldDeposit, LockedHold } from './end.ts'
 
-export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType }> & {
+export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }> & {
   subject_name: string | null
   placed_by: MemberProfile | null
   released_by: MemberProfile | null
@@ -28,24 +29,36 @@ export async function findHold(db: Db | Trx, reader: Reader, id: string): Promis
   return rows[0] ?? null
 }
 
-export type HoldFilters = { active?: boolean; subjectType?: HoldSubjectType; subjectId?: string }
+export type HoldFilters = {
+  active?: boolean
+  subjectType?: HoldSubjectType
+  subjectId?: string
+  origin?: HoldOrigin
+}
 
-/** One page of the holds that the reader may see, newest first; one row more than the limit. */
+/**
+ * One page of the holds that the reader may see, newest first; one row more than the limit. What a screening held and let go
+ * again by itself is left out, unless one subject is asked for: it is one for each deposit.
+ */
 export async function listHolds(
   db: Db,
   reader: Reader,
-  { active, subjectType, subjectId }: HoldFilters,
+  { active, subjectType, subjectId, origin }: HoldFilters,
   { after, limit }: Paging,
 ): Promise<HoldRow[]> {
   const { rows } = await sql<HoldRow>`${selectHolds}
     where ${isVisible(reader)}
       ${active === undefined ? sql`` : active ? sql`and h.released_at is null` : sql`and h.released_at is not null`}
       ${subjectType === undefined ? sql`` : sql`and h.subject_type = ${subjectType}`}
-      ${subjectId === undefined ? sql`` : sql`and h.subject_id = ${subjectId}`}
+      ${subjectId === undefined ? sql`and ${isLasting}` : sql`and h.subject_id = ${subjectId}`}
+      ${origin === undefined ? sql`` : sql`and h.origin = ${origin}`}
       ${after === null ? sql`` : sql`and (h.created_at, h.id) < (${after.createdAt}, ${after.id})`}
     order by h.created_at desc, h.id desc limit ${limit + 1}`.execute(db)
   return rows
 }
+
+/** As the index of the list has it. */
+const isLasting = sql`not (h.origin = 'screening' and h.released_at is not null and h.released_by_id is null)`
 
 const selectHolds = sql`
   select h.*, ${profileOfUser(sql.ref('h.placed_by_id'))} as placed_by, ${profileOfUser(sql.ref('h.released_by_id'))} as released_by,
@@ -69,7 +82,7 @@ export type Subject = {
   /** Of a transfer. */
   phase: string | null
   /** Of a deposit. */
-  deposit: { addressId: string; tokenId: string; amount: string } | null
+  deposit: (HeldDeposit & { id: string; amount: string }) | null
 }
 
 /** SQL for a row of Subject, if the member may see it. */
@@ -93,8 +106,8 @@ const subjectOf = (type: HoldSubjectType, viewer: Viewer, id: string): RawBuilde
         from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
         where o.vault_id = ${vaultId} and o.id = ${id} and ${isOperationReadable(scope, 'o')}`
     case 'deposit':
-      return sql`select o.id as name, null as phase, json_build_object('addressId', o.address_id, 'tokenId', o.token_id,
-          'amount', o.amount::text) as deposit
+      return sql`select o.id as name, null as phase, json_build_object('id', o.id, 'addressId', o.address_id,
+          'tokenId', o.token_id, 'amount', o.amount::text) as deposit
         from operations o where o.vault_id = ${vaultId} and o.id = ${id} and o.type = 'deposit' and ${isOperationReadable(scope, 'o')}`
   }
 }
@@ -138,11 +151,7 @@ export async function findMet(
 }
 
 /** Locks the account of a deposit; what is available in it, in raw units. */
-export async function lockAccountOf(
-  trx: Trx,
-  vaultId: string,
-  { addressId, tokenId }: { addressId: string; tokenId: string },
-): Promise<bigint> {
+export async function lockAccountOf(trx: Trx, vaultId: string, { addressId, tokenId }: HeldDeposit): Promise<bigint> {
   const { rows } = await sql<{ balance: string }>`
     select balance from ledger_accounts where vault_id = ${vaultId} and address_id = ${addressId}
       and token_id = ${tokenId} and purpose = 'available' for update`.execute(trx)
@@ -166,19 +175,56 @@ export async function isShutOut(trx: Trx, userId: string): Promise<boolean> {
   return rows[0]?.is_out === true
 }
 
-export type HeldDeposit = { addressId: string; tokenId: string }
+/** SQL: an active hold with where its deposit is; locked. */
+const lockedHold = (condition: RawBuilder<unknown>) => sql<LockedHold>`
+  select h.*, (select json_build_object('addressId', o.address_id, 'tokenId', o.token_id) from operations o
+    where o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit') as deposit
+  from holds h where ${condition} and h.released_at is null for update of h`
 
 /** Locks an active hold; null when there is none. */
-export async function lockActiveHold(
-  trx: Trx,
-  vaultId: string,
-  id: string,
-): Promise<(RowOf<Holds, { subject_type: HoldSubjectType }> & { deposit: HeldDeposit | null }) | null> {
-  const { rows } = await sql<RowOf<Holds, { subject_type: HoldSubjectType }> & { deposit: HeldDeposit | null }>`
-    select h.*, (select json_build_object('addressId', o.address_id, 'tokenId', o.token_id) from operations o
-      where o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit') as deposit
-    from holds h where h.vault_id = ${vaultId} and h.id = ${id} and h.released_at is null for update of h`.execute(trx)
+export async function lockActiveHold(trx: Trx, vaultId: string, id: string): Promise<LockedHold | null> {
+  const { rows } = await lockedHold(sql`h.vault_id = ${vaultId} and h.id = ${id}`).execute(trx)
   return rows[0] ?? null
+}
+
+/** Locks the active hold of an origin on a subject; null when there is none. */
+export async function lockHoldOn(
+  trx: Trx,
+  { vaultId, subjectType, subjectId, origin }: HoldKey,
+): Promise<LockedHold | null> {
+  const { rows } = await lockedHold(sql`h.vault_id = ${vaultId} and h.subject_type = ${subjectType}
+    and h.subject_id = ${subjectId} and h.origin = ${origin}`).execute(trx)
+  return rows[0] ?? null
+}
+
+type HoldKey = { vaultId: string; subjectType: HoldSubjectType; subjectId: string; origin: HoldOrigin }
+
+/** Locks the active hold of the other origin on the same subject; null when there is none. */
+export function lockOtherHold(trx: Trx, hold: LockedHold): Promise<LockedHold | null> {
+  const { vault_id: vaultId, subject_type: subjectType, subject_id: subjectId } = hold
+  return lockHoldOn(trx, { vaultId, subjectType, subjectId, origin: otherOrigin[hold.origin] })
+}
+
+const otherOrigin: Record<HoldOrigin, HoldOrigin> = { people: 'screening', screening: 'people' }
+
+/**
+ * What a new hold on a deposit reserves: what is still available of it, in raw units, with its account locked. While it is
+ * held already, that hold has reserved it, and passes it on when it ends.
+ */
+export async function reservableOf(
+  trx: Trx,
+  {
+    vaultId,
+    id: subjectId,
+    origin,
+    ...deposit
+  }: HeldDeposit & { vaultId: string; id: string; amount: string; origin: HoldOrigin },
+): Promise<bigint> {
+  const key = { vaultId, subjectType: 'deposit', subjectId, origin: otherOrigin[origin] } as const
+  if ((await lockHoldOn(trx, key)) !== null) return 0n
+  const available = await lockAccountOf(trx, vaultId, deposit)
+  const amount = BigInt(deposit.amount)
+  return available < amount ? available : amount
 }
 
 /** Who asks for a release: their kind, and the group of the administrators of the vault. */

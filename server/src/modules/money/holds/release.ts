@@ -4,12 +4,11 @@ import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { markReleased } from '../../rules/holds/write.ts'
 import { assertPerson, decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { holdReleasePosting } from '../ledger/postings.ts'
+import { lockScreeningHeldBy, waiveScreening } from '../screening/queries.ts'
+import { endHold } from './end.ts'
 import { findAsker, findHold, type HoldRow, lockActiveHold, wakeQueued } from './queries.ts'
 import { HoldReleasePayload } from './schema.ts'
 
@@ -59,6 +58,7 @@ function evidenceOf(hold: HoldRow) {
     subjectType: hold.subject_type,
     subjectId: hold.subject_id,
     subjectName: hold.subject_name,
+    origin: hold.origin,
     reason: hold.reason,
     placedById: hold.placed_by_id,
     createdAt: hold.created_at.toISOString(),
@@ -69,13 +69,11 @@ const alreadyReleased = () => conflict('wrong_state', 'The hold was released alr
 
 async function releaseHold(trx: Trx, { id, reason }: { id: string; reason: string }, by: By): Promise<void> {
   const { vaultId, actorId, now } = by
+  const screening = await lockScreeningHeldBy(trx, vaultId, id)
   const hold = await lockActiveHold(trx, vaultId, id)
   if (hold === null) throw alreadyReleased()
-  await markReleased(trx, { vaultId, id, releasedById: actorId, reason, now })
-  const amount = BigInt(hold.reserved ?? '0')
-  if (hold.deposit !== null && amount > 0n) {
-    await postEntries(trx, [holdReleasePosting({ vaultId, ...hold.deposit, operationId: id, amount })], now)
-  }
+  await endHold(trx, hold, { releasedById: actorId, reason, now })
+  if (screening !== null) await waiveScreening(trx, screening, id)
   await wakeQueued(trx, vaultId, now)
   const { subject_type: subjectType, subject_id: subjectId } = hold
   await announceVaultChange(

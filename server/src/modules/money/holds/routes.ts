@@ -23,7 +23,8 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
       summary: 'List holds',
       description:
         'Newest first. Administrators and auditors read all of them, every other member those on what they see and those ' +
-        'that they placed. A person who is held reads the holds on themselves, and nothing else of the vault.',
+        'that they placed. A person who is held reads the holds on themselves, and nothing else of the vault. What a ' +
+        'screening held and let go again by itself is listed for its `subjectId` only.',
       access: 'member',
       openToHeld: true,
       params: VaultParams,

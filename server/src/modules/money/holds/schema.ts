@@ -12,7 +12,7 @@ import {
   Timestamp,
 } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
-import { holdSubjectTypes } from '../../rules/holds/active.ts'
+import { holdOrigins, holdSubjectTypes } from '../../rules/holds/active.ts'
 
 const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const ReasonText = Type.String({
@@ -32,6 +32,10 @@ export const Hold = Closed(
     subjectName: described(
       Nullable(Type.String({ examples: ['Payroll'] })),
       'What people call it now; null for a transfer or a deposit.',
+    ),
+    origin: described(
+      Enum(holdOrigins),
+      '`people`, or `screening`: the screening service stopped it, or has not answered yet.',
     ),
     reason: described(ReasonText, 'Why it was placed.'),
     isActive: Type.Boolean({ description: 'Whether it still holds.', examples: [true] }),
@@ -89,6 +93,7 @@ export const HoldQuery = Closed({
   ),
   subjectType: Type.Optional(described(SubjectType, 'Restricts the list to holds on this kind of subject.')),
   subjectId: Type.Optional(described(IdText, 'Restricts the list to holds on this subject.')),
+  origin: Type.Optional(described(Enum(holdOrigins), 'Restricts the list to holds of this origin.')),
   ...pageQuery,
 })
 

@@ -15,6 +15,9 @@ import type { PayoutBody, RowBody } from './payload.ts'
 /** A row that was checked. */
 export type LoadedRow = { body: RowBody; order: Order }
 
+/** `riskScores` are what the screening answered about the rows, if policies ask for it. */
+type Loading = { scope: AddressScope; now: Date; locksHolds?: boolean; riskScores?: readonly (string | undefined)[] }
+
 /**
  * Reads everything that the rows refer to, and checks all of them. Permission comes first: a row that pays from an address
  * that the caller does not see or may not transfer from refuses the payout before anything is said about the others.
@@ -25,7 +28,7 @@ export type LoadedRow = { body: RowBody; order: Order }
 export async function loadRows(
   db: Db | Trx,
   { rows, paymentPurpose }: PayoutBody,
-  { scope, now, locksHolds = false }: { scope: AddressScope; now: Date; locksHolds?: boolean },
+  { scope, now, locksHolds = false, riskScores = [] }: Loading,
 ): Promise<LoadedRow[]> {
   const sources = await findSources(db, scope, rows.map(toOrderBody), { now, locksHolds })
   const hidden = sources.flatMap((source, i) => (source === null ? [atRow(i, 'fromAddressId', 'is not found')] : []))
@@ -50,11 +53,16 @@ export async function loadRows(
     else rowOfExternalId.set(body.externalId, i)
     const planned = planRow(sources[i]!, body)
     if ('faults' in planned) faults.push(...planned.faults.map(({ field, message }) => atRow(i, field, message)))
-    else loaded.push({ body: { ...body, ...purposeOf(body, paymentPurpose) }, order: planned.order })
+    else {
+      const order = { ...planned.order, ...scoreOf(riskScores[i]) }
+      loaded.push({ body: { ...body, ...purposeOf(body, paymentPurpose) }, order })
+    }
   }
   if (faults.length > 0) throw faulty(faults.slice(0, faultsListedMax))
   return loaded
 }
+
+const scoreOf = (riskScore: string | undefined) => (riskScore === undefined ? {} : { riskScore })
 
 function purposeOf({ paymentPurpose }: RowBody, common: string | undefined): { paymentPurpose?: string } {
   const purpose = paymentPurpose ?? common

@@ -21,7 +21,13 @@ import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf,
 import { hashPayout, type PayoutBody } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 
-type Ordering = { member: Member; now: Date; approvalTtlHours: number }
+type Ordering = {
+  member: Member
+  now: Date
+  approvalTtlHours: number
+  /** What the screening answered about the rows, if policies ask for it. */
+  riskScores: readonly (string | undefined)[]
+}
 
 /**
  * Decides on all rows and, unless they are refused, reserves the funds of all: everything or nothing, in `trx`. Answers the
@@ -33,11 +39,11 @@ type Ordering = { member: Member; now: Date; approvalTtlHours: number }
 export async function orderPayout(
   trx: Trx,
   body: PayoutBody,
-  { member, now, approvalTtlHours }: Ordering,
+  { member, now, approvalTtlHours, riskScores }: Ordering,
 ): Promise<{ payoutId: string } | Refusal> {
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
-  const rows = await loadRows(trx, body, { scope, now, locksHolds: true })
+  const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })
   await assertUnused(trx, member, rows)
   const asked = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, asked)

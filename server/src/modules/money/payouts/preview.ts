@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { ByMember } from '../../../access/caller.ts'
-import type { Db } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
 import { faultsListedMax } from '../../../lib/limits.ts'
 import type { Reason } from '../../../lib/reasons.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
@@ -12,16 +12,19 @@ import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
 import type { PayoutBody } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutPreview } from './schema.ts'
+import { scoreRows } from './score-rows.ts'
 
 /** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
 export async function previewPayout(
-  db: Db,
+  deps: Deps,
   body: PayoutBody,
   { member, now }: ByMember,
 ): Promise<Static<typeof PayoutPreview>> {
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
-  const rows = await loadRows(db, body, { scope, now })
+  const { db } = deps
+  const riskScores = await scoreRows(deps, body, { member, now })
+  const rows = await loadRows(db, body, { scope, now, riskScores })
   const externalIds = rows.map((row) => row.body.externalId)
   const used = new Set((await listUsedIds(db, member, externalIds)).map((one) => one.external_id))
   const candidates = await listCandidates(db, vaultId, 'transfer', member.groupIds)

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, ok } from '../../../http/mutate.ts'
+import { created, mutate, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -12,6 +12,7 @@ import { previewPayout } from './preview.ts'
 import { findPayout, isPayoutVisible, listPayouts, listRows } from './queries.ts'
 import { atLines, fileRules, payoutFile } from './read-file.ts'
 import { Payout, PayoutOrder, PayoutPreview, PayoutQuery, PayoutRow, PayoutRowQuery } from './schema.ts'
+import { scoreRows } from './score-rows.ts'
 import { cancelPayout, voteOnPayout } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
@@ -28,7 +29,8 @@ function orders(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Payouts')
   const { approvalTtlHours } = deps.config
 
-  api.post(
+  api.send(
+    'post',
     '/vaults/:code/payouts',
     {
       operationId: 'createPayout',
@@ -55,10 +57,14 @@ function orders(app: App, deps: Deps): void {
       ...ofOrder,
       answers: { 201: Payout },
     },
-    async (trx, { member, body, now }, { request }) => {
-      const outcome = await atLines(request, () => orderPayout(trx, body, { member, now, approvalTtlHours }))
-      if ('refusal' in outcome) return outcome
-      return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
+    async ({ member, body, now }, { request, reply }) => {
+      const riskScores = await scoreRows(deps, body, { member, now })
+      return mutate(deps, request, reply, async (trx) => {
+        const by = { member, now, approvalTtlHours, riskScores }
+        const outcome = await atLines(request, () => orderPayout(trx, body, by))
+        if ('refusal' in outcome) return outcome
+        return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
+      })
     },
   )
 
@@ -76,7 +82,7 @@ function orders(app: App, deps: Deps): void {
       ...ofOrder,
       answers: { 200: PayoutPreview },
     },
-    async (db, { body, ...by }, { request }) => ok(await atLines(request, () => previewPayout(db, body, by))),
+    async (_db, { body, ...by }, { request }) => ok(await atLines(request, () => previewPayout(deps, body, by))),
   )
 }
 

@@ -12,6 +12,8 @@ const leaseMilliseconds = 60_000
 /** Between two status requests for a transfer that the wallet service has accepted; also the first pause after an error. */
 export const pollMilliseconds = 1_000
 export const retryMillisecondsMax = 60_000
+/** Until a transfer that may have been sent is tried again while its screening has no answer. */
+export const screeningPollMilliseconds = 5_000
 export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
 
 /** A transfer that this node has claimed until `leaseEndsAt`, in the phase it had when it was claimed. */

@@ -6,6 +6,7 @@ import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { type Clearance, clearTransfer } from '../screening/clearance.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
 import { handOverReplacement } from './hand-over-replacement.ts'
@@ -89,20 +90,24 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
   if (begun === null) return
   const wallet = await connect(deps, claim.vaultId)
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
+  if (known === null && !begun.isClear) return waitForScreening(deps, claim)
   if (known === null && begun.objection !== null) return holdBack(deps, claim, begun.objection)
   if (known === null) claims.assertMaySend(deps, claim)
   const status = known ?? (await submit(deps, wallet, claim, begun.payload))
   if (status !== null) await applyStatus(deps, claim, status)
 }
 
-type Begun = { payload: Payload; objection: Objection | null }
+const unscreened: Clearance = { isClear: true, score: null }
+
+/** `isClear`: the screening lets it be sent, or there is none. */
+type Begun = { payload: Payload; objection: Objection | null; isClear: boolean }
 
 /**
  * Decides, in the transaction that marks it as sent, whether a transfer may be sent at all. Returns the order as it was
  * recorded; null when there is nothing to do now. A transfer that may have been sent already is never failed: an
  * objection then only prevents another attempt.
  */
-async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begun | null> {
+async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Promise<Begun | null> {
   // First: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new one.
   await keepWallet(trx, claim.vaultId)
   const transfer = await claims.lockClaimed(trx, claim)
@@ -111,10 +116,12 @@ async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begu
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
   if ('refusal' in compared) return null
   const { payload } = compared.recorded
-  const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, now })
-  if (claim.phase === 'submitting') return { payload, objection }
-  if (!transfer.token_enabled || objection?.reason === 'held') {
-    // Nothing was sent yet: the transfer waits until the token is enabled again or the hold is released.
+  const { isClear, score } =
+    config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
+  const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now })
+  if (claim.phase === 'submitting') return { payload, objection, isClear }
+  if (!transfer.token_enabled || objection?.reason === 'held' || !isClear) {
+    // Nothing was sent yet: the transfer waits until the token is enabled again, the hold is released or the screening allows it.
     await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null
   }
@@ -123,7 +130,17 @@ async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begu
     return null
   }
   await movePhase(trx, transfer, 'submitting', { sent_at: now })
-  return { payload, objection: null }
+  return { payload, objection: null, isClear }
+}
+
+/** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */
+async function waitForScreening({ db, clock }: Deps, claim: Claim): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await claims.lockClaimed(trx, claim)
+    if (transfer === null) return
+    const next_attempt_at = claims.after(clock(), claims.screeningPollMilliseconds)
+    await movePhase(trx, transfer, transfer.phase, { next_attempt_at })
+  })
 }
 
 /** Ends a decided transfer that may no longer be sent, and notifies its initiator and the administrators. */

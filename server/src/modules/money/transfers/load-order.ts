@@ -28,6 +28,8 @@ type Loading = {
   spends: boolean
   /** Whether the order is placed, so that no hold may be placed meanwhile. */
   locksHolds?: boolean
+  /** What the screening answered about this order; left out when it was not asked or did not answer. */
+  riskScore?: string | undefined
   now: Date
 }
 
@@ -40,7 +42,7 @@ type Loading = {
 export async function loadOrder(
   db: Db | Trx,
   body: OrderBody,
-  { scope, initiator, spends, locksHolds = false, now }: Loading,
+  { scope, initiator, spends, locksHolds = false, riskScore, now }: Loading,
 ): Promise<LoadedOrder> {
   const { vaultId } = scope
   const source = orNotFound(await findSource(db, scope, body, { now, locksHolds }), 'Address')
@@ -51,7 +53,8 @@ export async function loadOrder(
       'Only the owner of an address and members with a transfer grant on it may transfer from it',
     )
   }
-  const order = { ...planOrder(source, body), ...(await readFeeLimits(db, source, body)) }
+  const limits = await readFeeLimits(db, source, body)
+  const order = { ...planOrder(source, body), ...limits, ...(riskScore === undefined ? {} : { riskScore }) }
 
   const key = body.metadata?.category ?? null
   const viewer = { readsAll: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
@@ -69,6 +72,8 @@ export type Order = {
   feeLevel?: FeeLevel
   /** The most that may be paid in fees: in the smallest unit of the coin, and in its units. */
   maxFee?: { raw: bigint; decimal: string }
+  /** What the screening answered about it, for policies. */
+  riskScore?: string
 }
 
 /** What an order says about its fee. @throws 400 for a limit in a coin that is not registered */
@@ -148,7 +153,7 @@ export function refusalOfHold(hold: ActiveHold, callerId: string): AppError {
 
 /** All facts of an order that policies may read. */
 export function factsOf(
-  { source, to, amount, maxFee }: Order,
+  { source, to, amount, maxFee, riskScore }: Order,
   { initiator, category, now }: { initiator: Initiator; category: string | null; now: Date },
 ): Facts {
   return {
@@ -168,6 +173,7 @@ export function factsOf(
     ...recipientFacts(source.to_address_id !== null, source.counterparty),
     category,
     ...(maxFee === undefined ? {} : { maxFee: maxFee.decimal }),
+    ...(riskScore === undefined ? {} : { riskScore }),
   }
 }
 

@@ -24,6 +24,9 @@ import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
 
+/** `riskScore` is what the screening answered about the order, if policies ask for it. */
+type Ordering = { member: Member; now: Date; approvalTtlHours: number; riskScore: string | undefined }
+
 /**
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
  * policies writes an audit record.
@@ -34,7 +37,7 @@ import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from
 export async function orderTransfer(
   trx: Trx,
   body: OrderBody,
-  { member, now, approvalTtlHours }: { member: Member; now: Date; approvalTtlHours: number },
+  { member, now, approvalTtlHours, riskScore }: Ordering,
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
@@ -43,6 +46,7 @@ export async function orderTransfer(
     initiator: member,
     spends: true,
     locksHolds: true,
+    riskScore,
     now,
   })
   const { source, amount } = order

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { detailFields } from '../../operations/feed/present.ts'
 import { toApprover } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
+import { toScreening } from '../screening/present.ts'
 import type { TransferRow } from './queries.ts'
 import type { Transfer } from './schema.ts'
 
@@ -22,6 +23,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     failureReason: row.failure_reason,
     haltReason: row.halt_reason,
     stuckSince: row.status === 'pending' ? (row.stuck_since?.toISOString() ?? null) : null,
+    screening: toScreening(row.screening),
     approvalThreshold: row.approval_threshold,
     approvalRequirements: row.requirements.map(({ policyId, policyCode, threshold, approvalsCount, bypassed }) => ({
       policyId,

@@ -10,6 +10,7 @@ import { decide } from '../../rules/policies/decide.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { findElectorates } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { scoreOrder } from '../screening/score-orders.ts'
 import { findHoldOnOrder, loadOrder, type Order } from './load-order.ts'
 import type { OrderBody } from './payload.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
@@ -25,7 +26,8 @@ export async function previewTransfer(
   const { db } = deps
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
-  const { order, question } = await loadOrder(db, body, { scope, initiator: member, spends: true, now })
+  const riskScore = await scoreOrder(deps, body, { member, now })
+  const { order, question } = await loadOrder(db, body, { scope, initiator: member, spends: true, riskScore, now })
   const hold = await findHoldOnOrder(db, vaultId, order, member.userId)
   const decision = await decide(db, question)
   const { requirements } = decision

@@ -23,6 +23,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
 import type { Phase } from './lifecycle.ts'
 import type { Order } from './load-order.ts'
 import type { Payload } from './payload.ts'
@@ -116,6 +117,7 @@ export type TransferRow = DetailColumns & {
   halt_reason: string | null
   replaced_tx_hashes: string[]
   stuck_since: Date | null
+  screening: ScreeningColumns | null
   network_id: string
   payout_id: string | null
   external_id: string | null
@@ -123,8 +125,8 @@ export type TransferRow = DetailColumns & {
   approvers: ApproverRow[]
 }
 
-/** Joins of a transfer: categories, votes, and the destination if it is an address of the vault. */
-type Attachments = { category: RawBuilder<unknown>; toAddressId: RawBuilder<unknown> } & Votes
+/** Joins of a transfer: categories, its screening, votes, and the destination if it is an address of the vault. */
+type Attachments = Record<'category' | 'toAddressId' | 'screening', RawBuilder<unknown>> & Votes
 type Votes = { requirements: RawBuilder<unknown>; approvers: RawBuilder<unknown> }
 
 /** `to_address_id` names an address of the vault only to a viewer who may see it. */
@@ -132,6 +134,7 @@ const attachmentsIn = (scope: AddressScope): Attachments => ({
   category: firstCategoryKey(scope, 'o'),
   toAddressId: sql`(select r.id from addresses r
     where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')})`,
+  screening: screeningOf('transfer', sql.ref('o.vault_id'), sql.ref('o.id')),
   requirements: requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id')),
   approvers: approversOf(sql.ref('o.vault_id'), sql.ref('o.id')),
 })
@@ -139,11 +142,12 @@ const attachmentsIn = (scope: AddressScope): Attachments => ({
 const noAttachments: Attachments = {
   category: sql`null`,
   toAddressId: sql`null`,
+  screening: sql`null`,
   requirements: sql`'[]'::json`,
   approvers: sql`'[]'::json`,
 }
 
-const transferColumns = ({ category, toAddressId, requirements, approvers }: Attachments) => sql`
+const transferColumns = ({ category, toAddressId, screening, requirements, approvers }: Attachments) => sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
@@ -153,7 +157,7 @@ const transferColumns = ({ category, toAddressId, requirements, approvers }: Att
   t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
   t.halt_reason, t.replaced_tx_hashes, t.stuck_since, o.network_id, t.payout_id, t.external_id,
-  ${requirements} as requirements, ${approvers} as approvers`
+  ${screening} as screening, ${requirements} as requirements, ${approvers} as approvers`
 
 const transferSources = sql`
   operations o

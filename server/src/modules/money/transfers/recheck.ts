@@ -21,18 +21,19 @@ export type Objection = { reason: ReasonOf<409>; message: string; details?: stri
  * @param order as the audit record holds it, which supplies the facts that cannot change
  * @param isSumKept whether velocity stays as it was when the transfer was ordered, so that transfers that were ordered
  *   while this one waited for the wallet service do not count against it; limits over other windows are summed now
+ * @param riskScore what the screening has answered since; null: the score of the order counts, if it has one
  */
 export async function findObjection(
   trx: Trx,
   transfer: LockedTransfer,
   recorded: RecordedOrder,
-  { isSumKept, now }: { isSumKept: boolean; now: Date },
+  { isSumKept, riskScore = null, now }: { isSumKept: boolean; riskScore?: number | null; now: Date },
 ): Promise<Objection | null> {
   const { vaultId, transferId } = recorded.payload
   const counterparty = await findCounterpartyNow(trx, vaultId, transferId)
   const obstacle = findObstacle(transfer, counterparty)
   if (obstacle !== null) return obstacle
-  const again = await decideAgain(trx, recorded, { owner: counterparty.owner, isSumKept, now })
+  const again = await decideAgain(trx, recorded, { owner: counterparty.owner, isSumKept, riskScore, now })
   if ('objection' in again) return again.objection
   const { effect, blockReason } = again.decision
   if (effect !== 'block') return null
@@ -60,6 +61,7 @@ type Again = {
   /** The present entry of the address book for the destination. */
   owner: CounterpartyNow['owner']
   isSumKept: boolean
+  riskScore?: number | null
   now: Date
   /** What is asked for instead of what was ordered. */
   changed?: Pick<Facts, 'maxFee'>
@@ -71,7 +73,7 @@ type Again = {
 export async function decideAgain(
   trx: Trx,
   { payload, facts, isWaived }: RecordedOrder,
-  { owner, isSumKept, now, changed = {}, mayWaive = true }: Again,
+  { owner, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
 ): Promise<{ decision: Decision } | { objection: Objection }> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
   const initiator = await findInitiator(trx, vaultId, initiatorId)
@@ -89,6 +91,7 @@ export async function decideAgain(
     facts: {
       ...lasting,
       ...(isSumKept ? { velocity } : {}),
+      ...(riskScore === null ? {} : { riskScore: String(riskScore) }),
       ...recipientFacts(facts.destinationType === 'internal', owner),
       now,
       initiatorGroupIds: initiator.groupIds,

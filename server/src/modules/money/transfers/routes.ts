@@ -3,7 +3,7 @@ import { callerOf, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
-import { created, ok } from '../../../http/mutate.ts'
+import { created, mutate, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
@@ -17,6 +17,7 @@ import type { Executors } from '../../rules/votes/executor.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
+import { scoreOrder } from '../screening/score-orders.ts'
 import { getEvidence } from './evidence.ts'
 import { TransferEvidence } from './evidence-schema.ts'
 import { orderTransfer } from './order.ts'
@@ -36,7 +37,8 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
   const api = endpoints(app, deps, 'Transfers')
   const { approvalTtlHours } = deps.config
 
-  api.post(
+  api.send(
+    'post',
     '/vaults/:code/transfers',
     {
       operationId: 'createTransfer',
@@ -59,9 +61,12 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
       body: TransferOrder,
       answers: { 201: Transfer },
     },
-    async (trx, { member, body, now }) => {
-      const outcome = await orderTransfer(trx, body, { member, now, approvalTtlHours })
-      return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
+    async ({ member, body, now }, { request, reply }) => {
+      const riskScore = await scoreOrder(deps, body, { member, now })
+      return mutate(deps, request, reply, async (trx) => {
+        const outcome = await orderTransfer(trx, body, { member, now, approvalTtlHours, riskScore })
+        return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
+      })
     },
   )
 

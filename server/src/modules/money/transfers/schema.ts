@@ -22,6 +22,7 @@ import { CounterpartySnapshot } from '../../address-book/counterparties/schema.t
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
 import { Approver, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { ScreeningBeside } from '../screening/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
 import { type ProblemCode, problemCodes } from './problems.ts'
 import { TransferResolution } from './resolution-schema.ts'
@@ -86,6 +87,7 @@ export const Transfer = Closed(
       'Instant since which the wallet service has had it for longer than usual (`STUCK_AFTER_MINUTES`), in UTC; null ' +
         'otherwise.',
     ),
+    screening: ScreeningBeside,
     flowType: Enum(flowTypes),
     decision: Type.Optional(Ref(PolicyDecision)),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),

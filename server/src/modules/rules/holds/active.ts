@@ -7,6 +7,10 @@ import { sha256 } from '../../../lib/secrets.ts'
 export const holdSubjectTypes = ['address', 'vault', 'deposit', 'counterparty', 'transfer', 'user'] as const
 export type HoldSubjectType = (typeof holdSubjectTypes)[number]
 
+/** Who placed a hold: people, or the answer of the screening or its absence. A subject has at most one of each. */
+export const holdOrigins = ['people', 'screening'] as const
+export type HoldOrigin = (typeof holdOrigins)[number]
+
 /** A hold that is not released. */
 export type ActiveHold = { id: string; subjectType: HoldSubjectType; subjectId: string }
 
@@ -97,6 +101,19 @@ export async function findActiveHold(db: Db | Trx, touched: Touched): Promise<Ac
     db,
   )
   return rows[0]!.hold
+}
+
+/** The active hold on just this deposit. */
+export async function findHoldOnDeposit(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
+  const hold = await trx
+    .selectFrom('holds')
+    .select(['id', 'subject_type as subjectType', 'subject_id as subjectId'])
+    .where('vault_id', '=', vaultId)
+    .where('subject_type', '=', 'deposit')
+    .where('subject_id', '=', id)
+    .where('released_at', 'is', null)
+    .executeTakeFirst()
+  return (hold as ActiveHold | undefined) ?? null
 }
 
 const nouns: Record<HoldSubjectType, string> = {

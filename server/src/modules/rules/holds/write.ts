@@ -13,7 +13,8 @@ export async function insertHold(trx: Trx, hold: Insertable<Holds>): Promise<voi
     .catch(onViolation('holds_active', () => conflict('already_exists', 'The subject is held already')))
 }
 
-type Release = { vaultId: string; id: string; releasedById: string; reason: string; now: Date }
+/** `releasedById` is null for the service itself. */
+type Release = { vaultId: string; id: string; releasedById: string | null; reason: string; now: Date }
 
 /** Releases a hold by compare-and-set. @throws 409 when it was released already */
 export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason, now }: Release): Promise<void> {
@@ -25,4 +26,14 @@ export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason
     .where('released_at', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The hold was released already')
+}
+
+/** Notes that a hold reserves what another one on the same deposit reserved until now. */
+export async function takeOverReserve(trx: Trx, vaultId: string, id: string, reserved: bigint): Promise<void> {
+  await trx
+    .updateTable('holds')
+    .set({ reserved: reserved.toString() })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
 }

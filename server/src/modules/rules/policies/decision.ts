@@ -200,6 +200,8 @@ export type Facts = {
   category?: string | null
   /** The most that may be paid in fees, in units of the network's coin; left out when the order sets no limit. */
   maxFee?: string
+  /** The score of the screening, a whole number from 0 to 100 in text; left out when there is no answer or no screening. */
+  riskScore?: string
   /** Sums of other transfers; read by `decide` when a candidate requires them. */
   velocity?: VelocitySum[]
 }

@@ -21,6 +21,7 @@ const facts: Facts = {
   addressGroupIds: ['folder-1', 'folder-2'],
   category: 'payroll',
   maxFee: '0.0042',
+  riskScore: '70',
   routeVariants: [
     { route: 'purpose', variant: 'ops' },
     { route: 'region', variant: 'eu' },
@@ -101,6 +102,21 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
     faulty: [
       [{ op: 'gt', value: 1 }, 'value.value'],
       ['0.01', 'value'],
+    ],
+  },
+  riskScore: {
+    matching: [
+      { op: 'gte', value: '70' },
+      { op: 'lt', value: '70.5' },
+      { op: 'between', min: '0', max: '100' },
+    ],
+    other: [
+      { op: 'gt', value: '70' },
+      { op: 'lte', value: '69' },
+    ],
+    faulty: [
+      [{ op: 'gt', value: 70 }, 'value.value'],
+      ['70', 'value'],
     ],
   },
   percentOfBalance: {

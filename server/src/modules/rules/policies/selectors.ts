@@ -1,7 +1,7 @@
 import type { FieldFault } from '../../../lib/errors.ts'
 import { type ActionType, actionTypes, type Facts } from './decision.ts'
 import { addressGroup, destination, destinationType, routeVariant, sourceAddress } from './selectors/addresses.ts'
-import { amount, amountUsd, category, maxFee, network, percentOfBalance, token } from './selectors/order.ts'
+import { amount, amountUsd, category, maxFee, network, percentOfBalance, riskScore, token } from './selectors/order.ts'
 import {
   counterparty,
   counterpartyAgeHours,
@@ -98,6 +98,13 @@ const entries = {
     names: null,
     actionTypes: transfers,
     summary: 'highest network fee that the order permits, in units of the coin; unknown without a limit',
+  },
+  riskScore: {
+    kind: riskScore,
+    label: 'Risk score',
+    names: null,
+    actionTypes: transfers,
+    summary: 'score from 0 to 100 that the screening gives the payment; unknown without an answer or without screening',
   },
   token: { kind: token, label: 'Token', names: 'token', actionTypes: transfers, summary: 'token by id or code' },
   network: {

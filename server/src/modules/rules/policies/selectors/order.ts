@@ -59,6 +59,14 @@ export const maxFee = defineSelector(comparison, (bound, { maxFee }) =>
   maxFee === undefined ? unknownFinding : { matched: meets(bound, maxFee), observed: maxFee },
 )
 
+/**
+ * The score that the screening gives the payment, from 0 to 100: `{op: "gte", value: "70"}`. Without an answer it is unknown, as
+ * it is where screening is off.
+ */
+export const riskScore = defineSelector(comparison, (bound, { riskScore }) =>
+  riskScore === undefined ? unknownFinding : { matched: meets(bound, riskScore), observed: riskScore },
+)
+
 /** The token by id or code. A code may exist on several networks; the id names one of them. */
 export const token = defineSelector(anySet, (named, { token }) =>
   token === undefined

@@ -1,0 +1,142 @@
+import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { NewOperation } from '../../operations/feed/write.ts'
+import { audit, toAuditRow } from '../../record/audit/record.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { insertHold } from '../../rules/holds/write.ts'
+import { endHold, type HeldDeposit, type LockedHold } from '../holds/end.ts'
+import { lockHoldOn, reservableOf } from '../holds/queries.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { holdPosting, type Posting } from '../ledger/postings.ts'
+import { askAnew, newScreening, type ScreenedSubject } from './queries.ts'
+
+/** Why a subject is held before its answer. */
+export const unanswered = 'The screening has not answered yet'
+
+type NewDeposit = Pick<NewOperation, 'vaultId' | 'id' | 'tokenId' | 'addressId' | 'amount'>
+
+/**
+ * Asks about new deposits and holds each until the answer. Returns what reserves them, for the statement that credits them:
+ * they are never available in between.
+ */
+export async function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Promise<Posting[]> {
+  const held = deposits.map((deposit) => ({ deposit, id: newId(now) }))
+  await insertRows(trx, {
+    screenings: held.map(({ deposit }) =>
+      newScreening({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, now),
+    ),
+    holds: held.map(({ deposit, id }) => ({
+      ...toHoldRow({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, id, unanswered, now),
+      reserved: deposit.amount.toString(),
+    })),
+    audit_records: held.map(({ deposit: { vaultId, id: subjectId, amount }, id }) =>
+      toAuditRow({
+        vaultId,
+        actorId: null,
+        action: 'hold.placed',
+        targetType: 'hold',
+        targetId: id,
+        details: detailsOf({ subjectType: 'deposit', subjectId }, unanswered, amount),
+        now,
+      }),
+    ),
+  })
+  return held.map(({ deposit: { vaultId, tokenId, addressId, amount }, id }) =>
+    holdPosting({ vaultId, tokenId, addressId, operationId: id, amount }),
+  )
+}
+
+function toHoldRow({ vaultId, subjectType, subjectId }: ScreenedSubject, id: string, reason: string, now: Date) {
+  return {
+    vault_id: vaultId,
+    id,
+    subject_type: subjectType,
+    subject_id: subjectId,
+    origin: 'screening',
+    reason,
+    placed_by_id: null,
+    handed_over: 0,
+    created_at: now,
+  }
+}
+
+function detailsOf(
+  { subjectType, subjectId }: Pick<ScreenedSubject, 'subjectType' | 'subjectId'>,
+  reason: string,
+  reserved: bigint | null,
+) {
+  return { subjectType, subjectId, origin: 'screening', reason, reserved: reserved?.toString() ?? null, handedOver: 0 }
+}
+
+type Placing = ScreenedSubject & {
+  reason: string
+  /** Of a deposit. */
+  deposit: (HeldDeposit & { amount: string }) | null
+  /** Whether a transfer may have been sent before. */
+  isHandedOver?: boolean
+  /** Whom a mail tells of it besides the administrators; null: nobody is told. */
+  audience: string[] | null
+  now: Date
+}
+
+/**
+ * Holds a subject because of its screening. It waits for no decision under way: nothing relies on a subject that the
+ * screening has not allowed.
+ */
+export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<void> {
+  const { vaultId, subjectType, subjectId, reason, deposit, isHandedOver = false, audience, now } = placing
+  const id = newId(now)
+  const reserved =
+    deposit === null ? null : await reservableOf(trx, { vaultId, ...deposit, id: subjectId, origin: 'screening' })
+  await insertHold(trx, {
+    ...toHoldRow({ vaultId, subjectType, subjectId }, id, reason, now),
+    reserved: reserved?.toString() ?? null,
+    handed_over: isHandedOver ? 1 : 0,
+  })
+  if (deposit !== null && reserved !== null && reserved > 0n) {
+    const { addressId, tokenId } = deposit
+    await postEntries(trx, [holdPosting({ vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
+  }
+  const details = { ...detailsOf({ subjectType, subjectId }, reason, reserved), handedOver: isHandedOver ? 1 : 0 }
+  const event = { vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId: id, details, now }
+  if (audience === null) {
+    await audit(trx, event, event.action, { type: 'hold', id }, details)
+    return
+  }
+  const words = { sentence: `The screening holds the ${subjectType} ${subjectId}`, after: { reason } }
+  await announceVaultChange(trx, { ...event, words }, { userIds: audience })
+}
+
+/** Ends the hold of a screening; one of people on the same subject stays. Returns whether there was one. */
+export async function endScreeningHold(
+  trx: Trx,
+  subject: ScreenedSubject,
+  reason: string,
+  now: Date,
+): Promise<boolean> {
+  const hold = await lockHoldOn(trx, { ...subject, origin: 'screening' })
+  if (hold === null) return false
+  await endHold(trx, hold, { releasedById: null, reason, now })
+  await recordEnd(trx, hold, reason, now)
+  return true
+}
+
+function recordEnd(trx: Trx, hold: LockedHold, reason: string, now: Date): Promise<string> {
+  const { vault_id: vaultId, id, subject_type: subjectType, subject_id: subjectId, origin, reserved } = hold
+  const details = { subjectType, subjectId, origin, reason, reserved }
+  return audit(trx, { vaultId, actorId: null, now }, 'hold.released', { type: 'hold', id }, details)
+}
+
+/** A correction credits a deposit with more than was asked about: the surplus waits for another answer. */
+export async function screenSurplus(
+  trx: Trx,
+  { vaultId, id: subjectId, ...deposit }: HeldDeposit & { vaultId: string; id: string },
+  surplus: bigint,
+  now: Date,
+): Promise<void> {
+  const subject = { vaultId, subjectType: 'deposit', subjectId } as const
+  await askAnew(trx, subject, now)
+  const placed = { ...deposit, amount: surplus.toString() }
+  await placeScreeningHold(trx, { ...subject, reason: unanswered, deposit: placed, audience: null, now })
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Person } from '../../../testing/app.ts'
+import {
+  type Behaviour,
+  type FakeScreener,
+  honest,
+  silences,
+  startFakeScreener,
+} from '../../../testing/fake-screener.ts'
+import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
+import { createRandom } from '../../../testing/random.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { deliverDueTransfers } from '../transfers/deliver.ts'
+import type { Question } from './client.ts'
+import { runDueScreenings } from './run.ts'
+
+/**
+ * A screening service that hangs, lies and flaps, in random schedules of deposits, orders, nodes that ask at once, holds of
+ * people, releases and time. Whatever happens: no unit becomes available, and no payment is sent, that neither the screening
+ * nor two people have allowed.
+ */
+const schedules = Number(process.env.SCREENING_RUNS ?? 30)
+const firstSeed = Number(process.env.SCREENING_SEED ?? 73)
+const stepsMax = 8
+
+let screener: FakeScreener
+let bench: TransferBench
+let second: Person
+let base: string
+
+beforeAll(async () => {
+  screener = await startFakeScreener()
+  bench = await createTransferBench(screener.env)
+  second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators'])
+  base = `/vaults/${bench.vault.code}`
+}, 60_000)
+afterAll(async () => {
+  await bench.close()
+  await screener.close()
+})
+
+type Random = { below(below: number): number; pick<Item>(items: readonly Item[]): Item }
+
+/** What happened in one schedule, from outside: what the screening really allowed, and what people did. */
+class Schedule {
+  readonly random: Random
+  readonly addressId: string
+  readonly address: string
+  /** Raw amounts by id. */
+  readonly deposits = new Map<string, bigint>()
+  readonly transfers: string[] = []
+  /** Subjects that a correctly signed answer allowed, or the release of a hold of the screening by two people. */
+  readonly allowed = new Set<string>()
+  readonly log: string[] = []
+  isFlapping = true
+
+  constructor(random: Random, { id, address }: { id: string; address: string }) {
+    this.random = random
+    this.addressId = id
+    this.address = address
+  }
+
+  /** Answers honestly, lies in the answer, or does not answer: one after the other about the same subject. */
+  readonly behave = ({ subject }: Question): Behaviour => {
+    const { below, pick } = this.random
+    if (this.isFlapping && below(5) < 2) return pick(silences)
+    const verdict = pick(['allow', 'allow', 'allow', 'hold', 'block'] as const)
+    if (verdict === 'allow' && subject.id !== null) this.allowed.add(subject.id)
+    return honest(verdict, below(101))
+  }
+
+  async receive(): Promise<void> {
+    const amount = 1 + this.random.below(500)
+    const { body } = await deposit(bench.test, { address: this.address, asset: usdtContract, amount: String(amount) })
+    this.deposits.set(body.depositId, BigInt(amount) * 1_000_000n)
+  }
+
+  async order(): Promise<void> {
+    const { status, body } = await bench.order(this.addressId, String(1 + this.random.below(100)))
+    this.log.push(`order: ${status}`)
+    if (status === 201) this.transfers.push(body.id)
+  }
+
+  /** One or two nodes ask and deliver at the same time. */
+  async work(): Promise<void> {
+    bench.test.clock.advance(this.random.pick([500, 61_000, 61_000, 3_700_000]))
+    const client = screener.impatient(bench.test.clock.now, this.isFlapping ? 40 : 5_000)
+    const nodes = Array.from({ length: 1 + this.random.below(2) }, () => [
+      runDueScreenings(bench.test.deps, client),
+      deliverDueTransfers(bench.test.deps),
+    ])
+    await Promise.all(nodes.flat())
+  }
+
+  async hold(): Promise<void> {
+    const ids = [...this.deposits.keys(), ...this.transfers]
+    if (ids.length === 0) return
+    const subjectId = this.random.pick(ids)
+    const subjectType = this.deposits.has(subjectId) ? 'deposit' : 'transfer'
+    const placing = { subjectType, subjectId, reason: 'Somebody looks' }
+    this.log.push(`hold: ${(await bench.vault.admin.post(`${base}/holds`, placing)).status}`)
+  }
+
+  /** Two people release one of the holds; during it the screening may answer. */
+  async release(): Promise<void> {
+    const { body } = await bench.vault.admin.get(`${base}/holds?active=true&limit=100`)
+    const ours = body.items.filter(
+      ({ subjectId }: { subjectId: string }) => this.deposits.has(subjectId) || this.transfers.includes(subjectId),
+    )
+    if (ours.length === 0) return
+    const hold = this.random.pick<{ id: string; origin: string; subjectId: string }>(ours)
+    const asked = await bench.vault.admin.post(`${base}/holds/${hold.id}/release`, { reason: 'Go on' })
+    if (asked.status !== 202) return
+    if (this.random.below(2) === 0) await this.work()
+    const voted = await second.post(`${base}/approval-requests/${asked.body.request.id}/approve`)
+    const isReleased = voted.body.status === 'applied'
+    this.log.push(`release of ${hold.origin}: ${isReleased}`)
+    if (isReleased && hold.origin === 'screening') this.allowed.add(hold.subjectId)
+  }
+
+  async step(): Promise<void> {
+    const steps = ['receive', 'receive', 'order', 'order', 'work', 'work', 'work', 'hold', 'release'] as const
+    const name = this.random.pick(steps)
+    this.log.push(name)
+    await this[name]()
+  }
+
+  /** At last it answers everything, so that what it allows goes on. */
+  async end(): Promise<void> {
+    this.isFlapping = false
+    await this.order()
+    for (let round = 0; round < 3; round += 1) await this.work()
+    await this.check()
+  }
+
+  async check(): Promise<void> {
+    const allowed = [...this.deposits].reduce((sum, [id, amount]) => (this.allowed.has(id) ? sum + amount : sum), 0n)
+    const [{ available, spent }] = await bench.sql(
+      `select coalesce((select balance from ledger_accounts where address_id = $1 and purpose = 'available'), 0) as available,
+        coalesce((select sum(amount) from operations where address_id = $1 and type = 'transfer'
+          and status in ('pending', 'confirmed', 'awaiting_approval')), 0) as spent`,
+      [this.addressId],
+    )
+    const story = this.log.join(', ')
+    expect(BigInt(available) + BigInt(spent) <= allowed, `${available} + ${spent} of ${allowed}: ${story}`).toBe(true)
+    for (const id of this.transfers) {
+      if (!this.allowed.has(id)) expect(bench.vault.wallet.broadcastCount(id), story).toBe(0)
+    }
+  }
+}
+
+it(
+  `T73 no unit that was not allowed becomes available or is sent: ${schedules} schedules`,
+  async () => {
+    let spendable = 0
+    let sent = 0
+    for (let run = 0; run < schedules; run += 1) {
+      const { below } = createRandom(firstSeed + run)
+      const address = await bench.fundedAddress({ usdt: '0' })
+      const schedule = new Schedule({ below, pick: (items) => items[below(items.length)]! }, address)
+      screener.behave = schedule.behave
+      schedule.log.push(`seed ${firstSeed + run}`)
+      await schedule.receive()
+      for (let step = 0; step < stepsMax; step += 1) {
+        await schedule.step()
+        await schedule.check()
+      }
+      await schedule.end()
+      spendable += schedule.allowed.size
+      sent += schedule.transfers.filter((id) => bench.vault.wallet.broadcastCount(id) > 0).length
+      await bench.sql('update screenings set next_attempt_at = null')
+      await bench.sql(`update transfers set next_attempt_at = null where phase <> 'done'`)
+    }
+    await bench.expectSoundLedger()
+    // The schedules reach what they are about.
+    expect(spendable).toBeGreaterThan(schedules / 2)
+    expect(sent).toBeGreaterThan(schedules / 10)
+  },
+  120_000 + schedules * 5_000,
+)

@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import { Closed, described, Enum, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
+import { screeningScoreMax } from '../../../lib/limits.ts'
+import { verdicts } from './client.ts'
+
+export const Screening = Closed(
+  {
+    verdict: described(
+      Nullable(Enum(verdicts)),
+      'What the screening service answered; null while there is no answer, which stops the subject like a hold.',
+    ),
+    score: described(
+      Nullable(Type.Integer({ minimum: 0, maximum: screeningScoreMax, examples: [12] })),
+      'Risk from 0 to 100, as the screening service rates it; null without an answer.',
+    ),
+    reference: described(
+      Nullable(Type.String({ examples: ['case-2026-00017'] })),
+      'Under which the screening service finds the case; null without an answer.',
+    ),
+    askedAt: described(Nullable(Timestamp), 'Instant of the first attempt to ask, in UTC; null before it.'),
+    answeredAt: described(Nullable(Timestamp), 'Instant of the answer, in UTC; null without one.'),
+    attempts: Type.Integer({ minimum: 0, description: 'How often it was asked.', examples: [1] }),
+    isWaived: Type.Boolean({
+      description: 'Two people have released the hold of the screening, so that its answer counts no longer.',
+      examples: [false],
+    }),
+  },
+  { $id: 'Screening', description: 'What the screening service says about a deposit or a transfer.' },
+)
+
+/** Beside what was screened. */
+export const ScreeningBeside = described(
+  Nullable(Ref(Screening)),
+  'Its screening; null where it was not asked about, as without a screening service.',
+)
+
+export const screeningComponents = [Screening]
