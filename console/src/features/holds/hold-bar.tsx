@@ -6,9 +6,9 @@ import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { PlaceHold } from './place-hold.tsx'
-import { holdOnQuery, type Subject, useMayPlace, useMayRelease } from './queries.ts'
+import { holdsOnQuery, type Subject, useMayPlace, useMayRelease } from './queries.ts'
 import { ReleaseHold } from './release-hold.tsx'
-import { effectOf, nameOfHeld } from './words.ts'
+import { effectOf, nameOfHeld, placerOf } from './words.ts'
 
 type HoldBarProps = {
   code: string
@@ -25,9 +25,9 @@ type HoldBarProps = {
 export function HoldBar({ code, subject, others = [], name = null, canBeHeld = true }: HoldBarProps) {
   const [placing, place] = useState(false)
   const mayPlace = useMayPlace(code)
-  const [own, ...rest] = useQueries({ queries: [subject, ...others].map((one) => holdOnQuery(code, one)) })
+  const [own, ...rest] = useQueries({ queries: [subject, ...others].map((one) => holdsOnQuery(code, one)) })
   const holds = [own, ...rest].flatMap((query) => query?.data ?? [])
-  const isFree = own?.data === null && canBeHeld
+  const isFree = own?.data?.every(({ origin }) => origin === 'screening') && canBeHeld
   return (
     <>
       {holds.map((hold) => (
@@ -48,8 +48,8 @@ export function HoldBar({ code, subject, others = [], name = null, canBeHeld = t
 function HoldBanner({ code, hold }: { code: string; hold: Hold }) {
   const [releasing, release] = useState(false)
   const mayRelease = useMayRelease(code)
-  const { placedBy, createdAt, handedOverCount } = hold
-  const who = placedBy?.name ?? t('Strongroom itself')
+  const { createdAt, handedOverCount } = hold
+  const who = placerOf(hold)
   return (
     <section aria-label={t('Hold')} className="mb-4 rounded-lg border border-bad bg-bad-soft p-3">
       <div className="flex flex-wrap items-start justify-between gap-3">

@@ -16,7 +16,7 @@ import { vaultQuery } from '../vault-settings/queries.ts'
 import { PlaceHold } from './place-hold.tsx'
 import { holdsQuery, type SubjectType, useMayPlace, useMayRelease } from './queries.ts'
 import { ReleaseHold } from './release-hold.tsx'
-import { nameOfHeld, pathOf, subjectTypes, subjectWord } from './words.ts'
+import { nameOfHeld, pathOf, placerOf, subjectTypes, subjectWord } from './words.ts'
 
 export type HoldsSearch = { state?: 'all'; type?: SubjectType; user?: string }
 
@@ -112,10 +112,10 @@ function columnsOf(code: string, release: ((hold: Hold) => void) | null): Column
     {
       id: 'placed',
       header: t('Placed'),
-      cell: ({ placedBy, createdAt }) => (
+      cell: (hold) => (
         <div>
-          {formatTime(createdAt)}
-          <span className="block text-quiet">{placedBy?.name ?? t('Strongroom itself')}</span>
+          {formatTime(hold.createdAt)}
+          <span className="block text-quiet">{placerOf(hold)}</span>
         </div>
       ),
     },

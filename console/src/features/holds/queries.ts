@@ -21,14 +21,14 @@ export function holdsQuery(code: string, filter: HoldFilter) {
   })
 }
 
-/** The active hold on a subject; null when there is none that the reader may see. */
-export function holdOnQuery(code: string, { type, id }: Subject) {
+/** The active holds on a subject that the reader may see: one of people, and one of the screening. */
+export function holdsOnQuery(code: string, { type, id }: Subject) {
   return queryOptions({
     queryKey: ['holds', code, 'on', type, id],
     queryFn: async ({ signal }) => {
-      const filter = { active: true, subjectType: type, subjectId: id, limit: 1 }
+      const filter = { active: true, subjectType: type, subjectId: id, limit: 2 }
       const { items } = await vaultOf(code).holds.list(filter, { signal }).page()
-      return items[0] ?? null
+      return items
     },
   })
 }

@@ -29,6 +29,11 @@ export function effectOf(type: SubjectType): string {
   return words[type]
 }
 
+export function placerOf({ placedBy, origin }: Pick<Hold, 'placedBy' | 'origin'>): string {
+  if (origin === 'screening') return t('Strongroom, for the screening')
+  return placedBy?.name ?? t('Strongroom itself')
+}
+
 /** The page of what is held; null where it has none. */
 export function pathOf(code: string, { subjectType, subjectId }: Pick<Hold, 'subjectType' | 'subjectId'>): string {
   const paths: Record<SubjectType, string> = {

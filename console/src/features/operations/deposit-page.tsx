@@ -15,6 +15,7 @@ import { LateRate } from './late-rate.tsx'
 import { MetadataCard } from './metadata-card.tsx'
 import { addressQuery, depositQuery } from './queries.ts'
 import { RelationsCard } from './relations-card.tsx'
+import { ScreeningCard } from './screening-card.tsx'
 import { TransactionHash } from './transaction-hash.tsx'
 import { rateWords } from './transfer-facts.tsx'
 
@@ -54,7 +55,10 @@ function Detail({ code, deposit, categories }: { code: string; deposit: Deposit;
         )}
       </Card>
       <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr]">
-        <DepositFacts code={code} deposit={deposit} />
+        <div className="min-w-0">
+          <DepositFacts code={code} deposit={deposit} />
+          <ScreeningCard screening={deposit.screening} />
+        </div>
         <div className="min-w-0">
           {categories}
           <MetadataCard operation={operation} metadata={deposit.metadata} mayEdit={address?.access.isOwner ?? false} />

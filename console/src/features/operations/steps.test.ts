@@ -4,6 +4,15 @@ import { failureWords, stepsOf } from './steps.ts'
 type Facts = Parameters<typeof stepsOf>[0]
 
 const requirement = { policyId: 'p', policyCode: 'p', threshold: 2, approvalsCount: 0, bypassed: false }
+const noAnswer = {
+  verdict: null,
+  score: null,
+  reference: null,
+  askedAt: null,
+  answeredAt: null,
+  attempts: 1,
+  isWaived: false,
+}
 const ordered: Facts = {
   status: 'pending',
   createdAt: '2026-08-01T10:00:00.000Z',
@@ -12,6 +21,7 @@ const ordered: Facts = {
   txHash: null,
   failureReason: null,
   haltReason: null,
+  screening: null,
   approvalThreshold: 0,
   approvalRequirements: [],
   approvers: [],
@@ -27,6 +37,9 @@ describe('the steps of a transfer', () => {
     ['needs no vote', {}, 'done skipped done current ahead'],
     ['was waived', { approvalRequirements: [{ ...requirement, bypassed: true }] }, 'done skipped done current ahead'],
     ['is on the chain', { txHash: '0x1' }, 'done skipped done done current'],
+    ['waits for the screening', { screening: { ...noAnswer, verdict: 'hold' } }, 'done skipped current ahead ahead'],
+    ['is allowed by it', { screening: { ...noAnswer, verdict: 'allow' } }, 'done skipped done current ahead'],
+    ['is released by people', { screening: { ...noAnswer, isWaived: true } }, 'done skipped done current ahead'],
     ['is halted', { haltReason: 'differs from its record' }, 'done skipped failed ahead ahead'],
     [
       'is confirmed',
@@ -75,6 +88,7 @@ describe('why it failed, in words', () => {
   it.each([
     ['APPROVAL_EXPIRED', 'The time to vote ended before there were enough votes'],
     ['WALLET_REFUSED: no gas', 'The wallet service refused it: no gas'],
+    ['SCREENING_BLOCKED: case-1', 'Refused by the screening: case-1'],
     ['NO_LONGER_ALLOWED: blocked', 'No longer allowed when it was to be handed over: blocked'],
     ['execution reverted', 'execution reverted'],
   ])('%s', (reason, words) => {

@@ -12,6 +12,7 @@ type StepFacts = Pick<
   | 'updatedAt'
   | 'txHash'
   | 'failureReason'
+  | 'screening'
   | 'haltReason'
   | 'approvalThreshold'
   | 'approvalRequirements'
@@ -64,7 +65,7 @@ function lastVoteOf({ approvers }: StepFacts): string | null {
 }
 
 function chainSteps(transfer: StepFacts): Step[] {
-  const { status, txHash, confirmedAt, updatedAt, failureReason, haltReason } = transfer
+  const { status, txHash, confirmedAt, updatedAt, failureReason, haltReason, screening } = transfer
   const titles = [t('Handed over'), t('Broadcast'), t('Confirmed')]
   const step = (index: number, state: StepState, detail: string | null = null, at: string | null = null): Step => ({
     title: titles[index]!,
@@ -76,6 +77,8 @@ function chainSteps(transfer: StepFacts): Step[] {
   if (status === 'pending') {
     if (haltReason !== null)
       return [step(0, 'failed', t('Halted: {reason}', { reason: haltReason })), step(1, 'ahead'), step(2, 'ahead')]
+    if (txHash === null && screening !== null && screening.verdict !== 'allow' && !screening.isWaived)
+      return [step(0, 'current', t('Waits for the screening')), step(1, 'ahead'), step(2, 'ahead')]
     return txHash === null
       ? [step(0, 'done'), step(1, 'current', t('With the wallet service')), step(2, 'ahead')]
       : [step(0, 'done'), step(1, 'done'), step(2, 'current', t('Waits for the network'))]
@@ -93,7 +96,7 @@ function failedSteps(
 ): Step[] {
   const reason = failureReason === null ? t('Failed') : failureWords(failureReason)
   if (txHash !== null) return [step(0, 'done'), step(1, 'done'), step(2, 'failed', reason, at)]
-  const refused = /^(WALLET_REFUSED|NO_LONGER_ALLOWED)/.test(failureReason ?? '')
+  const refused = /^(WALLET_REFUSED|NO_LONGER_ALLOWED|SCREENING_BLOCKED)/.test(failureReason ?? '')
   return refused
     ? [step(0, 'failed', reason, at), step(1, 'skipped'), step(2, 'skipped')]
     : [step(0, 'done'), step(1, 'failed', reason, at), step(2, 'skipped')]
@@ -105,6 +108,7 @@ export function failureWords(reason: string): string {
   const [, code = '', detail = ''] = /^([A-Z_]+)(?::\s*(.*))?$/s.exec(reason) ?? []
   if (code === 'WALLET_REFUSED') return t('The wallet service refused it: {detail}', { detail })
   if (code === 'NO_LONGER_ALLOWED') return t('No longer allowed when it was to be handed over: {detail}', { detail })
+  if (code === 'SCREENING_BLOCKED') return t('Refused by the screening: {detail}', { detail })
   if (code === 'RELEASED') return t('Released by two people: {detail}', { detail })
   return reason
 }

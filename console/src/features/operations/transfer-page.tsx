@@ -14,6 +14,7 @@ import { MetadataCard } from './metadata-card.tsx'
 import { addressQuery, transferQuery } from './queries.ts'
 import { RelationsCard } from './relations-card.tsx'
 import { StuckTransfer } from './resolve-transfer.tsx'
+import { ScreeningCard } from './screening-card.tsx'
 import { stepsOf } from './steps.ts'
 import { CancelTransfer, EvidenceButton } from './transfer-actions.tsx'
 import { TransferFacts } from './transfer-facts.tsx'
@@ -74,6 +75,7 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
         <div className="min-w-0">
           {isStuck && <StuckTransfer code={code} transfer={transfer} mayAsk={isAdmin} />}
           <TransferFacts code={code} transfer={transfer} sourceLabel={source?.label ?? null} />
+          <ScreeningCard screening={transfer.screening} />
           <DecisionCard code={code} transfer={transfer} />
           <VotesCard code={code} transfer={transfer} />
         </div>
