@@ -4,7 +4,7 @@ import { newId } from '../../../lib/ids.ts'
 import type { NewOperation } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { insertHold } from '../../rules/holds/write.ts'
+import { insertHold, insertHolds } from '../../rules/holds/write.ts'
 import { endHold, type HeldDeposit, type LockedHold } from '../holds/end.ts'
 import { lockHoldOn, reservableOf } from '../holds/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
@@ -26,10 +26,6 @@ export async function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Dat
     screenings: held.map(({ deposit }) =>
       newScreening({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, now),
     ),
-    holds: held.map(({ deposit, id }) => ({
-      ...toHoldRow({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, id, unanswered, now),
-      reserved: deposit.amount.toString(),
-    })),
     audit_records: held.map(({ deposit: { vaultId, id: subjectId, amount }, id }) =>
       toAuditRow({
         vaultId,
@@ -42,6 +38,13 @@ export async function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Dat
       }),
     ),
   })
+  await insertHolds(
+    trx,
+    held.map(({ deposit, id }) => ({
+      ...toHoldRow({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, id, unanswered, now),
+      reserved: deposit.amount.toString(),
+    })),
+  )
   return held.map(({ deposit: { vaultId, tokenId, addressId, amount }, id }) =>
     holdPosting({ vaultId, tokenId, addressId, operationId: id, amount }),
   )

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Holds } from '../../../db/types.ts'
 import { conflict } from '../../../lib/errors.ts'
@@ -11,6 +12,11 @@ export async function insertHold(trx: Trx, hold: Insertable<Holds>): Promise<voi
     .values(hold)
     .execute()
     .catch(onViolation('holds_active', () => conflict('already_exists', 'The subject is held already')))
+}
+
+/** Inserts the holds on subjects that are new, so that none of them is held already. */
+export async function insertHolds(trx: Trx, holds: Insertable<Holds>[]): Promise<void> {
+  await insertRows(trx, { holds })
 }
 
 /** `releasedById` is null for the service itself. */
