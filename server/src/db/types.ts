@@ -371,6 +371,7 @@ export interface Holds {
   created_at: Timestamp;
   handed_over: Generated<number>;
   id: string;
+  origin: Generated<string>;
   placed_by_id: string | null;
   reason: string;
   release_reason: string | null;
