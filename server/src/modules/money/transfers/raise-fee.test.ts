@@ -99,6 +99,8 @@ describe.each(['speed-up', 'cancel-on-chain'] as const)('%s above the limit of t
         },
       },
     })
+    const inbox = await bench.firstApprover.get('/inbox')
+    expect(inbox.body.items[0].approvalRequest).toMatchObject({ subject: '40 USDT, 0.003 ETH' })
     await bench.deliver()
     expect(sent(id, action)).toEqual([])
     const voted = await vote(answer.body.request.id)

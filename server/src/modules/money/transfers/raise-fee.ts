@@ -38,6 +38,8 @@ type RaisePayload = {
   permitted: FeeAmount
   /** What is paid, from the audit records: not everybody who votes sees the transfer. */
   order: { fromAddress: string; toAddress: string; network: string; amountDecimal: string; asset: string }
+  /** What lists show in place of the id of the transfer. */
+  label: string
 }
 
 type Wish = { member: Member; id: string; replacement: ReplacementAction; body: Static<typeof ReplacementOrder> }
@@ -49,7 +51,7 @@ type Wish = { member: Member; id: string; replacement: ReplacementAction; body: 
 export async function findRaise(
   db: Db,
   { member, id, replacement, body }: Wish,
-): Promise<Omit<RaisePayload, 'order'> | null> {
+): Promise<Omit<RaisePayload, 'order' | 'label'> | null> {
   const transfer = orNotFound(await findTransfer(db, member, id), 'Transfer')
   assertMayReplace(transfer, member)
   const { txHash, maxFee } = body
@@ -78,8 +80,11 @@ export const raiseFeeExecutor: Executor = {
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
     assertAbove(recorded, step)
     const baseVersion = versionOf(delivery, recorded)
-    const payload = { ...step.payload, order: orderOf(recorded) }
-    const facts = { maxFee: payloadOf(step).maxFee.amountDecimal }
+    const { maxFee } = payloadOf(step)
+    const order = orderOf(recorded)
+    const label = `${order.amountDecimal} ${order.asset}, ${maxFee.amountDecimal} ${maxFee.asset}`
+    const payload = { ...step.payload, order, label }
+    const facts = { maxFee: maxFee.amountDecimal }
     return { step: { ...step, payload }, targetType: 'transfer', targetId, baseVersion, facts }
   },
 
