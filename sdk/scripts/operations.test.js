@@ -104,13 +104,6 @@ describe('the types of schemas', () => {
     expect(typeOf(schema)).toBe(type)
   })
 
-  it('know the selectors of a body, and leave those of an answer open', () => {
-    const properties = { selectorType: { type: 'string' }, value: {} }
-    const schema = { type: 'object', required: ['selectorType', 'value'], properties }
-    expect(typeOf(schema, { isSent: true })).toBe('PolicySelector')
-    expect(typeOf(schema)).toBe('{\n  selectorType: string\n  value: unknown\n}')
-  })
-
   it('keep a description within its comment', () => {
     expect(commentOf('ends with */ here')).toBe('/** ends with *\\/ here */\n')
     const lines = commentOf('word '.repeat(60).trim(), '  ').split('\n')

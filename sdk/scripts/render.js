@@ -12,8 +12,7 @@ export function renderTypes(document, operations) {
     mark,
     "import type { CallOptions, Outcome } from '../calls.ts'\n",
     "import type { FileAnswer } from '../files.ts'\n",
-    "import type { Pages } from '../pages.ts'\n",
-    "import type { PolicySelector } from '../selectors.ts'\n\n",
+    "import type { Pages } from '../pages.ts'\n\n",
     ...schemas.map(([name, schema]) => declarationOf(typeNameOf(name), schema)),
     '/** Why a request was refused, for programs. */\n',
     `export type ErrorReason = ${error.properties.reason === undefined ? 'string' : "NonNullable<ErrorBody['reason']>"}\n\n`,
@@ -63,8 +62,8 @@ export function renderPaths(document, operations) {
   ].join('')
 }
 
-function declarationOf(name, schema, options) {
-  const type = typeOf(schema, options)
+function declarationOf(name, schema) {
+  const type = typeOf(schema)
   const isInterface = schema.type === 'object' && type.startsWith('{')
   return `${commentOf(schema.description)}export ${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type}`}\n\n`
 }
@@ -79,7 +78,7 @@ function inputsOf({ query, body, description }) {
   if (body !== null && body.schema !== null) {
     // The service repeats some descriptions of operations at their bodies.
     const schema = body.schema.description === description ? { ...body.schema, description: undefined } : body.schema
-    types.push(declarationOf(body.typeName, schema, { isSent: true }))
+    types.push(declarationOf(body.typeName, schema))
   }
   return types
 }

@@ -12,11 +12,11 @@ export function typeNameOf(reference) {
 
 /**
  * @param {object} schema
- * @param {{ indent?: string, isSent?: boolean }} [options] `isSent`: part of the body of a request
+ * @param {{ indent?: string }} [options]
  * @returns {string}
  */
-export function typeOf(schema, { indent = '', isSent = false } = {}) {
-  const inner = (part) => typeOf(part, { indent, isSent })
+export function typeOf(schema, { indent = '' } = {}) {
+  const inner = (part) => typeOf(part, { indent })
   if (schema.$ref !== undefined) return typeNameOf(schema.$ref)
   if (schema.const !== undefined) return literalOf(schema.const)
   if (schema.enum !== undefined) return schema.enum.map(literalOf).join(' | ')
@@ -25,24 +25,22 @@ export function typeOf(schema, { indent = '', isSent = false } = {}) {
   if (schema.allOf !== undefined) return schema.allOf.map((part) => inParentheses(part, inner(part))).join(' & ')
   if (Array.isArray(schema.type)) return [...new Set(schema.type.map((type) => inner({ ...schema, type })))].join(' | ')
   if (schema.type === 'array') return `${inParentheses(schema.items ?? {}, inner(schema.items ?? {}))}[]`
-  if (schema.type === 'object') return objectTypeOf(schema, { indent, isSent })
+  if (schema.type === 'object') return objectTypeOf(schema, indent)
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
   return { string: 'string', boolean: 'boolean', null: 'null' }[schema.type] ?? 'unknown'
 }
 
-function objectTypeOf(schema, { indent, isSent }) {
+function objectTypeOf(schema, indent) {
   const { properties = {}, required = [], additionalProperties } = schema
   const names = Object.keys(properties)
-  // A selector as the service takes it has a type for each kind, which the schema does not say.
-  if (isSent && names.join() === 'selectorType,value') return 'PolicySelector'
   if (names.length === 0) {
     if (additionalProperties === false) return 'Record<string, never>'
     const isTyped = typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
-    return `Record<string, ${isTyped ? typeOf(additionalProperties, { indent, isSent }) : 'unknown'}>`
+    return `Record<string, ${isTyped ? typeOf(additionalProperties, { indent }) : 'unknown'}>`
   }
   const deeper = `${indent}  `
   const lines = names.map((name) => {
-    const type = typeOf(properties[name], { indent: deeper, isSent })
+    const type = typeOf(properties[name], { indent: deeper })
     return propertyOf(name, { ...properties[name], type, isRequired: required.includes(name), indent: deeper })
   })
   return `{\n${lines.join('')}${indent}}`

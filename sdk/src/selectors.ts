@@ -1,10 +1,12 @@
+import type { PolicySelector } from './generated/api.ts'
+
 /** Bounds are decimal strings, which are compared exactly; both ends of `between` are included. */
 export type Comparison =
   | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: string }
   | { op: 'between'; min: string; max: string }
 
 /** One value, or several of which any matches. */
-export type AnyOf<Value> = Value | readonly Value[]
+export type AnyOf<Value> = Value | Value[]
 
 export type VelocityLimit = {
   op: 'gt' | 'gte' | 'lt' | 'lte'
@@ -19,42 +21,11 @@ export type VelocityLimit = {
 export type TimeWindow = {
   /** A zone of the IANA database, such as `Europe/Berlin`. */
   timezone: string
-  days: readonly ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[]
+  days: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[]
   /** `00:00` to `23:59` */
   from: string
   /** `00:00` to `24:00` */
   to: string
 }
 
-type SelectorValues = {
-  amount: Comparison
-  amountUsd: Comparison
-  percentOfBalance: Comparison
-  maxFee: Comparison
-  riskScore: Comparison
-  velocityAmount: VelocityLimit
-  velocityUsd: VelocityLimit
-  velocityCount: VelocityLimit
-  token: AnyOf<string>
-  network: AnyOf<string>
-  sourceAddress: AnyOf<string>
-  addressGroup: AnyOf<string>
-  routeVariant: AnyOf<{ route: string; variant: string }>
-  destination: AnyOf<string>
-  destinationType: AnyOf<'internal' | 'counterparty' | 'unknown'>
-  counterparty: AnyOf<string>
-  counterpartyGroup: AnyOf<string>
-  counterpartyKind: AnyOf<'individual' | 'company' | 'exchange' | 'service' | 'other'>
-  counterpartyAgeHours: Comparison
-  initiator: AnyOf<string>
-  initiatorGroup: AnyOf<string>
-  category: AnyOf<string>
-  time: TimeWindow
-}
-
-export type SelectorType = keyof SelectorValues
-
-/** What a rule of a policy looks at, and what it expects. */
-export type PolicySelector = {
-  [Type in SelectorType]: { selectorType: Type; value: SelectorValues[Type] }
-}[SelectorType]
+export type SelectorType = PolicySelector['selectorType']

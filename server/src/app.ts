@@ -13,6 +13,8 @@ import { counterpartyComponents } from './modules/address-book/counterparties/sc
 import { counterpartyGroupExecutors } from './modules/address-book/groups/actions.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
+import { backtestRoutes } from './modules/money/backtests/routes.ts'
+import { backtestComponents } from './modules/money/backtests/schema.ts'
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
 import { eventResolveExecutor } from './modules/money/deposits/resolve-event.ts'
 import { depositRoutes, webhookRoutes } from './modules/money/deposits/routes.ts'
@@ -136,6 +138,7 @@ const components = [
   ...serviceTokenComponents,
   ...policyComponents,
   ...policyFormComponents,
+  ...backtestComponents,
   ...simulationComponents,
   ...approvalRequestComponents,
   ...networkComponents,
@@ -193,6 +196,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
   changeRoutes,
   payoutRoutes,
+  backtestRoutes,
   (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),
   historyRoutes,
   searchRoutes,

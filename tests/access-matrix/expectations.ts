@@ -271,8 +271,12 @@ export const expectations: Record<string, Row> = {
   listChanges:          row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   // The labels of addresses and the names of folders end with it.
   searchVault:           row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', () => ({ query: { q: 'harbour' } })),
-  backtestPolicies:      row('401 403 403 403 403 403 403 403 200 403 403 403 403 200',
+  backtestPolicies:      row('401 403 403 403 403 403 403 403 202 403 403 403 403 202',
     () => ({ body: { draft: { mode: 'add', policies: [] }, from: reported.from } })),
+  getBacktest: row('401 403 403 403 403 403 403 403 200 403 403 403 403 200',
+    async (r) => ({ params: { id: await r.backtest() } })),
+  listBacktestChanges: row('401 403 403 403 403 403 403 403 200 403 403 403 403 200',
+    async (r) => ({ params: { id: await r.backtest() } })),
   startLedgerVerification:
     row('401 403 403 403 403 403 403 403 202 403 403 403 403 202', plain),
   getLedgerVerification: row('401 403 403 403 403 403 403 403 200 403 403 403 403 200',
@@ -456,11 +460,7 @@ for (const [operationId, { expected, request }] of Object.entries(expectations))
   }
 }
 
-function row(
-  statuses: string,
-  request: Row['request'],
-  more: Omit<Row, 'expected' | 'request'> = {},
-): Row {
+function row(statuses: string, request: Row['request'], more: Omit<Row, 'expected' | 'request'> = {}): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
   const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))
   return { expected: expected as Record<CallerName, number>, request, ...more }

@@ -83,6 +83,7 @@ export type Resources = {
   relation(): Promise<string>
   reportExport(): Promise<string>
   verification(): Promise<string>
+  backtest(): Promise<string>
   route(): Promise<string>
   variant(): Promise<string>
 }
@@ -562,6 +563,12 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       expect(status).toBe(202)
       return body.id
     },
+    backtest: keep('backtest', async () => {
+      const order = { draft: { mode: 'add', policies: [] }, from: '2020-01-01' }
+      const { status, body } = await admin.post(`/vaults/${code}/policies/backtest`, order)
+      expect(status).toBe(202)
+      return body.id as string
+    }),
     reportExport: keep('reportExport', async () => {
       const answer = await owner.post(`/vaults/${code}/reports/transaction_activity/exports`, { format: 'csv' })
       expect(answer.status, JSON.stringify(answer.body)).toBe(202)
@@ -630,6 +637,7 @@ function absentResources(code: string): Resources {
     relation: nothing,
     reportExport: nothing,
     verification: nothing,
+    backtest: nothing,
     route: nothing,
     variant: nothing,
   }

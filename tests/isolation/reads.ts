@@ -131,6 +131,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     holds: [],
     exports,
     verifications: [],
+    backtests: [],
     counterparties: idsOf(counterparties),
     'counterparty-groups': [suppliers],
     'operation-categories': idsOf(categories),

@@ -189,6 +189,16 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [{ leaves_out: true }],
     },
   ],
+  '0049-backtests': [insertApprover('group', null), insertApprover('user', 'policy_approvers_threshold_of_group')],
+}
+
+/** An approver of this kind with a threshold of their own. */
+function insertApprover(kind: 'user' | 'group', refusedBy: string | null): Check {
+  return {
+    statement: `insert into policy_approvers (vault_id, id, policy_id, kind, ${kind}_id, threshold, created_at)
+      values ('v1', 'q9', 'p1', '${kind}', '${kind === 'user' ? 'u1' : 'g1'}', 2, now())`,
+    refusedBy,
+  }
 }
 
 function rates(...found: number[]): { rate: number }[] {

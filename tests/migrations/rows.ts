@@ -734,6 +734,12 @@ export const rowsAfter: Record<string, Rows> = {
           transports: ['internal'],
           is_synced: false,
           name: 'Phone',
+          created_at: at,
+        },
+      ],
+    ],
+    ['used_passkey_challenges', [{ challenge_hash: sha256('challenge'), expires_at: minute(5) }]],
+  ],
   '0045-screening': [
     [
       'screenings',
@@ -753,7 +759,42 @@ export const rowsAfter: Record<string, Rows> = {
         },
       ],
     ],
-    ['used_passkey_challenges', [{ challenge_hash: sha256('challenge'), expires_at: minute(5) }]],
+  ],
+  '0049-backtests': [
+    [
+      'decisions',
+      [{ vault_id: 'v1', id: 'dc1', action: 'transfer', initiator_id: 'u1', decisions: '[]', created_at: at }],
+    ],
+    [
+      'backtests',
+      [
+        {
+          vault_id: 'v1',
+          id: 'bt1',
+          requester_id: 'u1',
+          state: 'done',
+          policies: '[]',
+          from_at: at,
+          to_at: at,
+          decisions_count: 1,
+          result: {},
+          created_at: at,
+        },
+      ],
+    ],
+    [
+      'backtest_changes',
+      [
+        {
+          vault_id: 'v1',
+          backtest_id: 'bt1',
+          subject_type: 'decision',
+          subject_id: 'dc1',
+          change: 'looser',
+          created_at: at,
+        },
+      ],
+    ],
   ],
 }
 

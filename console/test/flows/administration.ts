@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pngOf } from '../../../server/src/testing/images.ts'
+import { orderTransfer } from '../support/orders.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, type WatchedPage, watchPage } from '../support/watched-page.ts'
 
@@ -11,7 +12,7 @@ export function administrationFlows(stack: () => Stack): void {
   }
 
   describe('an administrator', () => {
-    givesAnImage(open)
+    otherFlows(open, stack)
 
     it('writes a policy as a sentence, and sees it in the matrix before it is saved and after', async () => {
       const { page, faults } = await open('/policies/new')
@@ -71,6 +72,44 @@ export function administrationFlows(stack: () => Stack): void {
       expect(faults).toEqual([])
       await page.context().close()
     })
+  })
+}
+
+function otherFlows(open: (path: string) => Promise<WatchedPage>, stack: () => Stack): void {
+  givesAnImage(open)
+  triesOnHistory(stack)
+}
+
+function triesOnHistory(stack: () => Stack): void {
+  it('tries a policy on history, in German, and sees what would change with both traces', async () => {
+    await orderTransfer(stack(), '7')
+    const context = await stack().contextOf('admin', { locale: 'de-DE' })
+    const { page, faults } = await watchPage(context, stack().url)
+    await page.goto(`${stack().url}/v/${vaultCode}/policies/new`)
+    await page.getByLabel('Gruppe', { exact: true }).selectOption({ label: 'Treasury' })
+    await page.getByRole('button', { name: '+ und …' }).click()
+    await page.getByLabel('Was verglichen wird').first().selectOption({ label: 'die Art des Anfordernden' })
+    await page.getByLabel('die Art des Anfordernden', { exact: true }).selectOption({ label: 'Person' })
+    await page.getByRole('button', { name: '+ und …' }).click()
+    await page
+      .getByLabel('Was verglichen wird')
+      .nth(1)
+      .selectOption({ label: 'das Aussehen der Adresse des Empfängers' })
+    await page
+      .getByLabel('das Aussehen der Adresse des Empfängers', { exact: true })
+      .selectOption({ label: 'wie keine andere bekannte Adresse' })
+    await page.getByLabel('Was folgt').selectOption({ label: 'wird es abgelehnt' })
+    await page.getByLabel('Name').fill('Niemand zahlt')
+    await page.getByRole('button', { name: 'Ausprobieren', exact: true }).click()
+    await page.getByRole('heading', { name: 'Entscheidungen, die sich ändern' }).waitFor()
+    const change = page.getByRole('listitem').filter({ hasText: 'Strenger' }).first()
+    await change.locator('summary').click()
+    await change.getByRole('heading', { name: 'Vorher' }).waitFor()
+    await change.getByRole('heading', { name: 'Nachher' }).waitFor()
+    await change.getByText('Niemand zahlt').first().waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    expect(faults).toEqual([])
+    await context.close()
   })
 }
 

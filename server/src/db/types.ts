@@ -167,6 +167,7 @@ export interface ApprovalRequirements {
   allow_initiator: boolean;
   bypassed: Generated<boolean>;
   created_at: Timestamp;
+  group_thresholds: Json | null;
   policy_code: string;
   policy_id: string;
   policy_name: string;
@@ -208,6 +209,34 @@ export interface AuditSeals {
   record_ids: string[];
   sealed_at: Timestamp;
   sequence: Int8;
+}
+
+export interface BacktestChanges {
+  backtest_id: string;
+  change: string;
+  created_at: Timestamp;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string;
+}
+
+export interface Backtests {
+  attempt: Generated<number>;
+  created_at: Timestamp;
+  decisions_count: number;
+  evaluated_count: Generated<number>;
+  failure: string | null;
+  finished_at: Timestamp | null;
+  from_at: Timestamp;
+  id: string;
+  leased_until: Timestamp | null;
+  policies: Json;
+  requester_id: string;
+  result: Json | null;
+  started_at: Timestamp | null;
+  state: string;
+  to_at: Timestamp;
+  vault_id: string;
 }
 
 export interface CategoryApprovers {
@@ -326,6 +355,15 @@ export interface CounterpartyGroups {
   updated_at: Timestamp;
   vault_id: string;
   version: Generated<number>;
+}
+
+export interface Decisions {
+  action: string;
+  created_at: Timestamp;
+  decisions: Json;
+  id: string;
+  initiator_id: string;
+  vault_id: string;
 }
 
 export interface Deposits {
@@ -665,6 +703,7 @@ export interface PolicyApprovers {
   id: string;
   kind: string;
   policy_id: string;
+  threshold: number | null;
   user_id: string | null;
   vault_id: string;
 }
@@ -949,6 +988,8 @@ export interface DB {
   approval_voters: ApprovalVoters;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
+  backtest_changes: BacktestChanges;
+  backtests: Backtests;
   category_approvers: CategoryApprovers;
   category_assignments: CategoryAssignments;
   category_fields: CategoryFields;
@@ -958,6 +999,7 @@ export interface DB {
   counterparty_addresses: CounterpartyAddresses;
   counterparty_group_memberships: CounterpartyGroupMemberships;
   counterparty_groups: CounterpartyGroups;
+  decisions: Decisions;
   deposits: Deposits;
   entitled_voters: EntitledVoters;
   failed_redemptions: FailedRedemptions;

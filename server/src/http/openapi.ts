@@ -150,6 +150,7 @@ export function openApiText(app: App): string {
 
 /** Adds what routes do not declare themselves: examples, descriptions of statuses, and the header of repeatable writes. */
 function complete(document: OpenApiDocument): OpenApiDocument {
+  replacePublished(document)
   const components = document.components.schemas
   const used = new Set<Reason>()
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
@@ -185,6 +186,16 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   }
   document.components.examples = Object.fromEntries([...used].sort().map((reason) => [reason, exampleOfError(reason)]))
   return document
+}
+
+/** Puts a reference in the place of every part that names the component which describes it (`published`). */
+function replacePublished(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return
+  for (const [key, part] of Object.entries(node)) {
+    const component = (part as { 'x-published'?: string } | null)?.['x-published']
+    if (component !== undefined) Object.assign(node, { [key]: { $ref: `#/components/schemas/${component}` } })
+    else replacePublished(part)
+  }
 }
 
 /** Names an example for each reason that the operation can refuse with. Returns the reasons. */

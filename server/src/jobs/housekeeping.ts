@@ -16,7 +16,8 @@ import {
 import { isAwaited, isShown } from '../modules/registry/images/queries.ts'
 
 /**
- * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, sessions and devices that have expired,
+ * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, backtests, sessions and devices
+ * that have expired,
  * and images that nothing shows any more; one node at a time.
  */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
@@ -33,6 +34,12 @@ export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'
     sql`(vault_id, export_id) in (select vault_id, id from report_exports where expires_at < ${now})`,
   )
   await deleteWhere(db, 'ledger_verifications', sql`created_at < ${hoursBefore(now, verificationTtlHours)}`)
+  await deleteWhere(
+    db,
+    'backtest_changes',
+    sql`(vault_id, backtest_id) in (select vault_id, id from backtests where created_at < ${hoursBefore(now, verificationTtlHours)})`,
+  )
+  await deleteWhere(db, 'backtests', sql`created_at < ${hoursBefore(now, verificationTtlHours)}`)
   await deleteWhere(db, 'report_exports', sql`expires_at < ${hoursBefore(now, exportRecordTtlHours)}`)
   await deleteWhere(
     db,

@@ -100,7 +100,7 @@ export const txHashLengthMax = 128
 
 export const rulesPerPolicyMax = 50
 /** Policies that one simulation tries. */
-export const draftPoliciesMax = 50
+export const draftPoliciesMax = 100
 export const selectorsPerRuleMax = 50
 export const selectorValuesMax = 200
 export const selectorValueLengthMax = 128
@@ -108,10 +108,10 @@ export const velocityWindowSecondsMin = 60
 export const velocityWindowSecondsMax = 2_592_000
 export const approversPerPolicyMax = 100
 export const approvalThresholdMax = 100
-/** A backtest of policies: transfers of one call and of one read, and the changes that one answer lists. */
-export const backtestTransfersMax = 5_000
-export const backtestPageRows = 250
-export const backtestItemsMax = 100
+/** A backtest of policies: decisions of one read, of one that is answered at once, and of any. */
+export const backtestPageRows = 1_000
+export const backtestInlineMax = 2_000
+export const backtestDecisionsMax = 500_000
 /** Whom a preview names for each requirement; it counts the others. */
 export const shownVotersMax = 100
 export const routesPerVaultMax = 16

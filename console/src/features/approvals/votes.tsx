@@ -6,7 +6,13 @@ import { formatRecent } from '../../lib/time.ts'
 import { Card } from '../../ui/page.tsx'
 
 type VotesProps = {
-  requirements: readonly { policyCode: string; threshold: number; approvalsCount: number; bypassed: boolean }[]
+  requirements: readonly {
+    policyCode: string
+    threshold: number
+    approvalsCount: number
+    votesMissing: number
+    bypassed: boolean
+  }[]
   approvers: Transfer['approvers'] | ApprovalRequest['approvers'] | Payout['approvers']
   quorumReachable: boolean
 }
@@ -16,7 +22,7 @@ export function Votes({ requirements, approvers, quorumReachable }: VotesProps) 
   return (
     <Card title={t('Votes')}>
       <ul className="mb-3 grid gap-1">
-        {requirements.map(({ policyCode, threshold, approvalsCount, bypassed }) => (
+        {requirements.map(({ policyCode, threshold, approvalsCount, votesMissing, bypassed }) => (
           <li key={policyCode}>
             {bypassed
               ? t('The policy {policy} was waived by an administrator.', { policy: policyCode })
@@ -24,7 +30,8 @@ export function Votes({ requirements, approvers, quorumReachable }: VotesProps) 
                   'The policy {policy} asks for {threshold, plural, one {# approval} other {# approvals}}; {count} given.',
                   {
                     policy: policyCode,
-                    threshold,
+                    // Votes of a group may lack although there are as many as it takes in all.
+                    threshold: votesMissing === 0 ? threshold : approvalsCount + votesMissing,
                     count: approvalsCount,
                   },
                 )}

@@ -3,7 +3,10 @@ import { failureWords, stepsOf } from './steps.ts'
 
 type Facts = Parameters<typeof stepsOf>[0]
 
-const requirement = { policyId: 'p', policyCode: 'p', threshold: 2, approvalsCount: 0, bypassed: false }
+const requirement = {
+  ...{ policyId: 'p', policyCode: 'p', threshold: 2, approvalsCount: 0, bypassed: false },
+  ...{ votesMissing: 2, groups: [] },
+}
 const noAnswer = {
   verdict: null,
   score: null,
@@ -43,7 +46,11 @@ describe('the steps of a transfer', () => {
     ['is halted', { haltReason: 'differs from its record' }, 'done skipped failed ahead ahead'],
     [
       'is confirmed',
-      { status: 'confirmed', txHash: '0x1', approvalRequirements: [{ ...requirement, approvalsCount: 2 }] },
+      {
+        status: 'confirmed',
+        txHash: '0x1',
+        approvalRequirements: [{ ...requirement, approvalsCount: 2, votesMissing: 0 }],
+      },
       'done done done done done',
     ],
     [
@@ -76,8 +83,8 @@ describe('the steps of a transfer', () => {
       ...ordered,
       status: 'awaiting_approval',
       approvalRequirements: [
-        { ...requirement, approvalsCount: 1 },
-        { ...requirement, policyId: 'q', threshold: 1, approvalsCount: 3 },
+        { ...requirement, approvalsCount: 1, votesMissing: 1 },
+        { ...requirement, policyId: 'q', threshold: 1, approvalsCount: 3, votesMissing: 0 },
       ],
     })
     expect(votes?.detail).toBe('1 of 2 · 1 of 1')

@@ -37,12 +37,14 @@ function votesStep(transfer: StepFacts): Step {
     const detail = waived ? t('Waived: ordered by an administrator') : t('None needed')
     return { title, state: 'skipped', detail, at: null }
   }
-  const counts = needed.map(({ approvalsCount, threshold }) =>
-    t('{given} of {threshold}', { given: Math.min(approvalsCount, threshold), threshold }),
-  )
+  const counts = needed.map(({ approvalsCount, votesMissing, threshold: least }) => {
+    // Votes of a group may lack although there are as many as it takes in all.
+    const threshold = votesMissing === 0 ? least : approvalsCount + votesMissing
+    return t('{given} of {threshold}', { given: Math.min(approvalsCount, threshold), threshold })
+  })
   const count = counts.join(' · ')
   if (status === 'awaiting_approval') return { title, state: 'current', detail: count, at: null }
-  const isComplete = needed.every(({ approvalsCount, threshold }) => approvalsCount >= threshold)
+  const isComplete = needed.every(({ votesMissing }) => votesMissing === 0)
   if (!isComplete && (status === 'rejected' || status === 'cancelled')) {
     return { title, state: 'failed', detail: endedBecause(transfer), at: transfer.updatedAt }
   }

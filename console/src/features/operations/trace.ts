@@ -95,12 +95,16 @@ function subjectOf({ selectorType, expected }: Selector): string {
     routeVariant: () => t('The purpose of the paying address'),
     destination: () => t('The address of the recipient'),
     destinationType: () => t('The recipient'),
+    destinationAgeHours: () => t('The time since the address of the recipient was added'),
+    firstPaymentToDestination: () => t('The first payment to this address'),
+    addressLookAlike: () => t('The likeness to another known address'),
     counterparty: () => t('The counterparty'),
     counterpartyGroup: () => t('The group of the counterparty'),
     counterpartyKind: () => t('The kind of the counterparty'),
     counterpartyAgeHours: () => t('The time since the counterparty was added'),
     initiator: () => t('Who ordered it'),
     initiatorGroup: () => t('The group of who ordered it'),
+    initiatorKind: () => t('Who ordered it'),
     category: () => t('The category'),
     time: () => t('The time of the order'),
   }
@@ -126,7 +130,8 @@ function durationOf(seconds: number): string {
   return new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size)
 }
 
-const compared = /^(amount|amountUsd|percentOfBalance|maxFee|riskScore|velocity\w+|counterpartyAgeHours)$/
+const compared =
+  /^(amount|amountUsd|percentOfBalance|maxFee|riskScore|velocity\w+|counterpartyAgeHours|destinationAgeHours)$/
 
 function conditionOf({ selectorType, expected }: Selector, nameOf: NameOf): string {
   if (compared.test(selectorType)) return comparisonOf(selectorType, expected)
@@ -150,7 +155,7 @@ function figureOf(selectorType: string, value: string): string {
   if (!/^-?\d+(\.\d+)?$/.test(value)) return value
   if (selectorType === 'amountUsd' || selectorType === 'velocityUsd') return formatUsd(value)
   if (selectorType === 'percentOfBalance') return t('{figure} %', { figure: formatAmount(rounded(value)) })
-  if (selectorType === 'counterpartyAgeHours') return t('{figure} hours', { figure: formatAmount(rounded(value)) })
+  if (/AgeHours$/.test(selectorType)) return t('{figure} hours', { figure: formatAmount(rounded(value)) })
   return formatAmount(value)
 }
 
@@ -224,11 +229,13 @@ const kinds: Record<string, NameKind> = {
 }
 
 function wordOf(selectorType: string, value: unknown, nameOf: NameOf): string {
+  if (typeof value === 'boolean') return value ? t('yes') : t('no')
   if (typeof value !== 'string') {
     const { route, variant } = (value ?? {}) as { route?: string; variant?: string }
     return route === undefined ? JSON.stringify(value) : `${route}: ${variant ?? '–'}`
   }
   if (selectorType === 'destinationType') return destinationWords()[value] ?? value
+  if (selectorType === 'initiatorKind') return value === 'service' ? t('a service') : t('a person')
   if (selectorType === 'counterpartyKind') return counterpartyWords()[value] ?? value
   const kind = kinds[selectorType]
   return kind === undefined ? value : nameOf(kind, value)

@@ -27,7 +27,7 @@ export function VotesCard({ code, transfer }: { code: string; transfer: Transfer
   return (
     <Card title={t('Votes')} actions={isMine ? decide : undefined}>
       <ul className="mb-3 grid gap-1">
-        {approvalRequirements.map(({ policyId, policyCode, approvalsCount, threshold, bypassed }) => (
+        {approvalRequirements.map(({ policyId, policyCode, approvalsCount, votesMissing, threshold, bypassed }) => (
           <li key={policyId}>
             {bypassed
               ? t('“{policy}” needs no vote, because an administrator ordered it.', {
@@ -36,7 +36,7 @@ export function VotesCard({ code, transfer }: { code: string; transfer: Transfer
               : t('“{policy}”: {approvalsCount} of {threshold} approvals', {
                   policy: nameOfPolicy(policyId, policyCode),
                   approvalsCount,
-                  threshold,
+                  threshold: votesMissing === 0 ? threshold : approvalsCount + votesMissing,
                 })}
           </li>
         ))}

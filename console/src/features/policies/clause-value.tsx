@@ -4,9 +4,10 @@ import { SetPicker, TextsPicker } from '../../ui/set-picker.tsx'
 import { DecimalInput, slotClass } from './decimal-input.tsx'
 import type { Vocabulary } from './queries.ts'
 import { listOf, type ValueForm } from './selectors.ts'
-import { dayWords, optionWord, periodWord, perWords } from './words.ts'
+import { dayWords, flagWords, optionWord, periodWord, perWords } from './words.ts'
 
 type ClauseValueProps = {
+  selectorType: string
   form: ValueForm
   label: string
   value: unknown
@@ -18,10 +19,11 @@ type ClauseValueProps = {
 type Bounds = { op: string; value?: string; min?: string; max?: string }
 
 /** The slot for what a condition compares with, by the form of the selector. */
-export function ClauseValue({ form, label, value, unit, vocabulary, onChange }: ClauseValueProps) {
+export function ClauseValue({ selectorType, form, label, value, unit, vocabulary, onChange }: ClauseValueProps) {
   if (form.kind === 'comparison')
     return <Comparison label={label} value={value as Bounds} unit={unit} onChange={onChange} />
   if (form.kind === 'velocity') return <Velocity label={label} value={value as Limit} unit={unit} onChange={onChange} />
+  if (form.kind === 'flag') return <Flag type={selectorType} label={label} value={value === true} onChange={onChange} />
   if (form.kind === 'window') return <Window value={value as TimeOfWeek} onChange={onChange} />
   if (form.kind === 'texts') {
     return <TextsPicker bare label={label} chosen={listOf<string>(value)} onChange={onChange} />
@@ -43,6 +45,23 @@ export function ClauseValue({ form, label, value, unit, vocabulary, onChange }: 
   const options =
     form.kind === 'choice' ? form.options.map((id) => ({ id, name: optionWord(id) })) : vocabulary.choices[form.names]
   return <SetPicker bare label={label} options={options} chosen={listOf<string>(value)} onChange={onChange} />
+}
+
+type FlagProps = { type: string; label: string; value: boolean; onChange: (value: unknown) => void }
+
+function Flag({ type, label, value, onChange }: FlagProps) {
+  const { yes, no } = flagWords(type)
+  return (
+    <select
+      aria-label={label}
+      className={slotClass}
+      value={String(value)}
+      onChange={({ target }) => onChange(target.value === 'true')}
+    >
+      <option value="true">{yes}</option>
+      <option value="false">{no}</option>
+    </select>
+  )
 }
 
 type Part<Value> = { label: string; value: Value; unit: string; onChange: (value: unknown) => void }

@@ -101,6 +101,7 @@ function ClauseSlots({ clause, negated, alone, terms, selectors, vocabulary, onC
       <Relation {...{ clause, negated, alone, selector, onChange }} />
       <ClauseValue
         {...{ form, label, vocabulary }}
+        selectorType={clause.selectorType}
         value={clause.value}
         unit={unitOf(clause.selectorType, terms, vocabulary.names)}
         onChange={(value) => onChange({ ...clause, value }, negated)}

@@ -79,8 +79,8 @@ function contradictionOf(policy: PolicyParts): string | null {
 type Range = { low: string; lowIncluded: boolean; high: string | null; highIncluded: boolean }
 
 function rangeOf({ selectorType, value }: Clause): Range | null {
-  const compared = ['amount', 'amountUsd', 'percentOfBalance', 'maxFee', 'riskScore', 'counterpartyAgeHours']
-  if (!compared.includes(selectorType)) return null
+  const compared = ['amount', 'amountUsd', 'percentOfBalance', 'maxFee', 'riskScore']
+  if (!compared.includes(selectorType) && !/AgeHours$/.test(selectorType)) return null
   const { op, value: bound, min, max } = value as { op: string; value: string; min: string; max: string }
   const needed = op === 'between' ? [min, max] : [bound]
   if (!needed.every((each) => /^\d+(\.\d+)?$/.test(each ?? ''))) return null
@@ -116,6 +116,9 @@ function isWithin(clause: Clause, other: Clause): boolean {
 
 /** The values of a selector of which an order has exactly one; a token has more than one spelling and is left out. */
 function singleNames({ selectorType, value }: Clause): string[] | null {
-  const single = ['network', 'destinationType', 'counterparty', 'counterpartyKind', 'initiator', 'category']
-  return single.includes(selectorType) ? listOf<string>(value) : null
+  const single = [
+    ...['network', 'destinationType', 'firstPaymentToDestination', 'addressLookAlike', 'counterparty'],
+    ...['counterpartyKind', 'initiator', 'initiatorKind', 'category'],
+  ]
+  return single.includes(selectorType) ? listOf<unknown>(value).map(String) : null
 }

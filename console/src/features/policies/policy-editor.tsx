@@ -151,15 +151,15 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
           <Card title={t('Try it on one order')}>
             <TryOrder key={named[0]} {...{ code, vocabulary, nameOf }} tokenFirst={named[0]} draft={tryable} />
           </Card>
-          <Card title={t('Try it on history')}>
-            <TryHistory
-              code={code}
-              draft={tryable}
-              disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
-            />
-          </Card>
         </>
       )}
+      <Card title={t('Try it on history')}>
+        <TryHistory
+          {...{ code, vocabulary, nameOf }}
+          draft={tryable}
+          disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
+        />
+      </Card>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import type { BacktestOrder, PolicyListItem } from '@strongroom/sdk'
+import type { Backtest, BacktestOrder, PolicyListItem } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { endOfDay, startOfDay } from '../../lib/day.ts'
@@ -32,21 +32,41 @@ export const selectorsQuery = (code: string) =>
 
 export type Backtested = { draft: BacktestOrder['draft']; from: string; until: string }
 
-/** What would have become of past transfers; asked once, because an answer may look at thousands of them. */
-export const backtestQuery = (code: string, asked: Backtested | null) =>
+/** Asks what would have become of what was decided in a period. */
+export const askBacktest = (code: string, { draft, from, until }: Backtested): Promise<Backtest> =>
+  vaultOf(code).policies.backtest({
+    ...(draft === undefined ? {} : { draft }),
+    from: startOfDay(from),
+    to: endOfDay(until),
+  })
+
+const isUnderWay = (backtest: Backtest | undefined) => backtest?.status === 'queued' || backtest?.status === 'running'
+
+/** A backtest, until it is done; `asked` is what was answered first. */
+export const backtestQuery = (code: string, asked: Backtest | undefined) =>
+  queryOptions({
+    queryKey: ['backtest', code, asked?.id],
+    queryFn: ({ signal }) => vaultOf(code).policies.getBacktest(asked!.id, { signal }),
+    enabled: isUnderWay(asked),
+    initialData: asked,
+    refetchInterval: ({ state }) => (isUnderWay(state.data) ? 1_000 : false),
+  })
+
+/** The decisions that would change. */
+export const backtestChangesQuery = (code: string, backtest: Backtest) =>
   infiniteQueryOptions({
-    queryKey: ['backtest', code, asked],
-    queryFn: ({ pageParam, signal }) => {
-      const { draft, from, until } = asked!
-      const period = { from: startOfDay(from), to: endOfDay(until) }
-      const cursor = pageParam === '' ? {} : { cursor: pageParam }
-      return vaultOf(code).policies.backtest({ draft, ...period, ...cursor }, { signal })
-    },
+    queryKey: ['backtest', code, backtest.id, 'changes'],
+    queryFn: ({ pageParam, signal }) =>
+      vaultOf(code)
+        .policies.listBacktestChanges(
+          backtest.id,
+          { limit: 20, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+          { signal },
+        )
+        .page(),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    enabled: asked !== null,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
   })
 
 type Choices = Record<Named, Option[]>

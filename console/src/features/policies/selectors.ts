@@ -29,6 +29,7 @@ export type ValueForm =
   | { kind: 'choice'; options: string[] }
   | { kind: 'set'; names: Named }
   | { kind: 'texts' }
+  | { kind: 'flag' }
 
 type Schema = { anyOf?: Schema[]; enum?: string[]; properties?: Record<string, Schema>; type?: string }
 
@@ -39,6 +40,7 @@ export function formOf({ selectorType, names, operators, valueSchema }: Selector
   if (fields.has('windowSeconds')) return { kind: 'velocity', whole: selectorType === 'velocityCount' }
   if (fields.has('timezone')) return { kind: 'window' }
   if (operators.length > 0) return { kind: 'comparison' }
+  if (valueSchema.type === 'boolean') return { kind: 'flag' }
   if (names === 'route_variant') return { kind: 'variants' }
   const options = alternatives.find((each) => each.enum !== undefined)?.enum
   if (options !== undefined) return { kind: 'choice', options }
@@ -49,6 +51,7 @@ export function formOf({ selectorType, names, operators, valueSchema }: Selector
 export function emptyValueOf(form: ValueForm, zone: string): unknown {
   if (form.kind === 'comparison') return { op: 'gt', value: '' }
   if (form.kind === 'velocity') return { op: 'gt', value: '', windowSeconds: 86_400, per: 'vault' }
+  if (form.kind === 'flag') return true
   if (form.kind !== 'window') return []
   return { timezone: zone, days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '18:00' }
 }
@@ -57,6 +60,7 @@ export function emptyValueOf(form: ValueForm, zone: string): unknown {
 export function isFilled(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0
   if (typeof value === 'string') return value !== ''
+  if (typeof value === 'boolean') return true
   const { op, value: bound, min, max, days } = value as Record<string, unknown>
   if (op === 'between') return Boolean(min) && Boolean(max)
   if (op !== undefined) return Boolean(bound)

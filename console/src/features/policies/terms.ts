@@ -2,7 +2,8 @@ import type { CreatePolicyBody, PolicyListItem, PolicySelector } from '@strongro
 
 export type ActionType = PolicyListItem['actionType']
 export type Effect = PolicyListItem['effect']
-type Approver = { kind: 'user' | 'group'; id: string }
+/** `threshold`: how many of the votes a group must give; left out: none in particular. */
+type Approver = { kind: 'user' | 'group'; id: string; threshold?: number }
 
 /** One property of an order and what it must be. */
 export type Clause = { selectorType: string; value: unknown }
@@ -40,7 +41,7 @@ export type PolicyParts = Pick<
   | 'enabled'
 > & {
   rules: { conditionType: 'require' | 'any' | 'exclude'; selectors: { selectorType: string; value?: unknown }[] }[]
-  approvers: { kind: 'user' | 'group'; userId?: string | null; groupId?: string | null }[]
+  approvers: { kind: 'user' | 'group'; userId?: string | null; groupId?: string | null; threshold?: number | null }[]
 }
 
 export function emptyDraft(groupId: string): Draft {
@@ -59,9 +60,10 @@ export function draftOf(policy: PolicyParts): Draft {
     allowInitiatorApproval: policy.allowInitiatorApproval,
     enabled: policy.enabled,
     blockReason: policy.blockReason ?? '',
-    approvers: policy.approvers.map(({ kind, userId, groupId: id }) => ({
+    approvers: policy.approvers.map(({ kind, userId, groupId: id, threshold }) => ({
       kind,
       id: (kind === 'user' ? userId : id)!,
+      ...(threshold === null || threshold === undefined ? {} : { threshold }),
     })),
     terms: policy.rules.flatMap(({ conditionType, selectors }): Term[] => {
       const clauses = selectors.map(({ selectorType, value }) => ({ selectorType, value }))
@@ -97,8 +99,9 @@ export function bodyOf(draft: Draft): CreatePolicyBody {
   }
 }
 
-function approverBody({ kind, id }: Approver) {
-  return kind === 'user' ? { kind, userId: id } : { kind, groupId: id }
+function approverBody({ kind, id, threshold }: Approver) {
+  if (kind === 'user') return { kind, userId: id }
+  return { kind, groupId: id, ...(threshold === undefined ? {} : { threshold }) }
 }
 
 /** A code made of the name, which no other policy has. */

@@ -90,7 +90,7 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
             onChange({
               approvers: chosen.map((each) => {
                 const [kind, id] = each.split(' ') as ['user' | 'group', string]
-                return { kind, id }
+                return draft.approvers.find((one) => one.kind === kind && one.id === id) ?? { kind, id }
               }),
             })
           }
@@ -101,6 +101,7 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
           </span>
         )}
       </div>
+      <GroupThresholds {...{ draft, vocabulary, onChange }} />
       <CheckField
         label={t('Who orders may vote, too')}
         checked={draft.allowInitiatorApproval}
@@ -113,5 +114,38 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
         onChange={({ target }) => onChange({ adminBypass: target.checked })}
       />
     </div>
+  )
+}
+
+/** How many of the votes each group must give, where there are several to choose from. */
+function GroupThresholds({ draft, vocabulary, onChange }: Omit<ThenPartProps, 'errors'>) {
+  const { approvers, approvalThreshold } = draft
+  const groups = approvers.filter(({ kind }) => kind === 'group')
+  if (approvers.length < 2 || groups.length === 0) return null
+  const change = (id: string, count: number) => {
+    const changed = approvers.map(({ threshold, ...approver }) => {
+      const wanted = approver.kind === 'group' && approver.id === id ? count : (threshold ?? 0)
+      return wanted > 0 ? { ...approver, threshold: wanted } : approver
+    })
+    const together = changed.reduce((sum, one) => sum + ('threshold' in one ? one.threshold : 0), 0)
+    onChange({ approvers: changed, approvalThreshold: Math.max(approvalThreshold, together) })
+  }
+  return (
+    <fieldset className="mb-3">
+      <legend className="mb-1 text-quiet">{t('Votes that a group must give; each counts for one group')}</legend>
+      {groups.map(({ id, threshold }) => (
+        <label key={id} className="mr-4 inline-flex items-center gap-2">
+          <input
+            type="number"
+            min={0}
+            max={100}
+            className={`${slotClass} figures w-20`}
+            value={threshold ?? 0}
+            onChange={({ target }) => change(id, Math.max(0, Math.floor(Number(target.value))))}
+          />
+          {t('of {group}', { group: vocabulary.names('policy_group', id) })}
+        </label>
+      ))}
+    </fieldset>
   )
 }

@@ -2,7 +2,7 @@ import type { PolicyTrace } from '@strongroom/sdk'
 import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { listOf } from './selectors.ts'
-import { clauseWords, type Names, valueWords } from './words.ts'
+import { clauseWords, flagWords, type Names, valueWords } from './words.ts'
 
 export type TraceLine = { text: string; observed: string; matched: boolean }
 
@@ -30,6 +30,7 @@ export function observedWords(selectorType: string, observed: unknown, names: Na
   if (typeof observed === 'number' || (typeof observed === 'string' && /^-?\d+(\.\d+)?$/.test(observed))) {
     return formatAmount(String(observed))
   }
+  if (typeof observed === 'boolean') return flagWords(selectorType)[observed ? 'yes' : 'no']
   if (selectorType === 'time' && typeof observed === 'string') return observed
   if (listOf<unknown>(observed).length === 0) return t('none')
   const isPlain = (each: unknown) =>

@@ -1,43 +1,45 @@
-import type { Backtest, BacktestOrder } from '@strongroom/sdk'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import type { Backtest, BacktestChange, BacktestOrder } from '@strongroom/sdk'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { formatUsd } from '../../lib/amounts.ts'
 import { addDays, dayOf, isDay } from '../../lib/day.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import type { Column } from '../../ui/data-table.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Failed, Skeleton } from '../../ui/list-states.tsx'
-import { SmallTable } from '../../ui/small-table.tsx'
 import { OutcomeBadge } from './matrix-table.tsx'
-import { type Backtested, backtestQuery } from './queries.ts'
+import { askBacktest, type Backtested, backtestChangesQuery, backtestQuery, type Vocabulary } from './queries.ts'
+import { TraceList } from './simulation-result.tsx'
+import { actionWords } from './words.ts'
 
 type TryHistoryProps = {
   code: string
   /** Policies that are not saved, which decide beside the saved ones. */
   draft: BacktestOrder['draft']
+  vocabulary: Vocabulary
+  nameOf: (id: string, code: string) => string
   /** Why the draft cannot be tried yet. */
   disabledBecause: string | null
 }
 
-type Row = Backtest['items'][number]
-
-/** Asks what would have become of the transfers of a period. Nothing changes. */
-export function TryHistory({ code, draft, disabledBecause }: TryHistoryProps) {
+/** Asks what would have become of what was decided in a period. Nothing changes. */
+export function TryHistory({ code, draft, vocabulary, nameOf, disabledBecause }: TryHistoryProps) {
   const today = dayOf(new Date())
   const [from, setFrom] = useState(addDays(today, -30))
   const [until, setUntil] = useState(today)
   // What was asked stays as it was while the draft is worked on.
-  const [asked, ask] = useState<Backtested | null>(null)
-  const query = useInfiniteQuery(backtestQuery(code, asked))
+  const asking = useMutation({ mutationFn: (wanted: Backtested) => askBacktest(code, wanted) })
+  const backtest = useQuery(backtestQuery(code, asking.data))
   const isPeriod = isDay(from) && isDay(until) && from <= until
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (disabledBecause === null && isPeriod) ask({ draft, from, until })
+    if (disabledBecause === null && isPeriod) asking.mutate({ draft, from, until })
   }
-  const isOutdated = asked !== null && JSON.stringify(asked) !== JSON.stringify({ draft, from, until })
+  const asked = asking.variables
+  const isOutdated = asked !== undefined && JSON.stringify(asked) !== JSON.stringify({ draft, from, until })
+  const found = asking.data === undefined ? undefined : (backtest.data ?? asking.data)
   return (
     <>
       <form onSubmit={submit} className="flex flex-wrap items-end gap-3">
@@ -46,110 +48,178 @@ export function TryHistory({ code, draft, disabledBecause }: TryHistoryProps) {
         <Button
           type="submit"
           className="mb-4"
-          busy={query.isFetching}
+          busy={asking.isPending}
           disabledBecause={disabledBecause ?? (isPeriod ? null : t('Choose a period that begins before it ends.'))}
         >
           {t('Try on history')}
         </Button>
       </form>
-      {asked === null && (
+      {asked === undefined && (
         <p className="text-quiet">
-          {t('Past transfers are decided again, as if this draft had been in force. Nothing changes.')}
+          {t('What was decided is decided again, as if this draft had been in force. Nothing changes.')}
         </p>
       )}
-      {asked !== null && query.isPending && <Skeleton rows={3} />}
-      {query.isError && <Failed error={query.error} retry={() => query.refetch()} />}
-      {isOutdated && query.data !== undefined && (
+      {asking.isError && <Failed error={asking.error} retry={() => asked !== undefined && asking.mutate(asked)} />}
+      {backtest.isError && <Failed error={backtest.error} retry={() => backtest.refetch()} />}
+      {isOutdated && found !== undefined && (
         <p className="mb-3 text-warn">{t('The draft or the period has changed since. Try again to see its effect.')}</p>
       )}
-      {query.data !== undefined && <Result code={code} parts={query.data.pages} />}
+      {found !== undefined && <Found {...{ code, vocabulary, nameOf }} backtest={found} />}
+    </>
+  )
+}
+
+type FoundProps = Pick<TryHistoryProps, 'code' | 'vocabulary' | 'nameOf'> & { backtest: Backtest }
+
+function Found({ backtest, ...rest }: FoundProps) {
+  const { result, status, progress, failure } = backtest
+  if (status === 'failed') return <p className="text-bad">{failure}</p>
+  if (result === null) {
+    return (
+      <p role="status" className="text-quiet">
+        {t('{progress} % of the decisions are decided again …', { progress })}
+      </p>
+    )
+  }
+  const sums = [
+    { word: t('Decided the same'), sum: result.same },
+    { word: t('Stricter'), sum: result.stricter },
+    { word: t('Looser'), sum: result.looser },
+    { word: t('Not decidable'), sum: result.undecidable },
+  ]
+  return (
+    <div aria-live="polite">
+      <p className="mb-2">
+        {t('{count, plural, one {# decision} other {# decisions}} of this period', { count: result.evaluated })}
+      </p>
+      <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
+        {sums.map(({ word, sum }) => (
+          <div key={word} className="rounded-md border border-line p-3">
+            <dt className="text-[0.8125rem] text-quiet">{word}</dt>
+            <dd className="figures text-lg">{sum.count}</dd>
+            <dd className="figures text-[0.8125rem] text-quiet">{formatUsd(sum.usdValue)}</dd>
+          </div>
+        ))}
+      </dl>
+      {result.undecidable.count > 0 && (
+        <p className="mb-3 text-[0.8125rem] text-quiet">
+          {t('Not decidable: a fact that a policy asks for was not recorded then. It is not guessed.')}
+        </p>
+      )}
+      {result.same.count < result.evaluated ? (
+        <Changes {...rest} backtest={backtest} />
+      ) : (
+        <p className="text-quiet">{t('No decision changes.')}</p>
+      )}
+    </div>
+  )
+}
+
+/** The decisions that would change, each with both of its traces. */
+function Changes({ code, vocabulary, nameOf, backtest }: FoundProps) {
+  const query = useInfiniteQuery(backtestChangesQuery(code, backtest))
+  if (query.isPending) return <Skeleton rows={3} />
+  if (query.isError) return <Failed error={query.error} retry={() => query.refetch()} />
+  return (
+    <>
+      <h3 className="mb-2 font-medium">{t('Decisions that change')}</h3>
+      <ul className="divide-y divide-line border-y border-line">
+        {query.data.pages
+          .flatMap(({ items }) => items)
+          .map((change) => (
+            <li key={change.subjectId}>
+              <Change {...{ code, vocabulary, nameOf, change }} />
+            </li>
+          ))}
+      </ul>
       {query.hasNextPage && (
         <Button className="mt-3" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-          {t('Go on with older transfers')}
+          {t('Show more')}
         </Button>
       )}
     </>
   )
 }
 
-function Result({ code, parts }: { code: string; parts: readonly Backtest[] }) {
-  const sum = (of: 'evaluated' | 'same' | 'stricter' | 'looser' | 'inDoubt') =>
-    parts.reduce((total, part) => total + part[of], 0)
-  const counts = [
-    { word: t('Decided the same'), count: sum('same') },
-    { word: t('Stricter'), count: sum('stricter') },
-    { word: t('Looser'), count: sum('looser') },
-    { word: t('In doubt'), count: sum('inDoubt') },
-  ]
-  const isWhole = parts.at(-1)?.nextCursor === null
-  const words = { count: sum('evaluated') }
+function Change({ code, vocabulary, nameOf, change }: Omit<FoundProps, 'backtest'> & { change: BacktestChange }) {
+  const [isOpen, open] = useState(false)
+  const { subjectType, subjectId, before, after, lacking } = change
+  const words: Record<string, string> = actionWords()
   return (
-    <div aria-live="polite">
-      <p className="mb-2">
-        {isWhole
-          ? t('{count, plural, one {# transfer} other {# transfers}} of this period', words)
-          : t('The newest {count, plural, one {transfer} other {# transfers}} of this period', words)}
-      </p>
-      <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
-        {counts.map(({ word, count }) => (
-          <div key={word} className="rounded-md border border-line p-3">
-            <dt className="text-[0.8125rem] text-quiet">{word}</dt>
-            <dd className="figures text-lg">{count}</dd>
-          </div>
-        ))}
-      </dl>
-      {sum('inDoubt') > 0 && (
-        <p className="mb-3 text-[0.8125rem] text-quiet">
-          {t('In doubt: a fact that a policy asks for was not recorded then. It is assumed against the transfer.')}
-        </p>
+    <details className="py-3" onToggle={({ currentTarget }) => open(currentTarget.open)}>
+      <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1">
+        <span>{formatTime(change.createdAt)}</span>
+        <span className="text-quiet">{words[change.actionType] ?? change.actionType}</span>
+        {change.usdValue !== null && <span className="figures">{formatUsd(change.usdValue)}</span>}
+        <ChangeBadge change={change.change} />
+        <span className="inline-flex items-center gap-2">
+          <OutcomeBadge result={before.effect} />
+          <span className="sr-only">{t('would be')}</span>
+          <span aria-hidden>→</span>
+          <OutcomeBadge result={after.effect} />
+        </span>
+      </summary>
+      {isOpen && (
+        <div className="mt-3 grid gap-4 md:grid-cols-2">
+          {lacking.length > 0 && (
+            <p className="text-warn md:col-span-2">
+              {t('The record lacks: {facts}', { facts: lacking.map(factWord).join(', ') })}
+            </p>
+          )}
+          <Decision title={t('Before')} decision={before} {...{ vocabulary, nameOf }} />
+          <Decision title={t('After')} decision={after} {...{ vocabulary, nameOf }} />
+          {subjectType === 'transfer' && (
+            <a
+              className="text-accent hover:underline"
+              href={`/v/${code}/transfers/${subjectId}`}
+              target="_blank"
+              rel="noopener"
+            >
+              {t('Open the transfer')}
+            </a>
+          )}
+        </div>
       )}
-      <SmallTable
-        caption={t('Transfers whose decision changes')}
-        columns={columnsOf(code)}
-        rows={parts.flatMap(({ items }) => items)}
-        rowKey={({ transferId }) => transferId}
-        empty={t('No decision changes.')}
-      />
-    </div>
+    </details>
   )
 }
 
-function columnsOf(code: string): Column<Row>[] {
-  return [
-    {
-      id: 'transfer',
-      header: t('Transfer'),
-      cell: ({ transferId, createdAt, inDoubt }) => (
-        <>
-          <Link
-            to="/v/$code/transfers/$id"
-            params={{ code, id: transferId }}
-            className="text-accent hover:underline"
-            target="_blank"
-          >
-            {formatTime(createdAt)}
-          </Link>{' '}
-          {inDoubt && <Badge tone="warn">{t('In doubt')}</Badge>}
-        </>
-      ),
-    },
-    { id: 'before', header: t('Before'), cell: ({ before }) => <Decision {...before} /> },
-    { id: 'after', header: t('After'), cell: ({ after }) => <Decision {...after} /> },
+type DecisionProps = Pick<TryHistoryProps, 'vocabulary' | 'nameOf'> & {
+  title: string
+  decision: BacktestChange['before']
+}
+
+function Decision({ title, decision, vocabulary, nameOf }: DecisionProps) {
+  const { effect, decisionPolicy, votesNeeded, trace } = decision
+  const facts = [
+    ...(effect === 'approval' ? [t('{count, plural, one {# vote} other {# votes}}', { count: votesNeeded })] : []),
+    ...(decisionPolicy === null ? [] : [decisionPolicy.name]),
   ]
+  return (
+    <section className="min-w-0">
+      <h4 className="text-[0.8125rem] text-quiet">{title}</h4>
+      <p className="mb-2">
+        <OutcomeBadge result={effect} /> {facts.join(' · ')}
+      </p>
+      <TraceList {...{ trace, vocabulary, nameOf }} />
+    </section>
+  )
 }
 
-function Decision({ effect, votesNeeded, decisionPolicy }: Row['before']) {
-  return (
-    <>
-      <OutcomeBadge result={effect} />
-      <p className="text-[0.8125rem] text-quiet">
-        {[
-          ...(effect === 'approval'
-            ? [t('{count, plural, one {# vote} other {# votes}}', { count: votesNeeded })]
-            : []),
-          ...(decisionPolicy === null ? [] : [decisionPolicy.name]),
-        ].join(' · ')}
-      </p>
-    </>
-  )
+function ChangeBadge({ change }: Pick<BacktestChange, 'change'>) {
+  if (change === 'stricter') return <Badge tone="waiting">{t('Stricter')}</Badge>
+  if (change === 'looser') return <Badge tone="bad">{t('Looser')}</Badge>
+  return <Badge tone="warn">{t('Not decidable')}</Badge>
+}
+
+/** What the record lacks, for people; a sum of a period is named as the service names it. */
+function factWord(fact: string): string {
+  const words: Record<string, string> = {
+    facts: t('every fact'),
+    destinationAddedAt: t('since when the address is in the address book'),
+    isFirstPayment: t('whether it was the first payment to the address'),
+    isLookAlike: t('whether the address looks like another one'),
+    initiatorKind: t('whether a person or a service ordered it'),
+  }
+  return words[fact] ?? (fact.startsWith('velocity') ? t('a sum that nothing asked for then') : fact)
 }

@@ -47,12 +47,16 @@ export function subjectWord(selectorType: string, label?: string): string {
     routeVariant: t('the segment of the address'),
     destination: t('the address of the recipient'),
     destinationType: t('the recipient'),
+    destinationAgeHours: t('the age of the recipient’s address in hours'),
+    firstPaymentToDestination: t('this payment'),
+    addressLookAlike: t('the look of the recipient’s address'),
     counterparty: t('the counterparty'),
     counterpartyGroup: t('the group of the counterparty'),
     counterpartyKind: t('the kind of the counterparty'),
     counterpartyAgeHours: t('the age of the counterparty in hours'),
     initiator: t('whoever orders'),
     initiatorGroup: t('a group of whoever orders'),
+    initiatorKind: t('the kind of whoever orders'),
     category: t('the declared category'),
     time: t('the time'),
   }
@@ -96,8 +100,18 @@ export function optionWord(option: string): string {
     service: t('service'),
     other: t('other'),
     counterparty: t('in the address book'),
+    person: t('person'),
   }
   return words[option] ?? option
+}
+
+/** What a flag says when it is true, and when it is false. */
+export function flagWords(selectorType: string): { yes: string; no: string } {
+  const words: Record<string, { yes: string; no: string }> = {
+    firstPaymentToDestination: { yes: t('the first to this address'), no: t('not the first to this address') },
+    addressLookAlike: { yes: t('like another known address'), no: t('like no other known address') },
+  }
+  return words[selectorType] ?? { yes: t('true'), no: t('false') }
 }
 
 /** Seconds in the largest unit that fits: "24 hours", "7 days". */
@@ -151,6 +165,7 @@ export function valueWords({ selectorType, value }: Clause, unit: string, names:
       ),
     )
   }
+  if (typeof value === 'boolean') return flagWords(selectorType)[value ? 'yes' : 'no']
   const { op, value: bound, min, max } = (value ?? {}) as Value
   if (op === undefined) {
     const kind = namedBy[selectorType]
@@ -221,7 +236,13 @@ export function thenWords(
 export function votersWords(approvers: Draft['approvers'], groupId: string, names: Names): string {
   if (approvers.length === 0) return names('policy_group', groupId)
   const words = approvers.map(({ kind, id }) => names(kind === 'user' ? 'member' : 'policy_group', id))
-  return new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(words)
+  const anybody = new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(words)
+  const ofGroups = approvers.flatMap(({ id, threshold }) =>
+    threshold === undefined ? [] : [t('{count} of {who}', { count: threshold, who: names('policy_group', id) })],
+  )
+  if (ofGroups.length === 0) return anybody
+  const parts = new Intl.ListFormat(localeNow(), { type: 'conjunction' }).format(ofGroups)
+  return t('{anybody} (at least {parts})', { anybody, parts })
 }
 
 /** A policy as a sentence. */

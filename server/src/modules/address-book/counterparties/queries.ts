@@ -127,6 +127,8 @@ export type AddressOwner = {
   name: string
   kind: CounterpartyKind
   createdAt: string
+  /** When it got the address. */
+  addedAt: string
   archivedAt: string | null
   /** Groups that it is in now. */
   groupIds: string[]
@@ -140,7 +142,8 @@ export const ownerOfAddress = (
 ) =>
   sql<AddressOwner | null>`(
     select json_build_object('id', c.id, 'addressId', s.id, 'name', c.name, 'kind', c.kind,
-      'createdAt', ${wireTime('c.created_at')}, 'archivedAt', ${wireTime('c.archived_at')}, 'groupIds', ${groupIdsOf('c')})
+      'createdAt', ${wireTime('c.created_at')}, 'archivedAt', ${wireTime('c.archived_at')},
+      'addedAt', ${wireTime('s.created_at')}, 'groupIds', ${groupIdsOf('c')})
     from counterparty_addresses s join counterparties c on c.vault_id = s.vault_id and c.id = s.counterparty_id
     where s.vault_id = ${vaultId} and s.network_id = ${networkId} and s.address_key = ${key})`
 

@@ -12,7 +12,8 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
  */
 export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
-  const { rows } = await sql<{ key: string }>`${prepared} ${lookAlikesAmong(scope, keys)}`.execute(db)
+  const { rows } = await sql<{ key: string }>`${prepared}
+    ${lookAlikesAmong(knowledgeOf(scope), sql`(select unnest(${keys}::text[]) as key)`)}`.execute(db)
   return new Set(rows.map(({ key }) => key))
 }
 
@@ -24,40 +25,73 @@ export type RecipientSigns = { isLookAlike: boolean; isFirstPayment: boolean }
  * theirs or by their order; for an administrator, of any member. An address that only others have paid is new to a member.
  */
 export async function findRecipientSigns(db: Db | Trx, scope: AddressScope, key: string): Promise<RecipientSigns> {
-  const { rows } = await sql<RecipientSigns>`${prepared}
-    select exists (${lookAlikesAmong(scope, [key])}) as "isLookAlike",
-      not exists (
-        select from paid_recipients p
-        where p.address_key = ${key} and look_alike_of(p.address_key) = look_alike_of(${key}) and ${isPaymentKnown(scope)}
-      ) as "isFirstPayment"`.execute(db)
-  return rows[0]!
+  const { rows } = await sql<{ signs: RecipientSigns }>`${prepared}
+    select ${signsOf(knowledgeOf(scope), sql`${key}::text`)} as signs`.execute(db)
+  return rows[0]!.signs
 }
 
-/** SQL: the keys that `findLookAlikes` marks. */
-function lookAlikesAmong(scope: AddressScope, keys: string[]): RawBuilder<unknown> {
-  const looksAlike = (alias: string) => sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(k.key)`
+/**
+ * SQL of the RecipientSigns of an address key as the whole vault knows it, for the policies of the vault: they decide the
+ * same whoever asks, and an initiator who sees little must not be the easier victim. Both arguments are SQL.
+ */
+export function recipientSignsOf(vaultId: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<RecipientSigns> {
+  return signsOf(
+    { vaultId, isAddressKnown: sql`own.vault_id = ${vaultId}`, isPaymentKnown: sql`paid.vault_id = ${vaultId}` },
+    key,
+  )
+}
+
+function signsOf(known: Knowledge, key: RawBuilder<unknown>): RawBuilder<RecipientSigns> {
+  return sql<RecipientSigns>`json_build_object(
+    'isLookAlike', exists (${lookAlikesAmong(known, sql`(select ${key} as key)`)}),
+    'isFirstPayment', not exists (
+      select from paid_recipients paid
+      where paid.address_key = ${key} and look_alike_of(paid.address_key) = look_alike_of(${key}) and ${known.isPaymentKnown}))`
+}
+
+/**
+ * Which addresses and payments count: SQL conditions on `own`, a row of `addresses`, and `paid`, one of
+ * `paid_recipients`: names that hide none of the statement around them.
+ */
+type Knowledge = Record<'vaultId' | 'isAddressKnown' | 'isPaymentKnown', RawBuilder<unknown>>
+
+function knowledgeOf(scope: AddressScope): Knowledge {
+  return {
+    vaultId: sql`${scope.vaultId}`,
+    isAddressKnown: isAddressInScope(allVisible(scope), 'own'),
+    isPaymentKnown: isPaymentKnown(scope),
+  }
+}
+
+/** SQL: the keys that `findLookAlikes` marks; `keys` is a table with the column `key`. */
+function lookAlikesAmong(
+  { vaultId, isAddressKnown, isPaymentKnown }: Knowledge,
+  keys: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const looksAlike = (alias: string) =>
+    sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(wanted.key)`
   return sql`
-    select k.key from unnest(${keys}::text[]) as k(key)
+    select wanted.key from ${keys} wanted
     cross join lateral (
-      select bool_or(key <> k.key) as looks_like_another, bool_or(key = k.key and is_trusted) as is_trusted
+      select bool_or(key <> wanted.key) as looks_like_another, bool_or(key = wanted.key and is_trusted) as is_trusted
       from (
-        select s.address_key as key, true as is_trusted from counterparty_addresses s
-        where s.vault_id = ${scope.vaultId} and ${looksAlike('s')}
+        select entry.address_key as key, true as is_trusted from counterparty_addresses entry
+        where entry.vault_id = ${vaultId} and ${looksAlike('entry')}
         union all
-        select a.address_key, true from addresses a
-        where ${looksAlike('a')} and ${isAddressInScope(allVisible(scope), 'a')}
+        select own.address_key, true from addresses own
+        where ${looksAlike('own')} and ${isAddressKnown}
         union all
-        select p.address_key, false from paid_recipients p
-        where ${looksAlike('p')} and ${isPaymentKnown(scope)}
+        select paid.address_key, false from paid_recipients paid
+        where ${looksAlike('paid')} and ${isPaymentKnown}
       ) known
     ) found
     where found.looks_like_another and not found.is_trusted`
 }
 
-/** SQL condition on `p`, a row of `paid_recipients`: a payment of the viewer; for who reads the whole vault, of the vault. */
+/** SQL condition on `paid`, a row of `paid_recipients`: a payment of the viewer; for who reads the whole vault, of the vault. */
 function isPaymentKnown({ vaultId, viewer }: AddressScope): RawBuilder<unknown> {
-  const isOwn = viewer.readsAll ? sql`` : sql`and p.user_id = ${viewer.userId}`
-  return sql`p.vault_id = ${vaultId} ${isOwn}`
+  const isOwn = viewer.readsAll ? sql`` : sql`and paid.user_id = ${viewer.userId}`
+  return sql`paid.vault_id = ${vaultId} ${isOwn}`
 }
 
 /** Records the recipient of a confirmed transfer, for the owner of the source address and for the initiator. */

@@ -7,7 +7,7 @@ import { endSessionsOf } from '../../people/sign-in/sessions.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { type HoldSubjectType, lockForPlacing } from '../../rules/holds/active.ts'
 import { insertHold } from '../../rules/holds/write.ts'
-import { decide } from '../../rules/policies/decide.ts'
+import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { holdPosting } from '../ledger/postings.ts'
 import { findMet, findSubject, isLastAdministrator, isShutOut, reservableOf } from './queries.ts'
@@ -74,7 +74,7 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
  */
 async function assertMayPlace(trx: Trx, member: Member, now: Date): Promise<void> {
   if (member.isAdmin) return
-  const facts = { now, initiatorId: member.userId, initiatorGroupIds: member.groupIds }
+  const facts = factsOfInitiator(member, now)
   const question = { vaultId: member.vault.id, actionType: 'hold_place', initiator: member, facts }
   const { effect, blockReason } = await decide(trx, question)
   if (effect === 'allow') return

@@ -4,6 +4,7 @@ import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { assertPerson, decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
@@ -26,8 +27,8 @@ export const holdExecutors: { hold_release: Executor } = {
     async decide(trx, { vaultId, now }, _prepared, initiator) {
       const { kind, administratorsId } = await findAsker(trx, vaultId, initiator.userId)
       assertPerson({ kind })
-      const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
-      return decideUnderDualControl(trx, { vaultId, actionType: 'hold_release', initiator, facts }, administratorsId)
+      const question = { vaultId, actionType: 'hold_release', initiator, facts: factsOfInitiator(initiator, now) }
+      return decideUnderDualControl(trx, question, administratorsId)
     },
     async apply(trx, context, step) {
       const { reason } = readPayload(step.payload)

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import type { PreparedStep } from '../../rules/votes/executor.ts'
-import type { RequirementState } from '../../rules/votes/tally.ts'
+import { lackOf, type RequirementState } from '../../rules/votes/tally.ts'
 import type { InboxRow } from './queries.ts'
 import type { InboxItem } from './schema.ts'
 
@@ -41,11 +41,13 @@ function toTransferPart(row: Extract<InboxRow, { kind: 'transfer' }>) {
 
 /** The requirement that lacks most votes; of several, the one with the highest threshold. Waived ones need none. */
 export function votesOf(requirements: RequirementState[]): { given: number; needed: number } {
-  const lack = ({ threshold, approvalsCount }: RequirementState) => Math.max(0, threshold - approvalsCount)
   const [strictest] = requirements
     .filter(({ bypassed }) => !bypassed)
-    .toSorted((a, b) => lack(b) - lack(a) || b.threshold - a.threshold)
-  return { given: strictest?.approvalsCount ?? 0, needed: strictest?.threshold ?? 0 }
+    .toSorted((a, b) => lackOf(b) - lackOf(a) || b.threshold - a.threshold)
+  if (strictest === undefined) return { given: 0, needed: 0 }
+  const given = strictest.approvalsCount
+  // Votes of a group may lack although there are as many votes as it takes.
+  return { given, needed: Math.max(strictest.threshold, given + lackOf(strictest)) }
 }
 
 /** What names the object in the payload of an action, in the order of preference. */

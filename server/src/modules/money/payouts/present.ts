@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
-import { toApprover } from '../../rules/votes/present.ts'
+import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
 import type { PayoutListRow, RowRow, TransferCounts } from './queries.ts'
 import type { Payout, PayoutRow } from './schema.ts'
@@ -25,13 +25,7 @@ export function toPayout(row: PayoutListRow & { transfers?: TransferCounts }, no
     decisionPolicyCode: row.decision_policy_code,
     decisionPolicyName: row.decision_policy_name,
     approvalThreshold: row.approval_threshold,
-    approvalRequirements: row.requirements.map(({ policyId, policyCode, threshold, approvalsCount, bypassed }) => ({
-      policyId,
-      policyCode,
-      threshold,
-      approvalsCount,
-      bypassed,
-    })),
+    approvalRequirements: row.requirements.map(toRequirement),
     approvers: row.approvers.map((approver) => toApprover(approver, isOpen)),
     quorumReachable: !isOpen || isQuorumReachable(row.requirements),
     haltReason: row.halt_reason,

@@ -7,7 +7,7 @@ import type { Reason } from '../../../lib/reasons.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { listCandidates } from '../../rules/policies/queries.ts'
-import { findElectorates, findShortages } from '../../rules/votes/open.ts'
+import { findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
 import type { PayoutBody } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
@@ -55,7 +55,7 @@ export async function previewPayout(
   if (effect === 'block') name('blocked_by_policy', row, decided.blockReason ?? 'A policy of the vault blocks this row')
   if (effect === 'deny') name('no_policy_allows', row, 'No policy allows this row')
   nameAll(afterPolicies)
-  for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId)?.count ?? 0))
+  for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
     name('quorum_unreachable', null, shortage)
   return {
     decision: {

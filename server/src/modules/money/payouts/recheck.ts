@@ -2,6 +2,7 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
 import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
+import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { findInitiator, listCandidates } from '../../rules/policies/queries.ts'
 import type { RecordedOrder } from '../transfers/compare-record.ts'
@@ -58,9 +59,8 @@ export async function findPayoutObjection(
     initiator,
     orders: orders.map(({ payload: { transferId }, facts: { velocity: _, ...lasting } }, i) => ({
       ...lasting,
-      ...recipientFacts(lasting.destinationType === 'internal', sources[i]!.counterparty),
-      now,
-      initiatorGroupIds: initiator.groupIds,
+      ...recipientFacts(lasting.destinationType === 'internal', sources[i]!.counterparty, sources[i]!.recipient),
+      ...factsOfInitiator(initiator, now),
       addressGroupIds: sources[i]!.folder_ids,
       category: categories.get(transferId) ?? null,
       operationId: transferId,

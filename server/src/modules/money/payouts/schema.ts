@@ -21,7 +21,7 @@ import {
 } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { PolicyTrace } from '../../rules/policies/schema.ts'
-import { Approver, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../transfers/payload-schema.ts'
 import { TransferPreview } from '../transfers/schema.ts'
 import { payoutStatuses } from './lifecycle.ts'
@@ -167,6 +167,7 @@ export const Payout = Closed(
           threshold: Type.Integer({ minimum: 1, examples: [2] }),
           approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
           bypassed: Type.Boolean(),
+          ...groupVoteFields,
         }),
       ),
       'The votes that are needed, per policy. All must be reached.',

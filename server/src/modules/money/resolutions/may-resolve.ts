@@ -2,6 +2,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type AppError, conflict } from '../../../lib/errors.ts'
 import { findAdministratorsId } from '../../operations/assignments/queries.ts'
+import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision } from '../../rules/policies/decision.ts'
 import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
@@ -14,8 +15,7 @@ export async function decideResolution(
   actionType: ResolveAction,
   { vaultId, initiator, now }: { vaultId: string; initiator: Initiator; now: Date },
 ): Promise<Decision> {
-  const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
-  const question = { vaultId, actionType, initiator, facts: { now, initiatorId, initiatorGroupIds } }
+  const question = { vaultId, actionType, initiator, facts: factsOfInitiator(initiator, now) }
   return decideUnderDualControl(db, question, await findAdministratorsId(db, vaultId))
 }
 

@@ -97,7 +97,7 @@ describe('simulating policies that are not saved', () => {
       ],
     ])
     expect(faultsOf(await simulate('1', { mode: 'or', policies: [] }))).toEqual([400, ['draft.mode']])
-    const many = Array.from({ length: 51 }, (_, i) => policy(`p-${i}`))
+    const many = Array.from({ length: 101 }, (_, i) => policy(`p-${i}`))
     expect(faultsOf(await simulate('1', { mode: 'add', policies: many }))).toEqual([400, ['draft.policies']])
   })
 
@@ -126,6 +126,6 @@ describe('the selectors as data', () => {
       ({ actionType }: { actionType: string }) => actionType === 'counterparty_group_create',
     )
     const types = ofGroups.selectors.map(({ selectorType }: { selectorType: string }) => selectorType)
-    expect(types).toEqual(['initiator', 'initiatorGroup', 'time'])
+    expect(types).toEqual(['initiator', 'initiatorGroup', 'initiatorKind', 'time'])
   })
 })

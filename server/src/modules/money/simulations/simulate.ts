@@ -5,7 +5,7 @@ import { payloadReader } from '../../../http/read-payload.ts'
 import { AppError, badRequest, faulty } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { assertNotHeld } from '../../rules/holds/active.ts'
-import { decide } from '../../rules/policies/decide.ts'
+import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision, Facts } from '../../rules/policies/decision.ts'
 import type { Drafts } from '../../rules/policies/draft-policies.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
@@ -52,8 +52,8 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
       return { decision: await decide(db, question, drafts), funds: fundsOf(order) }
     }
     if (actionType === 'hold_place') {
-      const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
-      return { decision: await decide(db, { vaultId, actionType, initiator, facts }, drafts), funds: null }
+      const question = { vaultId, actionType, initiator, facts: factsOfInitiator(initiator, now) }
+      return { decision: await decide(db, question, drafts), funds: null }
     }
     const executor = executors[actionType]
     if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
@@ -64,8 +64,8 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     if (actionType === 'create_address') readAddress(payload)
     const context = { vaultId, initiatorId: initiator.userId, now }
     const { facts } = await executor.prepare(db, context, { action: actionType, targetId, payload })
-    const about = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
-    const question = { vaultId, actionType, initiator, facts: { ...facts, ...about } as Facts }
+    const known = { ...facts, ...factsOfInitiator(initiator, now) } as Facts
+    const question = { vaultId, actionType, initiator, facts: known }
     return { decision: await decide(db, question, drafts), funds: null }
   })
 }

@@ -8,9 +8,10 @@ import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { AddressOwner } from '../../address-book/counterparties/queries.ts'
+import type { RecipientSigns } from '../../address-book/recipients/queries.ts'
 import { findNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
 import { type ActiveHold, findActiveHold, heldConflict } from '../../rules/holds/active.ts'
-import type { Question } from '../../rules/policies/decide.ts'
+import { factsOfInitiator, type Question } from '../../rules/policies/decide.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { OrderBody } from './payload.ts'
@@ -157,9 +158,7 @@ export function factsOf(
   { initiator, category, now }: { initiator: Initiator; category: string | null; now: Date },
 ): Facts {
   return {
-    now,
-    initiatorId: initiator.userId,
-    initiatorGroupIds: initiator.groupIds,
+    ...factsOfInitiator(initiator, now),
     token: { id: source.token_id, code: source.token_code },
     amount: formatDecimal(amount, source.decimals),
     ...(source.usd_rate === null ? {} : { usdRate: source.usd_rate }),
@@ -170,20 +169,22 @@ export function factsOf(
     addressGroupIds: source.folder_ids,
     routeVariants: source.route_variants,
     destination: { address: to.address, key: to.key, networkType: source.network_type },
-    ...recipientFacts(source.to_address_id !== null, source.counterparty),
+    ...recipientFacts(source.to_address_id !== null, source.counterparty, source.recipient),
     category,
     ...(maxFee === undefined ? {} : { maxFee: maxFee.decimal }),
     ...(riskScore === undefined ? {} : { riskScore }),
   }
 }
 
-/** The entry of the address book for the destination. */
+/** The entry of the address book for the destination, and what the vault knows of it besides. */
 export function recipientFacts(
   isInternal: boolean,
   owner: AddressOwner | null,
-): Pick<Facts, 'destinationType' | 'counterparty'> {
+  { isFirstPayment, isLookAlike }: RecipientSigns,
+): Pick<Facts, 'destinationType' | 'counterparty' | 'destinationAddedAt' | 'isFirstPayment' | 'isLookAlike'> {
   const destinationType = isInternal ? 'internal' : owner === null ? 'unknown' : 'counterparty'
-  if (owner === null) return { destinationType, counterparty: null }
-  const { id, kind, createdAt, groupIds } = owner
-  return { destinationType, counterparty: { id, kind, createdAt, groupIds } }
+  const signs = { isFirstPayment, isLookAlike }
+  if (owner === null) return { destinationType, counterparty: null, destinationAddedAt: null, ...signs }
+  const { id, kind, createdAt, groupIds, addedAt } = owner
+  return { destinationType, counterparty: { id, kind, createdAt, groupIds }, destinationAddedAt: addedAt, ...signs }
 }

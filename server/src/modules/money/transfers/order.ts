@@ -15,6 +15,7 @@ import { notifyApprovers } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
 import { decideBy, lockCandidates } from '../../rules/policies/decide.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
+import { keepDecision } from '../../rules/policies/keep-decision.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
@@ -67,6 +68,8 @@ export async function orderTransfer(
     const decisionPolicyCode = decisionPolicy?.code ?? null
     const details = { payload, category: question.facts.category ?? null, decisionPolicyCode, message }
     await audit(trx, by, action, { type: 'address', id: source.address_id }, details)
+    const decisions = [{ actionType: question.actionType, decision }]
+    await keepDecision(trx, { vaultId: by.vaultId, initiatorId: member.userId, action: 'transfer', decisions, now })
     return { refusal: forbidden(isBlocked ? 'blocked_by_policy' : 'no_policy_allows', message) }
   }
   if (available < amount)

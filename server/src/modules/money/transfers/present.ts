@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { detailFields } from '../../operations/feed/present.ts'
-import { toApprover } from '../../rules/votes/present.ts'
+import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
 import { toScreening } from '../screening/present.ts'
 import type { TransferRow } from './queries.ts'
@@ -25,13 +25,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     stuckSince: row.status === 'pending' ? (row.stuck_since?.toISOString() ?? null) : null,
     screening: toScreening(row.screening),
     approvalThreshold: row.approval_threshold,
-    approvalRequirements: row.requirements.map(({ policyId, policyCode, threshold, approvalsCount, bypassed }) => ({
-      policyId,
-      policyCode,
-      threshold,
-      approvalsCount,
-      bypassed,
-    })),
+    approvalRequirements: row.requirements.map(toRequirement),
     approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
     quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
     payload: row.payload,

@@ -1,7 +1,7 @@
 import type { Reason } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
-import { type Electorate, findShortages } from '../../rules/votes/open.ts'
+import { type Electorate, findShortages, nobody } from '../../rules/votes/open.ts'
 import { findArchivedRecipient, type Order } from './load-order.ts'
 import type { CoinAccount } from './queries.ts'
 
@@ -67,7 +67,7 @@ export function findProblems(prospect: Prospect): Problem[] {
   const rest = remaindersOf(prospect)
   if (rest.token < 0n)
     name('insufficient_funds', `The address has less ${source.token_code} available than the transfer needs`)
-  for (const shortage of findShortages(decision.requirements, ({ policyId }) => electorates.get(policyId)?.count ?? 0))
+  for (const shortage of findShortages(decision.requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
     name('quorum_unreachable', shortage)
   nameDeliveryProblems(prospect, rest, name)
   return problems

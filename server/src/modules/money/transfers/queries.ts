@@ -4,6 +4,7 @@ import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/rights.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'
@@ -212,7 +213,8 @@ export function listTransfers(
   })
 }
 
-export type CounterpartyNow = { owner: AddressOwner | null; isFirstArchived: boolean; hold: ActiveHold | null }
+type Recipient = { owner: AddressOwner | null; recipient: RecipientSigns }
+export type CounterpartyNow = Recipient & { isFirstArchived: boolean; hold: ActiveHold | null }
 
 /**
  * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
@@ -221,6 +223,7 @@ export type CounterpartyNow = { owner: AddressOwner | null; isFirstArchived: boo
 export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
   const { rows } = await sql<CounterpartyNow>`
     select ${holdOnTransfer} as hold, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+      ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,
       exists (select from counterparties c
         where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
     from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id

@@ -126,7 +126,7 @@ async function decideOnRaise(
   const obstacle = replacement === 'speed-up' ? findObstacle(transfer, counterparty) : null
   if (obstacle !== null) throw toConflict(obstacle)
   const again = await decideAgain(trx, await readRecorded(trx, vaultId, id), {
-    owner: counterparty.owner,
+    ...counterparty,
     isSumKept: true,
     now,
     changed: { maxFee: maxFee.amountDecimal },

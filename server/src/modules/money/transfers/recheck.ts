@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
-import { decide } from '../../rules/policies/decide.ts'
+import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
@@ -33,7 +33,7 @@ export async function findObjection(
   const counterparty = await findCounterpartyNow(trx, vaultId, transferId)
   const obstacle = findObstacle(transfer, counterparty)
   if (obstacle !== null) return obstacle
-  const again = await decideAgain(trx, recorded, { owner: counterparty.owner, isSumKept, riskScore, now })
+  const again = await decideAgain(trx, recorded, { ...counterparty, isSumKept, riskScore, now })
   if ('objection' in again) return again.objection
   const { effect, blockReason } = again.decision
   if (effect !== 'block') return null
@@ -57,9 +57,8 @@ export function findObstacle(
   return null
 }
 
-type Again = {
-  /** The present entry of the address book for the destination. */
-  owner: CounterpartyNow['owner']
+/** With the present entry of the address book for the destination. */
+type Again = Pick<CounterpartyNow, 'owner' | 'recipient'> & {
   isSumKept: boolean
   riskScore?: number | null
   now: Date
@@ -73,7 +72,7 @@ type Again = {
 export async function decideAgain(
   trx: Trx,
   { payload, facts, isWaived }: RecordedOrder,
-  { owner, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
+  { owner, recipient, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
 ): Promise<{ decision: Decision } | { objection: Objection }> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
   const initiator = await findInitiator(trx, vaultId, initiatorId)
@@ -92,9 +91,8 @@ export async function decideAgain(
       ...lasting,
       ...(isSumKept ? { velocity } : {}),
       ...(riskScore === null ? {} : { riskScore: String(riskScore) }),
-      ...recipientFacts(facts.destinationType === 'internal', owner),
-      now,
-      initiatorGroupIds: initiator.groupIds,
+      ...recipientFacts(facts.destinationType === 'internal', owner, recipient),
+      ...factsOfInitiator(initiator, now),
       addressGroupIds: folderIds,
       category: await findFirstCategoryKey(trx, { vault_id: vaultId, id }),
       operationId: id,

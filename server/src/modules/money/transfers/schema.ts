@@ -20,8 +20,8 @@ import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/li
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
-import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
-import { Approver, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { GroupThresholds, PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
+import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
 import { type ProblemCode, problemCodes } from './problems.ts'
@@ -99,6 +99,7 @@ export const Transfer = Closed(
           threshold: Type.Integer({ minimum: 1, examples: [2] }),
           approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
           bypassed: Type.Boolean(),
+          ...groupVoteFields,
         }),
       ),
       'The votes that are needed, per policy. All must be reached.',
@@ -241,6 +242,7 @@ const PreviewedRequirement = Closed({
   policyCode: Text('large-transfers'),
   threshold: Type.Integer({ examples: [2] }),
   bypassed: Type.Boolean(),
+  groups: GroupThresholds,
   approversCount: Type.Integer({
     minimum: 0,
     description: 'How many people and services could vote now, the caller only where the policy lets initiators vote.',

@@ -3,6 +3,7 @@ import { type AddressScope, isAddressInScope, isTransferAllowed } from '../../..
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
 import { sharedHoldLock } from '../../rules/holds/active.ts'
@@ -29,6 +30,8 @@ export type SourceRow = RateColumns & {
   available: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
+  /** As the whole vault knows it, whoever asks. */
+  recipient: RecipientSigns
   /** The segments of the source address, by codes. */
   route_variants: { route: string; variant: string }[]
   /** The folders that the source address is in. */
@@ -95,6 +98,7 @@ const sourceColumns = (scope: AddressScope, key: RawBuilder<string | null>) => s
   n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
   t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
   ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, key)} as counterparty,
+  ${recipientSignsOf(sql`a.vault_id`, key)} as recipient,
   r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
   (select coalesce(jsonb_agg(jsonb_build_object('route', x.code, 'variant', y.code) order by x.position), '[]')
     from routes x join variants y on y.vault_id = x.vault_id and y.route_id = x.id

@@ -1,19 +1,13 @@
+import { sql } from 'kysely'
 import type { Deps } from '../../../deps.ts'
 import { exportHeartbeatMilliseconds } from '../../../lib/limits.ts'
 import { verifyLedger } from '../ledger/verify.ts'
-import {
-  failVerification,
-  finishVerification,
-  releaseVerification,
-  renewVerification,
-  takeVerification,
-  type VerificationRow,
-} from './queries.ts'
+import { type VerificationRow, verificationJobs } from './queries.ts'
 
 /** Makes the verifications that wait, one after the other, until none waits or `signal` aborts. */
 export async function runDueVerifications(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const taken = await takeVerification(deps.db, deps.clock())
+    const taken = await verificationJobs.take(deps.db, deps.clock())
     if (taken === null) return
     await runVerification(deps, taken, signal)
   }
@@ -22,9 +16,11 @@ export async function runDueVerifications(deps: Deps, signal: AbortSignal): Prom
 async function runVerification(deps: Deps, taken: VerificationRow, signal: AbortSignal): Promise<void> {
   const { db, clock, log, slowReads } = deps
   const heartbeat = setInterval(() => {
-    renewVerification(db, taken, clock()).catch((error: unknown) =>
-      log.warn({ err: error, verificationId: taken.id }, 'the lease of a verification was not renewed'),
-    )
+    verificationJobs
+      .renew(db, taken, clock())
+      .catch((error: unknown) =>
+        log.warn({ err: error, verificationId: taken.id }, 'the lease of a verification was not renewed'),
+      )
   }, exportHeartbeatMilliseconds)
   try {
     const { differences } = await verifyLedger(slowReads.db, taken.vault_id, signal)
@@ -35,11 +31,12 @@ async function runVerification(deps: Deps, taken: VerificationRow, signal: Abort
         'the ledger has differences',
       )
     }
-    await finishVerification(db, taken, findings, clock())
+    await verificationJobs.finish(db, taken, sql`findings = ${JSON.stringify(findings)}`, clock())
   } catch (error) {
-    if (signal.aborted) return await releaseVerification(db, taken)
+    if (signal.aborted) return await verificationJobs.release(db, taken)
     log.error({ err: error, verificationId: taken.id }, 'a verification of a ledger failed')
-    await failVerification(db, taken, 'The checks could not be made; the log of the service says why', clock())
+    const failure = 'The checks could not be made; the log of the service says why'
+    await verificationJobs.fail(db, taken, failure, clock())
   } finally {
     clearInterval(heartbeat)
   }

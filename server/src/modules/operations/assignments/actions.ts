@@ -5,8 +5,9 @@ import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/
 import type { OperationType } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
+import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
-import { findInitiator } from '../../rules/policies/queries.ts'
+import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import {
   type Executor,
   type PreparedStep,
@@ -181,14 +182,9 @@ function assertUnchanged(baseVersion: string | null, target: Pick<Target, 'categ
   if (baseVersion !== versionOf(target)) throw new StaleError('The category or its assignment was changed meanwhile')
 }
 
-async function decide(
-  trx: Trx,
-  { vaultId, now }: StepContext,
-  { step }: PreparedStep,
-  { userId: initiatorId, groupIds: initiatorGroupIds }: { userId: string; groupIds: string[] },
-) {
+async function decide(trx: Trx, { vaultId, now }: StepContext, { step }: PreparedStep, initiator: Initiator) {
   const category = (await findCategory(trx, vaultId, payloadOf(step).categoryId))!
-  const facts = { now, initiatorId, initiatorGroupIds, category: category.key }
+  const facts = { ...factsOfInitiator(initiator, now), category: category.key }
   return decisionOf(category, step.action as AssignmentAction, await findAdministratorsId(trx, vaultId), facts)
 }
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { toApprover } from '../votes/present.ts'
+import { toApprover, toRequirement } from '../votes/present.ts'
 import { isQuorumReachable } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'
 import type { ApprovalRequest } from './schema.ts'
@@ -25,7 +25,7 @@ export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof App
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,
     approvalThreshold: row.approval_threshold,
-    requirements: row.requirements.map(({ reachableCount: _, ...requirement }) => requirement),
+    requirements: row.requirements.map((one) => ({ stepIndex: one.stepIndex, ...toRequirement(one) })),
     approvers: row.approvers.map((approver) => ({
       ...toApprover(approver, isOpen),
       stepIndexesJson: approver.stepIndexes,

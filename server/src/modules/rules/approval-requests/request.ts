@@ -5,6 +5,7 @@ import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import type { Decision, Requirement } from '../policies/decision.ts'
+import { decidedElsewhere, keepDecision } from '../policies/keep-decision.ts'
 import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
 import { openApproval } from '../votes/open.ts'
 import type { CreationRecord } from './compare-record.ts'
@@ -124,6 +125,10 @@ async function recordDecision(
       bypassed: bypassedOf(decisions),
     },
   )
+  if (decidedElsewhere.includes(action)) return
+  const kept = decisions.map((decision, i) => ({ actionType: steps[i]!.step.action, decision }))
+  const { userId: initiatorId } = member
+  await keepDecision(trx, { vaultId: member.vault.id, initiatorId, action, decisions: kept, now })
 }
 
 /** The codes of the policies whose votes were waived for an administrator. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
 import { gatedActions } from '../votes/executor.ts'
-import { approverFields, PayloadHash, QuorumReachable } from '../votes/schema.ts'
+import { approverFields, groupVoteFields, PayloadHash, QuorumReachable } from '../votes/schema.ts'
 import { requestStatuses } from './lifecycle.ts'
 
 export const requestActions = [...gatedActions, 'composite'] as const
@@ -101,6 +101,7 @@ export const ApprovalRequest = Closed(
         threshold: Type.Integer({ minimum: 1, examples: [2] }),
         approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
         bypassed: Type.Boolean({ examples: [false] }),
+        ...groupVoteFields,
       }),
       { description: 'Each must reach its own threshold. A step that needs no votes has none.' },
     ),

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { AppError, badRequest } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { decide } from '../policies/decide.ts'
+import { decide, factsOfInitiator } from '../policies/decide.ts'
 import type { Decision, Facts } from '../policies/decision.ts'
 import type { Initiator } from '../policies/queries.ts'
 import {
@@ -64,12 +64,11 @@ export async function decideSteps(
   executors: Executors,
 ): Promise<Decision[]> {
   const { vaultId, now } = context
-  const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
   const decisions: Decision[] = []
   for (const prepared of steps) {
     const { step, facts } = prepared
     const executor = executorOf(executors, step.action)
-    const known = { ...facts, now, initiatorId, initiatorGroupIds } as Facts
+    const known = { ...facts, ...factsOfInitiator(initiator, now) } as Facts
     decisions.push(
       executor.decide === undefined
         ? await decide(trx, { vaultId, actionType: step.action, initiator, facts: known })

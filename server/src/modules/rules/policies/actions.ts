@@ -125,7 +125,8 @@ function draftOfRow(row: PolicyRow): PolicyDraft {
       selectors: selectors.map(({ selectorType, value }) => ({ selectorType, value })),
     })),
     approvers: row.approvers.map(
-      ({ kind, userId, groupId }): ApproverDraft => (userId === null ? { kind, groupId: groupId! } : { kind, userId }),
+      ({ kind, userId, groupId, threshold }): ApproverDraft =>
+        userId === null ? { kind, groupId: groupId!, ...(threshold === null ? {} : { threshold }) } : { kind, userId },
     ),
   }
 }
@@ -149,13 +150,14 @@ async function insertApprovers(
   await trx
     .insertInto('policy_approvers')
     .values(
-      approvers.map(({ kind, userId, groupId }, i) => ({
+      approvers.map(({ kind, userId, groupId, threshold }, i) => ({
         vault_id: vaultId,
         id: ids[i]!,
         policy_id: policyId,
         kind,
         user_id: userId ?? null,
         group_id: groupId ?? null,
+        threshold: threshold ?? null,
         created_at: now,
       })),
     )
@@ -182,7 +184,9 @@ async function announce(
   const { before, after } = details
   const nameOf = await nameSubjects(trx, vaultId, [...idsOfApprovers(before), ...idsOfApprovers(after)])
   const inWords = (fields?: Partial<PolicyDraft>) =>
-    fields?.approvers === undefined ? fields : { ...fields, approvers: idsOfApprovers(fields).map(nameOf) }
+    fields?.approvers === undefined
+      ? fields
+      : { ...fields, approvers: fields.approvers.map((approver) => wordsOf(approver, nameOf)) }
   await announceVaultChange(
     trx,
     {
@@ -204,6 +208,11 @@ async function announce(
       groupIds: voters.flatMap(({ groupId }) => groupId ?? []),
     },
   )
+}
+
+function wordsOf({ userId, groupId, threshold }: ApproverDraft, nameOf: (id: string) => string): string {
+  const name = nameOf((userId ?? groupId)!)
+  return threshold === undefined ? name : `${threshold} of ${name}`
 }
 
 const idsOfApprovers = (fields?: Partial<PolicyDraft>) =>

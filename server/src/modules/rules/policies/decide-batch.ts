@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Db, Trx } from '../../../db/client.ts'
 import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../../../lib/money.ts'
-import { evaluatePolicy, type Question } from './decide.ts'
+import { decideFrom, type Question } from './decide.ts'
 import {
-  combine,
   type Decision,
   type Facts,
   named,
@@ -12,7 +11,7 @@ import {
   strictestFirst,
   type VelocitySum,
 } from './decision.ts'
-import { listCandidates } from './queries.ts'
+import { type Initiator, listCandidates } from './queries.ts'
 import { summedTypes } from './selectors/order.ts'
 import { lockVelocity, sumVelocityOfBatch, velocityKeyOf, velocityLocksOf, velocityWindowsOf } from './velocity.ts'
 
@@ -60,12 +59,21 @@ export async function decideBatch(
   const sums = await sumVelocityOfBatch(db, vaultId, windows, orders)
   const alone = orders.map((facts, i) => (windows.length === 0 ? facts : { ...facts, velocity: sums[i]! }))
   const together = areStored ? alone : withEachOther(vaultId, alone)
+  return decideViews(candidates, { together, alone: windows.length === 0 || areStored ? null : alone }, initiator)
+}
+
+/** What `decideBatch` decides from the facts alone; pure. `alone`: what they are without each other; null: the same. */
+export async function decideViews(
+  candidates: PolicySnapshot[],
+  { together, alone }: { together: Facts[]; alone: Facts[] | null },
+  { isAdmin }: Pick<Initiator, 'isAdmin'>,
+): Promise<BatchDecision> {
   const hasSums = candidates.some(({ rules }) =>
     rules.some(({ selectors }) => selectors.some(({ selectorType }) => summedTypes.has(selectorType))),
   )
   const views: { view: ViewName; facts: Facts[] }[] = [
     { view: 'together', facts: together },
-    ...(windows.length === 0 || areStored ? [] : [{ view: 'alone' as const, facts: alone }]),
+    ...(alone === null ? [] : [{ view: 'alone' as const, facts: alone }]),
     ...(hasSums
       ? [
           {
@@ -76,20 +84,13 @@ export async function decideBatch(
         ]
       : []),
   ]
-  const decideOn = (facts: Facts): Decision => {
-    const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
-    const matches = evaluated.flatMap(({ policy, trace }) =>
-      trace.matched ? [{ policy, inDoubt: trace.inDoubt }] : [],
-    )
-    return { ...combine(matches, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
-  }
   const strictest = gatherStrictest(new Map(candidates.map((policy) => [policy.id, policy])))
   const each: Decision[] = []
   for (const { view, facts } of views) {
     for (const [order, one] of facts.entries()) {
       // A thousand orders and hundreds of policies take a while, in which other requests get their turn.
       if (order % ordersPerTurn === ordersPerTurn - 1) await setImmediate()
-      const decision = decideOn(one)
+      const decision = decideFrom(candidates, one, { isAdmin })
       if (view === 'together') each.push(decision)
       strictest.add({ order, view, decision })
     }
@@ -142,7 +143,13 @@ function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
 }
 
 /** Adds to the sums of each order those of all others of its scope. */
-function withEachOther(vaultId: string, orders: Facts[]): Facts[] {
+const withEachOther = (vaultId: string, orders: Facts[]): Facts[] => withOthers(vaultId, orders, addDecimals)
+
+/** The other way round: the sums of each order as if it were the only one. USD that were unknown together stay unknown. */
+export const withoutEachOther = (vaultId: string, orders: Facts[]): Facts[] =>
+  withOthers(vaultId, orders, subtractDecimals)
+
+function withOthers(vaultId: string, orders: Facts[], change: (a: string, b: string) => string): Facts[] {
   const totals = new Map<string, { count: number; unrated: number; usd: string; amounts: Map<string, string> }>()
   const keyOf = (per: VelocitySum['per'], facts: Facts) => `${per} ${velocityKeyOf(per, vaultId, facts)}`
   const pers = new Set(orders.flatMap(({ velocity = [] }) => velocity.map(({ per }) => per)))
@@ -168,9 +175,9 @@ function withEachOther(vaultId: string, orders: Facts[]): Facts[] {
       const ownUsd = usdRate === undefined ? '0' : multiplyDecimals(amount, usdRate)
       return {
         ...sum,
-        count: sum.count + total.count - 1,
-        amount: addDecimals(sum.amount, others),
-        usd: sum.usd === null || !isRated ? null : addDecimals(sum.usd, subtractDecimals(total.usd, ownUsd)),
+        count: Number(change(String(sum.count), String(total.count - 1))),
+        amount: change(sum.amount, others),
+        usd: sum.usd === null || !isRated ? null : change(sum.usd, subtractDecimals(total.usd, ownUsd)),
       }
     })
     return { ...facts, velocity: added }

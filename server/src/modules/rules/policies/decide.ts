@@ -22,6 +22,14 @@ export type Question = {
   facts: Facts
 }
 
+/** What every decision knows: who asks, and when. */
+export function factsOfInitiator(
+  { userId, kind, groupIds }: Pick<Initiator, 'userId' | 'kind' | 'groupIds'>,
+  now: Date,
+): Pick<Facts, 'now' | 'initiatorId' | 'initiatorKind' | 'initiatorGroupIds'> {
+  return { now, initiatorId: userId, initiatorKind: kind, initiatorGroupIds: groupIds }
+}
+
 /**
  * Decides on an action by the policies of the vault: one round trip for the candidates (enabled policies of the action's
  * type in groups of the initiator), one more when a candidate limits velocity, then the pure evaluation. Changes nothing

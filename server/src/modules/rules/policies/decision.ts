@@ -6,7 +6,8 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 export const decisionEffects = ['allow', 'block', 'approval', 'deny'] as const
 export type Effect = (typeof decisionEffects)[number]
 
-export type Approver = { kind: SubjectKind; id: string }
+/** `threshold`: how many of the votes a group must give; left out: as many as it likes. */
+export type Approver = { kind: SubjectKind; id: string; threshold?: number }
 
 /** One matching policy that requires approval: its own threshold must be reached. */
 export type Requirement = {
@@ -171,6 +172,8 @@ export type Facts = {
   initiatorId: string
   /** Groups of the vault that the initiator is in; the built-in group `everyone` included. */
   initiatorGroupIds: string[]
+  /** Missing in decisions of earlier versions. */
+  initiatorKind?: InitiatorKind
   /** The transfer that is decided on again: velocity must not count it twice. */
   operationId?: string
   token?: { id: string; code: string }
@@ -194,6 +197,12 @@ export type Facts = {
   destinationType?: DestinationType
   /** The counterparty that is paid or changed; null: it is certain that there is none in the address book. */
   counterparty?: CounterpartyFacts | null
+  /** ISO timestamp: when the destination came into the address book; null: it is certain that it is not in it. */
+  destinationAddedAt?: string | null
+  /** Whether no confirmed transfer of the vault has paid the destination yet. */
+  isFirstPayment?: boolean
+  /** Whether the destination resembles, without being one, an address that the vault knows. */
+  isLookAlike?: boolean
   /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
   counterpartyGroupIds?: string[]
   /** Key of the declared category of the operation; null: it has none. */
@@ -205,6 +214,9 @@ export type Facts = {
   /** Sums of other transfers; read by `decide` when a candidate requires them. */
   velocity?: VelocitySum[]
 }
+
+export const initiatorKinds = ['person', 'service'] as const
+export type InitiatorKind = (typeof initiatorKinds)[number]
 
 export const destinationTypes = ['internal', 'counterparty', 'unknown'] as const
 export type DestinationType = (typeof destinationTypes)[number]

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
-import { faulty } from '../../../lib/errors.ts'
+import { badRequest, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { PolicySnapshot } from './decision.ts'
 import type { DraftPolicies } from './form-schema.ts'
@@ -13,6 +13,28 @@ type DraftPolicy = PolicySnapshot & { enabled: boolean }
 /** Policies that are not saved, to be tried in place of the saved ones or beside them. */
 export type Drafts = { mode: Static<typeof DraftPolicies>['mode']; policies: DraftPolicy[] }
 
+type DraftBody = Static<typeof DraftPolicies>
+
+/**
+ * The drafts of a request that takes them as `policies`, which alone decide, or as `draft`; `path` is where they stand.
+ *
+ * @throws 400 when it has both or, unless `draft` may be left out, neither
+ */
+export function oneOfDrafts(body: Given): { draft: DraftBody; path: string } {
+  const found = draftsIn(body)
+  if (found === null) throw badRequest('policies', 'is required, or draft')
+  return found
+}
+
+type Given = { policies?: DraftBody['policies']; draft?: DraftBody }
+
+/** As `oneOfDrafts`; null when there are none. */
+export function draftsIn({ policies, draft }: Given): { draft: DraftBody; path: string } | null {
+  if (policies !== undefined && draft !== undefined) throw badRequest('policies', 'cannot stand beside draft')
+  if (policies !== undefined) return { draft: { mode: 'replace', policies }, path: 'policies' }
+  return draft === undefined ? null : { draft, path: 'draft.policies' }
+}
+
 /**
  * The drafts of a request, checked like the policies that they would become. A draft with the code of a saved policy stands
  * for it and keeps its id.
@@ -22,8 +44,8 @@ export type Drafts = { mode: Static<typeof DraftPolicies>['mode']; policies: Dra
 export async function readDrafts(
   db: Db | Trx,
   vaultId: string,
-  { mode, policies: bodies }: Static<typeof DraftPolicies>,
-  now: Date,
+  { mode, policies: bodies }: DraftBody,
+  { now, path }: { now: Date; path: string },
 ): Promise<Drafts> {
   const groups = await listGroupsAmong(db, vaultId, [...new Set(bodies.map(({ groupId }) => groupId))])
   const idByCode = await findPolicyIds(
@@ -38,10 +60,10 @@ export async function readDrafts(
     const found = findPolicyFaults(draft)
     if (!groups.has(groupId)) found.push({ field: 'groupId', message: 'is no policy group of the vault' })
     const first = bodies.findIndex(({ code }) => code === body.code)
-    if (first !== i) found.push({ field: 'code', message: `is the same as draft.policies.${first}.code` })
+    if (first !== i) found.push({ field: 'code', message: `is the same as ${path}.${first}.code` })
     // The form of references is checked before they are looked up.
     if (found.length === 0) found.push(...(await findMissingReferences(db, vaultId, draft)))
-    faults.push(...found.map(({ field, message }) => ({ field: `draft.policies.${i}.${field}`, message })))
+    faults.push(...found.map(({ field, message }) => ({ field: `${path}.${i}.${field}`, message })))
     const { code, name, actionType, effect, blockReason, approvalThreshold, adminBypass } = draft
     policies.push({
       ...{ id: idByCode.get(code) ?? newId(now), groupId, code, name, actionType, effect, blockReason },
@@ -51,7 +73,10 @@ export async function readDrafts(
         ...{ id: newId(now), conditionType, createdAt: now.toISOString() },
         selectors: selectors.map((selector) => ({ id: newId(now), ...selector })),
       })),
-      approvers: draft.approvers.map(({ kind, userId, groupId }) => ({ kind, id: (userId ?? groupId)! })),
+      approvers: draft.approvers.map(({ kind, userId, groupId, threshold }) => ({
+        ...{ kind, id: (userId ?? groupId)! },
+        ...(threshold === undefined ? {} : { threshold }),
+      })),
     })
   }
   if (faults.length > 0) throw faulty(faults)

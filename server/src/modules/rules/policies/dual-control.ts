@@ -2,7 +2,14 @@ import type { Caller } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { decide, type Question } from './decide.ts'
-import type { Decision, Requirement } from './decision.ts'
+import type { ActionType, Decision, Requirement } from './decision.ts'
+
+/** The actions that two people carry out together, whatever the policies say. */
+export const underDualControl: ReadonlySet<string> = new Set<ActionType>([
+  'hold_release',
+  'transfer_resolve',
+  'event_resolve',
+])
 
 /**
  * Decides on an action under dual control (contract 8.12): whatever the policies say, two people carry it out together.

@@ -45,16 +45,19 @@ export const PolicySelectors = Closed(
   { $id: 'PolicySelectors', description: 'The selectors of policies by action, as data for a form.' },
 )
 
+/** Policies that are not saved. */
+export const TriedPolicies = Type.Array(
+  Closed({ groupId: described(Id, 'Identifier of the policy group that the policy would belong to.'), ...creation }),
+  { maxItems: limits.draftPoliciesMax, description: 'Policies as `createPolicy` takes them. They are not saved.' },
+)
+
 export const DraftPolicies = Closed({
   mode: described(
     Enum(['replace', 'add']),
     '`replace`: the drafts alone decide. `add`: they decide beside the saved policies, and one with the code of a saved ' +
       'policy in place of it.',
   ),
-  policies: Type.Array(
-    Closed({ groupId: described(Id, 'Identifier of the policy group that the policy would belong to.'), ...creation }),
-    { maxItems: limits.draftPoliciesMax, description: 'Policies as `createPolicy` takes them. They are not saved.' },
-  ),
+  policies: TriedPolicies,
 })
 
 export const policyFormComponents = [PolicySelectors]

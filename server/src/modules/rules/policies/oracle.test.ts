@@ -13,8 +13,10 @@ type World = {
   rate: number | null
   available: number
   initiator: string
+  isService: boolean
   groups: string[]
-  counterparty: { id: string; kind: string; groups: string[]; ageHours: number } | null
+  isFirst: boolean | null
+  counterparty: { id: string; kind: string; groups: string[]; ageHours: number; addedHours: number | null } | null
   variant: string
   sums: { count: number; amount: number; usd: number | null }
   isAdmin: boolean
@@ -28,9 +30,18 @@ const anyWorld: fc.Arbitrary<World> = fc.record({
   rate: fc.option(fc.constantFrom(1, 2, 3)),
   available: fc.integer({ min: 0, max: 20 }),
   initiator: name,
+  isService: fc.boolean(),
   groups: names,
+  isFirst: fc.option(fc.boolean()),
   counterparty: fc.option(
-    fc.record({ id: name, kind: fc.constantFrom('company', 'other'), groups: names, ageHours: small }),
+    fc.record({
+      id: name,
+      kind: fc.constantFrom('company', 'other'),
+      groups: names,
+      ageHours: small,
+      // A decision of an earlier version does not know it.
+      addedHours: fc.option(small),
+    }),
   ),
   variant: name,
   sums: fc.record({ count: fc.nat(5), amount: fc.nat(20), usd: fc.option(fc.nat(40)) }),
@@ -52,6 +63,9 @@ const set = fc.oneof(name, names)
 const selector = fc
   .oneof(
     fc.tuple(fc.constantFrom('amount', 'amountUsd', 'percentOfBalance', 'counterpartyAgeHours'), comparison),
+    fc.tuple(fc.constant('destinationAgeHours'), comparison),
+    fc.tuple(fc.constantFrom('firstPaymentToDestination', 'addressLookAlike'), fc.boolean()),
+    fc.tuple(fc.constant('initiatorKind'), fc.constantFrom('person', 'service')),
     fc.tuple(fc.constantFrom('velocityAmount', 'velocityUsd', 'velocityCount'), limit),
     fc.tuple(fc.constantFrom('initiator', 'initiatorGroup', 'counterparty', 'counterpartyGroup'), set),
     fc.tuple(fc.constant('counterpartyKind'), fc.constantFrom('company', 'other')),
@@ -133,6 +147,8 @@ function factsOf(world: World): Facts {
     now,
     initiatorId: world.initiator,
     initiatorGroupIds: world.groups,
+    initiatorKind: world.isService ? 'service' : 'person',
+    ...(world.isFirst === null ? {} : { isFirstPayment: world.isFirst }),
     token: { id: 't', code: 'T' },
     amount: String(world.amount),
     ...(world.rate === null ? {} : { usdRate: `${world.rate}.000` }),
@@ -145,8 +161,13 @@ function factsOf(world: World): Facts {
             id: counterparty.id,
             kind: counterparty.kind,
             groupIds: counterparty.groups,
-            createdAt: new Date(now.getTime() - counterparty.ageHours * 3_600_000).toISOString(),
+            createdAt: hoursAgo(counterparty.ageHours),
           },
+    ...(counterparty === null
+      ? { destinationAddedAt: null }
+      : counterparty.addedHours === null
+        ? {}
+        : { destinationAddedAt: hoursAgo(counterparty.addedHours) }),
     velocity: [
       {
         per: 'vault',
@@ -158,6 +179,8 @@ function factsOf(world: World): Facts {
     ],
   }
 }
+
+const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000).toISOString()
 
 /**
  * The rules once more and as simply as they can be said: try both answers for every unknown condition, and
@@ -249,6 +272,12 @@ function truthOf(selectorType: string, value: unknown, world: World): boolean | 
       return counterparty !== null && isIn([counterparty.kind])
     case 'counterpartyAgeHours':
       return counterparty === null ? null : within(bounds, counterparty.ageHours)
+    case 'destinationAgeHours':
+      return counterparty === null || counterparty.addedHours === null ? null : within(bounds, counterparty.addedHours)
+    case 'firstPaymentToDestination':
+      return world.isFirst === null ? null : world.isFirst === value
+    case 'initiatorKind':
+      return isIn([world.isService ? 'service' : 'person'])
     case 'routeVariant':
       return (value as { variant: string }).variant === world.variant
     default:

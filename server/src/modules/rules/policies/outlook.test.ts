@@ -4,7 +4,7 @@ import { evaluatePolicy } from './decide.ts'
 import { combine, type PolicyEffect, type PolicySnapshot } from './decision.ts'
 import { outlooksOf } from './outlook.ts'
 
-const me = { userId: 'me', groupIds: ['team', 'everyone'], isAdmin: false }
+const me = { userId: 'me', kind: 'person' as const, groupIds: ['team', 'everyone'], isAdmin: false }
 const admin = { ...me, isAdmin: true }
 
 type Selector = { selectorType: string; value: unknown }

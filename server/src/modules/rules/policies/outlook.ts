@@ -1,4 +1,4 @@
-import { evaluatePolicy } from './decide.ts'
+import { evaluatePolicy, factsOfInitiator } from './decide.ts'
 import { type ActionType, actionTypes, combine, type Effect, type Facts, type PolicySnapshot } from './decision.ts'
 import type { Initiator } from './queries.ts'
 import { evaluateOfInitiator } from './selectors.ts'
@@ -27,14 +27,14 @@ export function outlooksOf(candidates: PolicySnapshot[], initiator: Initiator): 
  * every combination: more matching policies only ever move a decision from denied to allowed, to approval, to blocked, and
  * how far is settled by a single one of them.
  */
-function outlookOf(policies: PolicySnapshot[], { userId, groupIds, isAdmin }: Initiator): Outlook {
-  const facts: Facts = { now: new Date(0), initiatorId: userId, initiatorGroupIds: groupIds }
+function outlookOf(policies: PolicySnapshot[], initiator: Initiator): Outlook {
+  const facts: Facts = factsOfInitiator(initiator, new Date(0))
   const evaluated = policies.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts, evaluateOfInitiator) }))
   const certain = evaluated.filter(({ trace }) => trace.matched && !trace.inDoubt).map(({ policy }) => policy)
   const possible = evaluated.filter(({ trace }) => trace.inDoubt).map(({ policy }) => policy)
   const decisions = [certain, ...possible.map((policy) => [...certain, policy])].map((matching) => {
     const matches = matching.map((policy) => ({ policy, inDoubt: false }))
-    return outlookOfEffect(combine(matches, isAdmin).effect)
+    return outlookOfEffect(combine(matches, initiator.isAdmin).effect)
   })
   const [first = 'deny', ...others] = new Set(decisions)
   return others.length === 0 ? first : 'depends'

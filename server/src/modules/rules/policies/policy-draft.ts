@@ -78,6 +78,11 @@ function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }:
   if (approvalThreshold === 0 && effect !== 'requireApproval' && approvers.length > 0) {
     faults.push({ field: 'approvers', message: 'require an approvalThreshold of at least 1' })
   }
+  const ofGroups = approvers.reduce((sum, { threshold = 0 }) => sum + threshold, 0)
+  if (ofGroups > approvalThreshold) {
+    const message = `must not be below the sum of the thresholds of its groups, ${ofGroups}`
+    faults.push({ field: 'approvalThreshold', message })
+  }
   // A group can grow, so only a list of named users limits the number of votes.
   const onlyUsers = approvers.length > 0 && approvers.every(({ kind }) => kind === 'user')
   if (effect !== 'block' && onlyUsers && approvers.length < approvalThreshold) {
@@ -93,6 +98,9 @@ function findApproverFaults(approver: ApproverDraft, i: number, all: ApproverDra
   if (approver[wanted] === undefined) return [{ field: `approvers.${i}.${wanted}`, message: 'is required' }]
   if (approver[stray] !== undefined) {
     return [{ field: `approvers.${i}.${stray}`, message: `does not belong to an approver of kind ${kind}` }]
+  }
+  if (kind === 'user' && approver.threshold !== undefined) {
+    return [{ field: `approvers.${i}.threshold`, message: 'belongs to an approver of kind group' }]
   }
   const first = all.findIndex((other) => other.kind === kind && other.userId === userId && other.groupId === groupId)
   return first === i ? [] : [{ field: `approvers.${i}`, message: `is the same as approvers.${first}` }]

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { groupThresholdsOf } from '../votes/places.ts'
 import {
   actionTypes,
   conditionTypes,
@@ -78,11 +79,12 @@ export function toPolicySimulation(
     effect,
     blockReason,
     decisionPolicy,
-    requirements: requirements.map(({ policyId, policyCode, threshold, bypassed }) => ({
+    requirements: requirements.map(({ policyId, policyCode, threshold, bypassed, approvers }) => ({
       policyId,
       policyCode,
       threshold,
       bypassed,
+      groups: groupThresholdsOf(approvers),
     })),
     trace: toTrace(trace, reader),
   }
@@ -153,11 +155,12 @@ function policyFields(row: PolicyRow) {
       createdAt: rule.createdAt,
       selectors: rule.selectors.map(({ id, selectorType, value }) => ({ id, ruleId: rule.id, selectorType, value })),
     })),
-    approvers: row.approvers.map(({ id, kind, userId, groupId, user, createdAt }) => ({
+    approvers: row.approvers.map(({ id, kind, userId, groupId, threshold, user, createdAt }) => ({
       id,
       kind,
       userId,
       groupId,
+      threshold,
       user,
       createdAt: isoOf(createdAt),
     })),

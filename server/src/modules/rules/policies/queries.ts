@@ -4,7 +4,7 @@ import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
-import type { ActionType, PolicyEffect, PolicySnapshot, StoredRule } from './decision.ts'
+import type { ActionType, InitiatorKind, PolicyEffect, PolicySnapshot, StoredRule } from './decision.ts'
 import type { PolicyDraft } from './policy-draft.ts'
 import { assertWritable, joinVaultRole, lockForAdministrator, type VaultRole } from './vault-role.ts'
 
@@ -20,6 +20,7 @@ export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
     kind: SubjectKind
     userId: string | null
     groupId: string | null
+    threshold: number | null
     user: MemberProfile | null
     createdAt: string
   }[]
@@ -28,7 +29,7 @@ export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
 }
 
 /** The initiator with the groups that policies check; `groupIds` includes the built-in group `everyone`. */
-export type Initiator = { userId: string; groupIds: string[]; isAdmin: boolean }
+export type Initiator = { userId: string; kind: InitiatorKind; groupIds: string[]; isAdmin: boolean }
 
 /** A member of the vault with their role; null when they are disabled or no longer in any group of it. */
 export async function findMembership(
@@ -37,7 +38,7 @@ export async function findMembership(
   userId: string,
 ): Promise<(Initiator & { isAuditor: boolean }) | null> {
   const { rows } = await sql<Initiator & { isAuditor: boolean }>`
-    select u.id as "userId", m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
+    select u.id as "userId", u.kind, m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
     from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
     join users u on u.id = ${userId} and u.disabled_at is null
     join policy_groups e on e.vault_id = ${vaultId} and ${isEveryone('e')}
@@ -76,8 +77,8 @@ function candidates(vaultId: string, groupIds: string[], condition: RawBuilder<u
       p.allow_initiator_approval as "allowInitiatorApproval", p.rules, coalesce(a.approvers, '[]') as approvers
     from policies p
     left join lateral (
-      select jsonb_agg(jsonb_build_object('kind', a.kind, 'id', coalesce(a.user_id, a.group_id)) order by a.id)
-        as approvers
+      select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('kind', a.kind, 'id', coalesce(a.user_id, a.group_id),
+        'threshold', a.threshold)) order by a.id) as approvers
       from policy_approvers a where a.vault_id = p.vault_id and a.policy_id = p.id
     ) a on true
     where p.vault_id = ${vaultId} and ${condition} and p.enabled and p.group_id = any(${groupIds})
@@ -135,7 +136,8 @@ const policyJoins = sql`
   join policy_groups g on g.vault_id = p.vault_id and g.id = p.group_id
   left join lateral (
     select jsonb_agg(jsonb_build_object('id', a.id, 'kind', a.kind, 'userId', a.user_id, 'groupId', a.group_id,
-      'user', ${profileOfUser(sql.ref('a.user_id'))}, 'createdAt', a.created_at) order by a.id) as approvers
+      'threshold', a.threshold, 'user', ${profileOfUser(sql.ref('a.user_id'))}, 'createdAt', a.created_at) order by a.id)
+      as approvers
     from policy_approvers a where a.vault_id = p.vault_id and a.policy_id = p.id
   ) a on true`
 

@@ -412,6 +412,7 @@ describe('policies', () => {
         kind,
         userId,
         groupId,
+        threshold: null,
         user: userId === null ? null : { userId, kind: 'person', name: 'treasurer', image: null },
         createdAt: policy.createdAt,
       })),
@@ -785,7 +786,7 @@ describe('decide', () => {
     decide(test.deps.db, {
       vaultId: vault.id,
       actionType: 'transfer',
-      initiator: { userId: person.userId, groupIds, isAdmin },
+      initiator: { userId: person.userId, kind: 'person', groupIds, isAdmin },
       facts: facts(person, more),
     })
 

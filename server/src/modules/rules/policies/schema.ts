@@ -20,6 +20,7 @@ import {
 } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
 import { actionTypes, conditionTypes, decisionEffects, policyEffects } from './decision.ts'
+import { asPolicySelector, selectorComponents } from './selector-schema.ts'
 import { renderSelectorTable } from './selectors.ts'
 
 export const ActionType = Enum(actionTypes)
@@ -49,6 +50,9 @@ const ApprovalThreshold = Type.Integer({
   description: 'Number of approvals required.',
   examples: [2],
 })
+const GroupThreshold = Type.Integer({ minimum: 1, maximum: limits.approvalThresholdMax, examples: [2] })
+const groupThresholdText = 'How many of the votes the members of this group must give; each vote counts for one group. '
+
 const BlockReason = Type.String({
   minLength: 1,
   maxLength: limits.noteLengthMax,
@@ -168,6 +172,7 @@ const policyFields = {
         userId: described(Nullable(MemberUserId), 'Identifier of the member; null for a group.'),
         user: ProfileBeside,
         groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
+        threshold: described(Nullable(GroupThreshold), `${groupThresholdText}null: none in particular.`),
         createdAt: Timestamp,
       }),
     ),
@@ -237,6 +242,16 @@ export const PolicyTrace = Closed(
   },
   { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
 )
+/** The votes of a requirement that groups must give. */
+export const GroupThresholds = Type.Array(
+  Closed({
+    groupId: described(Id, 'Identifier of the policy group.'),
+    threshold: described(GroupThreshold, 'How many of the votes its members must give.'),
+  }),
+  {
+    description: 'The votes that groups must give, each of another person; empty if they may come from anybody asked.',
+  },
+)
 export const DecisionEffect = Enum(decisionEffects)
 export const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
 export const PolicyDecision = Closed(
@@ -259,6 +274,7 @@ export const PolicySimulation = Closed(
           policyCode: Code,
           threshold: Type.Integer({ minimum: 1, examples: [2] }),
           bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
+          groups: GroupThresholds,
         }),
       ),
       'The votes that would be needed, per policy. All must be reached.',
@@ -279,6 +295,7 @@ export const PolicySimulation = Closed(
 )
 
 export const policyComponents = [
+  ...selectorComponents,
   PolicyGroupMembership,
   PolicyGroup,
   PolicyGroupListItem,
@@ -313,7 +330,7 @@ const settings = {
     Type.Array(
       Closed({
         conditionType: ConditionType,
-        selectors: Type.Array(Closed({ selectorType: SelectorType, value: SelectorValue }), {
+        selectors: Type.Array(asPolicySelector(Closed({ selectorType: SelectorType, value: SelectorValue })), {
           minItems: 1,
           maxItems: limits.selectorsPerRuleMax,
         }),
@@ -330,6 +347,9 @@ const settings = {
         kind: described(ApproverKind, '`user` for a member of the vault, `group` for the members of a policy group.'),
         userId: Type.Optional(described(MemberUserId, 'Identifier of the member, if `kind` is `user`.')),
         groupId: Type.Optional(described(Id, 'Identifier of the policy group, if `kind` is `group`.')),
+        threshold: Type.Optional(
+          described(GroupThreshold, `${groupThresholdText}Together at most the \`approvalThreshold\`.`),
+        ),
       }),
       {
         maxItems: limits.approversPerPolicyMax,

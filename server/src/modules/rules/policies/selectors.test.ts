@@ -9,6 +9,7 @@ const facts: Facts = {
   now: new Date('2026-01-30T09:30:00.000Z'),
   initiatorId: 'first-approver',
   initiatorGroupIds: ['treasurers', 'everyone'],
+  initiatorKind: 'service',
   token: { id: 'token-1', code: 'USDC' },
   amount: '1000.5',
   networkSlug: 'ethereum',
@@ -27,6 +28,9 @@ const facts: Facts = {
     { route: 'region', variant: 'eu' },
   ],
   counterparty: { id: 'supplier', kind: 'company', groupIds: ['trusted'], createdAt: '2026-01-29T09:30:00.001Z' },
+  destinationAddedAt: '2026-01-30T08:30:00.001Z',
+  isFirstPayment: true,
+  isLookAlike: false,
   velocity: [
     { per: 'initiator', windowSeconds: 3600, count: 4, amount: '99.5', usd: '0.0005' },
     { per: 'vault', windowSeconds: 60, count: 0, amount: '0', usd: '0' },
@@ -241,6 +245,34 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       ['24', 'value'],
     ],
   },
+  destinationAgeHours: {
+    // A millisecond less than an hour, at a counterparty of almost a day.
+    matching: [
+      { op: 'lt', value: '1' },
+      { op: 'gt', value: '0.99999' },
+      { op: 'between', min: '0', max: '1' },
+    ],
+    other: [
+      { op: 'gte', value: '1' },
+      { op: 'gt', value: '23' },
+    ],
+    faulty: [
+      [{ op: 'lt', value: 24 }, 'value.value'],
+      ['24', 'value'],
+    ],
+  },
+  firstPaymentToDestination: flagCases(true),
+  addressLookAlike: flagCases(false),
+  initiatorKind: {
+    matching: ['service', ['person', 'service']],
+    other: ['person', ['person']],
+    faulty: [
+      ['Service', 'value'],
+      [['person', 'toString'], 'value.1'],
+      [[], 'value'],
+      [true, 'value'],
+    ],
+  },
   category: setCases(['payroll', ['rent', 'payroll']], ['rent', 'Payroll', ['rent', 'toString'], '__proto__']),
   initiator: setCases(
     ['first-approver', ['second-approver', 'first-approver']],
@@ -355,9 +387,10 @@ describe('selectors', () => {
     expect(refused('create_address', 'amount')?.message).toBe('the selector amount does not apply to create_address')
   })
 
+  const ofEveryAction = ['initiator', 'initiatorGroup', 'initiatorKind', 'time']
   const aboutCounterparty = ['counterparty', 'counterpartyGroup', 'counterpartyKind', 'counterpartyAgeHours']
   const applicable: Record<string, string[]> = {
-    transfer: selectorTypes.filter((name) => !['initiator', 'initiatorGroup', 'time'].includes(name)),
+    transfer: selectorTypes.filter((name) => !ofEveryAction.includes(name)),
     create_address: ['network', 'routeVariant'],
     counterparty_create: ['counterpartyKind'],
     counterparty_update: aboutCounterparty,
@@ -374,7 +407,7 @@ describe('selectors', () => {
   }
   it.each(actionTypes)('T34 %s takes exactly the selectors that make sense of it', (actionType) => {
     const taken = selectorTypes.filter((name) => findSelectorFault(actionType, name, table[name]?.matching[0]) === null)
-    expect(taken.toSorted()).toEqual([...applicable[actionType]!, 'initiator', 'initiatorGroup', 'time'].toSorted())
+    expect(taken.toSorted()).toEqual([...applicable[actionType]!, ...ofEveryAction].toSorted())
   })
 
   it('T34 velocity, USD and percent fail closed on what is not there', () => {
@@ -398,6 +431,19 @@ describe('selectors', () => {
     expect(found('counterpartyGroup', 'trusted')).toBe(false)
     expect(found('counterpartyKind', 'company')).toBe(false)
     expect(found('counterpartyAgeHours', { op: 'gte', value: '0' })).toBeNull()
+  })
+
+  it('T34 the age of an address is its own, and unknown where the address book does not have it', () => {
+    const found = (op: string, value: string, more: Partial<Facts> = {}) =>
+      evaluateSelector({ selectorType: 'destinationAgeHours', value: { op, value } }, { ...facts, ...more })
+    const ofCounterparty = { selectorType: 'counterpartyAgeHours', value: { op: 'gt', value: '23' } }
+    expect([evaluateSelector(ofCounterparty, facts).matched, found('gt', '23').matched]).toEqual([true, false])
+    expect(found('gte', '0', { destinationAddedAt: null })).toEqual({ matched: null, observed: null })
+    // A clock that was set back makes nothing older than it is.
+    expect(found('lte', '0', { destinationAddedAt: '2026-01-30T10:00:00.000Z' })).toEqual({
+      matched: true,
+      observed: '0',
+    })
   })
 
   it('counterpartyGroup looks at the group that is changed, where there is one', () => {
@@ -501,6 +547,11 @@ function velocityCases(matching: object[], other: object[], faulty: [unknown, st
     other: other.map((one) => ({ ...common, ...one })),
     faulty: [...refused, ...faulty],
   }
+}
+
+function flagCases(fact: boolean) {
+  const faulty: [unknown, string][] = ['true', 1, null, [fact], {}].map((value) => [value, 'value'])
+  return { matching: [fact], other: [!fact], faulty }
 }
 
 function addressCases(matching: unknown[], other: unknown[]) {

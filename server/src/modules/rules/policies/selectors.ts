@@ -1,6 +1,15 @@
 import type { FieldFault } from '../../../lib/errors.ts'
 import { type ActionType, actionTypes, type Facts } from './decision.ts'
-import { addressGroup, destination, destinationType, routeVariant, sourceAddress } from './selectors/addresses.ts'
+import {
+  addressGroup,
+  addressLookAlike,
+  destination,
+  destinationAgeHours,
+  destinationType,
+  firstPaymentToDestination,
+  routeVariant,
+  sourceAddress,
+} from './selectors/addresses.ts'
 import { amount, amountUsd, category, maxFee, network, percentOfBalance, riskScore, token } from './selectors/order.ts'
 import {
   counterparty,
@@ -9,10 +18,11 @@ import {
   counterpartyKind,
   initiator,
   initiatorGroup,
+  initiatorKind,
 } from './selectors/parties.ts'
 import type { Finding, JsonSchema, SelectorKind } from './selectors/selector.ts'
 import { time } from './selectors/time.ts'
-import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
+import { readVelocityWindow, velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
 
 /** What the strings of a value name, so that a form can offer a choice; null: nothing that the vault keeps a list of. */
 export const namedBySelectors = [
@@ -36,6 +46,11 @@ type Entry = {
   names: (typeof namedBySelectors)[number] | null
   /** Description of what it compares. */
   summary: string
+  /**
+   * The fact that a recorded decision lacks, because it was not recorded at the time, by a short name; null: it has all that
+   * there was to know. A fact that could not be determined then is not lacking: it is as unknown now as it was.
+   */
+  lacks?(value: unknown, facts: Facts): string | null
   /** It looks at the initiator alone, so that its result is known before there is an action. */
   isOfInitiator?: true
 }
@@ -49,6 +64,18 @@ const counterpartyChanges: readonly ActionType[] = [
   'counterparty_group_add',
   'counterparty_group_remove',
 ]
+const lacksVelocity = (value: unknown, { velocity = [] }: Facts): string | null => {
+  const window = readVelocityWindow(value)
+  if (window === null) return null
+  const { per, windowSeconds } = window
+  const isKnown = velocity.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds)
+  return isKnown ? null : `velocity per ${per} in ${windowSeconds} seconds`
+}
+/** For facts that decisions record since a later version than the first. */
+const lacks =
+  (fact: 'destinationAddedAt' | 'isFirstPayment' | 'isLookAlike' | 'initiatorKind') =>
+  (_value: unknown, facts: Facts): string | null =>
+    facts[fact] === undefined ? fact : null
 const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'counterparty_group_archive']
 
 /**
@@ -73,6 +100,7 @@ const entries = {
   },
   velocityAmount: {
     kind: velocityAmount,
+    lacks: lacksVelocity,
     label: 'Amount within a period',
     names: null,
     actionTypes: transfers,
@@ -80,6 +108,7 @@ const entries = {
   },
   velocityUsd: {
     kind: velocityUsd,
+    lacks: lacksVelocity,
     label: 'USD within a period',
     names: null,
     actionTypes: transfers,
@@ -87,6 +116,7 @@ const entries = {
   },
   velocityCount: {
     kind: velocityCount,
+    lacks: lacksVelocity,
     label: 'Transfers within a period',
     names: null,
     actionTypes: transfers,
@@ -149,6 +179,30 @@ const entries = {
     actionTypes: transfers,
     summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
   },
+  destinationAgeHours: {
+    kind: destinationAgeHours,
+    lacks: lacks('destinationAddedAt'),
+    label: 'Age of the recipient address in hours',
+    names: null,
+    actionTypes: transfers,
+    summary: 'hours since the address of the recipient came into the address book; unknown outside of it',
+  },
+  firstPaymentToDestination: {
+    kind: firstPaymentToDestination,
+    lacks: lacks('isFirstPayment'),
+    label: 'First payment to the recipient',
+    names: null,
+    actionTypes: transfers,
+    summary: 'whether no transfer of the vault to this address was confirmed yet',
+  },
+  addressLookAlike: {
+    kind: addressLookAlike,
+    lacks: lacks('isLookAlike'),
+    label: 'Recipient looks like another one',
+    names: null,
+    actionTypes: transfers,
+    summary: 'whether the address begins and ends like another one that the vault knows, and is not known itself',
+  },
   counterparty: {
     kind: counterparty,
     label: 'Counterparty',
@@ -191,6 +245,15 @@ const entries = {
     names: 'policy_group',
     actionTypes,
     summary: 'policy group of the initiator, by id',
+    isOfInitiator: true,
+  },
+  initiatorKind: {
+    kind: initiatorKind,
+    lacks: lacks('initiatorKind'),
+    label: 'Kind of initiator',
+    names: null,
+    actionTypes,
+    summary: 'person or service',
     isOfInitiator: true,
   },
   category: {
@@ -260,6 +323,14 @@ export function findSelectorFault(actionType: string, selectorType: string, valu
 export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
   const entry = registry.get(selector.selectorType)
   return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)
+}
+
+/** The fact that this selector asks for and the record of a decision lacks, or null; see `Entry.lacks`. */
+export function lackOfFact(
+  { selectorType, value }: { selectorType: string; value: unknown },
+  facts: Facts,
+): string | null {
+  return registry.get(selectorType)?.lacks?.(value, facts) ?? null
 }
 
 /** As `evaluateSelector` before there is an action: what does not look at the initiator alone is unknown. */

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
+import { type GroupThreshold, votesMissing } from './places.ts'
 
 /** A requirement with the voters of its snapshot, as the audit record of the request holds it. */
 export type RecordedRequirement = {
@@ -10,6 +11,8 @@ export type RecordedRequirement = {
   bypassed: boolean
   /** Ids of users, in any order. */
   voters: string[]
+  /** The votes that groups must give, with their voters; absent or null: none in particular. */
+  groups?: (GroupThreshold & { voters: string[] })[] | null
 }
 
 export type CastVote = { userId: string; decision: 'approve' | 'reject' }
@@ -55,10 +58,13 @@ export function differenceOfApproval(
 function hasEnoughVotes({ requirements, votes }: RecordedApproval): boolean {
   const approvers = new Set(votes.filter(({ decision }) => decision === 'approve').map(({ userId }) => userId))
   if (requirements === null) return approvers.size > 0
-  return requirements.every(
-    ({ bypassed, voters, threshold }) =>
-      bypassed || new Set(voters.filter((voter) => approvers.has(voter))).size >= threshold,
-  )
+  return requirements.every(({ bypassed, voters, threshold, groups }) => {
+    const approving = [...new Set(voters.filter((voter) => approvers.has(voter)))]
+    const groupsOfVotes = approving.map((voter) =>
+      (groups ?? []).filter((group) => group.voters.includes(voter)).map(({ groupId }) => groupId),
+    )
+    return bypassed || votesMissing({ threshold, groups: groups ?? [] }, approving.length, groupsOfVotes) === 0
+  })
 }
 
 function isSame<Item extends CastVote | RecordedRequirement>(stored: Item[], recorded: Item[]): boolean {
@@ -67,7 +73,12 @@ function isSame<Item extends CastVote | RecordedRequirement>(stored: Item[], rec
 
 /** The texts of the items, sorted, because rows have no order. */
 function inOrder(items: (CastVote | RecordedRequirement)[]): string[] {
-  return items
-    .map((item) => canonicalJson('voters' in item ? { ...item, voters: item.voters.toSorted() } : item))
-    .toSorted()
+  return items.map((item) => canonicalJson('voters' in item ? withSortedVoters(item) : item)).toSorted()
+}
+
+function withSortedVoters({ groups, ...requirement }: RecordedRequirement): RecordedRequirement {
+  const sorted = { ...requirement, voters: requirement.voters.toSorted() }
+  if (groups === undefined || groups === null) return sorted
+  const ofGroups = groups.map((group) => ({ ...group, voters: group.voters.toSorted() }))
+  return { ...sorted, groups: ofGroups.toSorted((a, b) => (a.groupId < b.groupId ? -1 : 1)) }
 }

@@ -6,6 +6,7 @@ import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
 import type { RecordedRequirement } from './compare-record.ts'
+import { type GroupThreshold, groupThresholdsOf, placesOf, placesTaken } from './places.ts'
 import { type ProfileRow, profileOf } from './queries.ts'
 
 /** The requirement of one policy for a subject. */
@@ -19,7 +20,7 @@ export type ApprovalRequirement = {
   bypassed: boolean
   allowInitiator: boolean
   /** Explicit approvers; null: all members of `groupId`. */
-  approvers: { kind: 'user' | 'group'; id: string }[] | null
+  approvers: { kind: 'user' | 'group'; id: string; threshold?: number }[] | null
   groupId: string
   /** Votes of services do not count. */
   peopleOnly?: true
@@ -48,11 +49,21 @@ export async function openApproval(
   assertQuorum(requirements, eligible)
   const voters = [...new Set(eligible.map(({ user_id }) => user_id))]
   if (voters.length > 0) await insertVoters(trx, { vaultId, subjectId, now }, voters)
-  return requirements.map(({ stepIndex = 0, policyId, policyCode, threshold, bypassed }) => {
-    const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
-    return { stepIndex, policyId, policyCode, threshold, bypassed, voters: [...new Set(own.map((row) => row.user_id))] }
+  return requirements.map((requirement) => {
+    const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
+    const own = votersOf(requirement, eligible)
+    const groups = groupThresholdsOf(approvers).map((group) => ({
+      ...group,
+      voters: own.filter((row) => row.group_id === group.groupId).map((row) => row.user_id),
+    }))
+    const voters = [...new Set(own.map((row) => row.user_id))]
+    const recorded = { stepIndex, policyId, policyCode, threshold, bypassed, voters }
+    return groups.length === 0 ? recorded : { ...recorded, groups }
   })
 }
+
+const votersOf = ({ stepIndex = 0, policyId }: ApprovalRequirement, eligible: Eligibility[]) =>
+  eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
 
 async function insertVoters(
   trx: Trx,
@@ -81,12 +92,18 @@ async function insertRequirements(
     threshold: one.threshold,
     allow_initiator: one.allowInitiator,
     bypassed: one.bypassed,
+    group_thresholds: thresholdsColumnOf(one),
     created_at: now,
   }))
   await insertRows(trx, { approval_requirements: rows })
 }
 
-type Eligibility = { user_id: string; step_index: number; policy_id: string }
+function thresholdsColumnOf({ approvers }: ApprovalRequirement): GroupThreshold[] | null {
+  const thresholds = groupThresholdsOf(approvers)
+  return thresholds.length === 0 ? null : thresholds
+}
+
+type Eligibility = { user_id: string; step_index: number; policy_id: string; group_id: string }
 
 async function insertEligibilities(
   trx: Trx,
@@ -97,7 +114,7 @@ async function insertEligibilities(
     select ${vaultId}, ${subjectId}, e.user_id, e.step_index, e.policy_id, e.group_id
     from (${eligibleVoters({ vaultId, initiatorId, requirements })}) e
     on conflict do nothing
-    returning user_id, step_index, policy_id`.execute(trx)
+    returning user_id, step_index, policy_id, group_id`.execute(trx)
   return rows
 }
 
@@ -132,8 +149,11 @@ function eligibleVoters({
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 }
 
-/** Who could vote on the requirement of a policy now. */
-export type Electorate = { count: number; voters: ProfileRow[] }
+/** The electorate of a requirement that nobody can vote on. */
+export const nobody = { count: 0, places: 0 }
+
+/** Who could vote on the requirement of a policy now; `places`: how many of the votes that groups must give they could. */
+export type Electorate = { count: number; voters: ProfileRow[]; places: number }
 
 /**
  * Whom `openApproval` would ask for these requirements of one step, by policy: how many, and the first ones by name. A
@@ -144,7 +164,7 @@ export async function findElectorates(
   approval: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>,
 ): Promise<Map<string, Electorate>> {
   if (approval.requirements.every(({ bypassed }) => bypassed)) return new Map()
-  const { rows } = await sql<Electorate & { policyId: string }>`${prepared}
+  const { rows } = await sql<Omit<Electorate, 'places'> & { policyId: string }>`${prepared}
     select w.policy_id as "policyId", count(*)::int as count,
       json_agg(w.profile order by w.position) filter (where w.position <= ${shownVotersMax}) as voters
     from (
@@ -154,24 +174,62 @@ export async function findElectorates(
       join users u on u.id = e.user_id
     ) w
     group by w.policy_id`.execute(db)
-  return new Map(rows.map(({ policyId, ...electorate }) => [policyId, electorate]))
+  const places = await countPlaces(db, approval)
+  return new Map(
+    rows.map(({ policyId, ...electorate }) => [policyId, { ...electorate, places: places.get(policyId) ?? 0 }]),
+  )
+}
+
+/** How many of the votes that groups must give could be given, by policy; of most requirements groups must give none. */
+async function countPlaces(
+  db: Db | Trx,
+  { requirements, ...approval }: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>,
+): Promise<Map<string, number>> {
+  const asking = requirements.filter(({ approvers }) => groupThresholdsOf(approvers).length > 0)
+  if (asking.length === 0) return new Map()
+  const { rows } = await sql<{ policyId: string; groups: string[][] }>`
+    select v.policy_id as "policyId", json_agg(v.groups) as groups from (
+      select policy_id, user_id, json_agg(group_id) as groups
+      from (${eligibleVoters({ ...approval, requirements: asking })}) e group by policy_id, user_id) v
+    group by v.policy_id`.execute(db)
+  const groupsOf = new Map(rows.map(({ policyId, groups }) => [policyId, groups]))
+  return new Map(
+    asking.map(({ policyId, approvers }) => [
+      policyId,
+      placesTaken(groupThresholdsOf(approvers), groupsOf.get(policyId) ?? []),
+    ]),
+  )
 }
 
 function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility[]): void {
-  const [shortage] = findShortages(requirements, ({ policyId, stepIndex = 0 }) => {
-    const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
-    return new Set(own.map((row) => row.user_id)).size
+  const [shortage] = findShortages(requirements, (requirement) => {
+    const groupsOf = new Map<string, string[]>()
+    for (const { user_id, group_id } of votersOf(requirement, eligible))
+      groupsOf.set(user_id, [...(groupsOf.get(user_id) ?? []), group_id])
+    const places = placesTaken(groupThresholdsOf(requirement.approvers), [...groupsOf.values()])
+    return { count: groupsOf.size, places }
   })
   if (shortage !== undefined) throw conflict('quorum_unreachable', 'quorum unreachable', shortage)
 }
 
-/** For each requirement that fewer people can vote on than its threshold requires, a sentence, by the code of its policy. */
-export function findShortages<Requirement extends Pick<ApprovalRequirement, 'policyCode' | 'threshold' | 'bypassed'>>(
+type Asked = Pick<ApprovalRequirement, 'policyCode' | 'threshold' | 'bypassed' | 'approvers'>
+
+/** For each requirement that fewer people can vote on than it asks for, a sentence, by the code of its policy. */
+export function findShortages<Requirement extends Asked>(
   requirements: Requirement[],
-  votersOf: (requirement: Requirement) => number,
+  votersOf: (requirement: Requirement) => Pick<Electorate, 'count' | 'places'>,
 ): string[] {
   return requirements
-    .filter((one) => !one.bypassed && votersOf(one) < one.threshold)
+    .filter(({ bypassed }) => !bypassed)
     .sort((a, b) => (a.policyCode < b.policyCode ? -1 : 1))
-    .map((one) => `Policy ${one.policyCode} needs ${one.threshold} approvals, and only ${votersOf(one)} can vote`)
+    .flatMap((one) => {
+      const { count, places } = votersOf(one)
+      const { policyCode, threshold } = one
+      if (count < threshold) return [`Policy ${policyCode} needs ${threshold} approvals, and only ${count} can vote`]
+      const needed = placesOf(groupThresholdsOf(one.approvers))
+      if (places >= needed) return []
+      return [
+        `Policy ${policyCode} needs ${needed} approvals of its groups, each of another person, and only ${places} can be given`,
+      ]
+    })
 }

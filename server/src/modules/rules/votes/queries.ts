@@ -40,7 +40,9 @@ export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuild
   return sql`(
     select coalesce(json_agg(json_build_object('stepIndex', q.step_index, 'policyId', q.policy_id,
       'policyCode', q.policy_code, 'threshold', q.threshold, 'bypassed', q.bypassed,
-      'approvalsCount', c.approvals, 'reachableCount', c.reachable) order by q.step_index, q.policy_id), '[]')
+      'approvalsCount', c.approvals, 'reachableCount', c.reachable, 'groups', q.group_thresholds,
+      'approvals', ${groupsOfVoters(sql`w.decision = 'approve'`)},
+      'reachable', ${groupsOfVoters(sql`w.decision is distinct from 'reject'`)}) order by q.step_index, q.policy_id), '[]')
     from approval_requirements q
     cross join lateral (
       select count(distinct w.user_id) filter (where w.decision = 'approve') as approvals,
@@ -53,6 +55,16 @@ export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuild
     where q.vault_id = ${vaultId} and q.subject_id = ${subjectId})`
 }
 
+/** For each voter of the requirement `q` the groups that entitle them; null unless groups must give some of its votes. */
+const groupsOfVoters = (condition: RawBuilder<unknown>) => sql`
+  case when q.group_thresholds is not null then (
+    select coalesce(json_agg(v.groups), '[]') from (
+      select json_agg(e.group_id) as groups from entitled_voters e
+      join approval_voters w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
+      where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
+        and e.policy_id = q.policy_id and ${condition}
+      group by e.user_id) v) end`
+
 /** JSON of ApprovalState: the parts of an approval that are compared with the audit records; see `requirementsOf`. */
 export function approvalStateOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`json_build_object(
@@ -61,7 +73,13 @@ export function approvalStateOf(vaultId: RawBuilder<unknown>, subjectId: RawBuil
         'policyCode', q.policy_code, 'threshold', q.threshold, 'bypassed', q.bypassed, 'voters', (
           select coalesce(json_agg(distinct e.user_id), '[]') from approval_eligibilities e
           where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
-            and e.policy_id = q.policy_id))), '[]')
+            and e.policy_id = q.policy_id),
+        'groups', case when q.group_thresholds is not null then (
+          select json_agg(json_build_object('groupId', g.one ->> 'groupId', 'threshold', g.one -> 'threshold', 'voters', (
+            select coalesce(json_agg(e.user_id), '[]') from approval_eligibilities e
+            where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
+              and e.policy_id = q.policy_id and e.group_id = g.one ->> 'groupId')))
+          from jsonb_array_elements(q.group_thresholds) as g(one)) end)), '[]')
       from approval_requirements q where q.vault_id = ${vaultId} and q.subject_id = ${subjectId}),
     'votes', (
       select coalesce(json_agg(json_build_object('userId', w.user_id, 'decision', w.decision)), '[]')

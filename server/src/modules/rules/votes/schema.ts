@@ -33,6 +33,26 @@ export const approverFields = {
 
 export const Approver = Closed(approverFields)
 
+/** What a requirement says of the votes that groups must give. */
+export const groupVoteFields = {
+  votesMissing: Type.Integer({
+    minimum: 0,
+    description: 'How many more approvals it takes at least, those of groups included.',
+    examples: [1],
+  }),
+  groups: Type.Array(
+    Closed({
+      groupId: described(Id, 'Identifier of the policy group.'),
+      threshold: described(Type.Integer({ minimum: 1, examples: [2] }), 'How many of the votes its members must give.'),
+      approvalsCount: described(
+        Type.Integer({ minimum: 0, examples: [1] }),
+        'How many of them its members gave. A vote of somebody in several groups is shown in each and counts for one.',
+      ),
+    }),
+    { description: 'The votes that groups must give; empty if they may come from anybody who is asked.' },
+  ),
+}
+
 export const QuorumReachable = Type.Boolean({
   description: 'false if too few people can still vote. Cancel the request, or restore the approvers.',
   examples: [true],

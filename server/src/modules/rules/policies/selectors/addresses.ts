@@ -1,11 +1,15 @@
 import { selectorValueLengthMax, selectorValuesMax } from '../../../../lib/limits.ts'
 import { destinationTypes } from '../decision.ts'
-import { defineSelector, faultOf, type Reading, unknownFinding, type ValueForm } from './selector.ts'
+import { ageSince, toMilliseconds } from './age.ts'
+import { defineSelector, faultOf, oncePerFacts, type Reading, unknownFinding, type ValueForm } from './selector.ts'
 import {
   addressKeyOf,
   anyOfSchema,
   anySet,
+  comparison,
+  flag,
   isObject,
+  meetsBy,
   objectSchema,
   onchainSet,
   setOf,
@@ -90,4 +94,26 @@ export const destinationType = defineSelector(setOf(destinationTypes), (named, {
   destinationType === undefined
     ? unknownFinding
     : { matched: named.includes(destinationType), observed: destinationType },
+)
+
+/**
+ * Hours since the destination came into the address book: `{op: "lt", value: "24"}` is an address of less than a day,
+ * however old its counterparty is. A destination outside the address book has no age, so the result is unknown.
+ */
+export const destinationAgeHours = defineSelector(comparison, (bound, facts) => {
+  const age = ageOfDestination(facts)
+  if (age === null) return unknownFinding
+  return { matched: meetsBy(bound, age.milliseconds, toMilliseconds), observed: age.hours }
+})
+
+const ageOfDestination = oncePerFacts(({ now, destinationAddedAt }) => ageSince(destinationAddedAt, now))
+
+/** Whether the vault pays the destination for the first time: no transfer to it was confirmed yet. */
+export const firstPaymentToDestination = defineSelector(flag, (wanted, { isFirstPayment }) =>
+  isFirstPayment === undefined ? unknownFinding : { matched: isFirstPayment === wanted, observed: isFirstPayment },
+)
+
+/** Whether the destination begins and ends like another address that the vault knows. */
+export const addressLookAlike = defineSelector(flag, (wanted, { isLookAlike }) =>
+  isLookAlike === undefined ? unknownFinding : { matched: isLookAlike === wanted, observed: isLookAlike },
 )

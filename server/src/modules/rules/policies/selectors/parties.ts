@@ -1,5 +1,5 @@
-import { formatDecimal, multiplyDecimals } from '../../../../lib/money.ts'
-import { counterpartyKinds } from '../decision.ts'
+import { counterpartyKinds, initiatorKinds } from '../decision.ts'
+import { ageSince, toMilliseconds } from './age.ts'
 import { defineSelector, oncePerFacts, unknownFinding } from './selector.ts'
 import { anySet, comparison, meetsBy, setOf } from './values.ts'
 
@@ -8,6 +8,11 @@ export const initiator = defineSelector(anySet, (userIds, { initiatorId }) => ({
   matched: userIds.includes(initiatorId),
   observed: initiatorId,
 }))
+
+/** Whether a person or a service asks. */
+export const initiatorKind = defineSelector(setOf(initiatorKinds), (named, { initiatorKind }) =>
+  initiatorKind === undefined ? unknownFinding : { matched: named.includes(initiatorKind), observed: initiatorKind },
+)
 
 /** A policy group that the initiator is in, by its id. */
 export const initiatorGroup = defineSelector(anySet, (groupIds, { initiatorGroupIds }) => ({
@@ -41,21 +46,14 @@ export const counterpartyKind = defineSelector(setOf(counterpartyKinds), (named,
   return kind === undefined ? unknownFinding : { matched: named.includes(kind), observed: kind }
 })
 
-const hourMilliseconds = '3600000'
-
 /**
  * Hours since the counterparty was created: `{op: "lt", value: "24"}` is a counterparty of less than a
  * day. A destination outside the address book has no age, so the result is unknown.
  */
 export const counterpartyAgeHours = defineSelector(comparison, (bound, facts) => {
-  const age = ageOf(facts)
+  const age = ageOfCounterparty(facts)
   if (age === null) return unknownFinding
-  const matched = meetsBy(bound, age.milliseconds, (hours) => multiplyDecimals(hours, hourMilliseconds))
-  return { matched, observed: age.hours }
+  return { matched: meetsBy(bound, age.milliseconds, toMilliseconds), observed: age.hours }
 })
 
-const ageOf = oncePerFacts(({ now, counterparty }) => {
-  if (counterparty?.createdAt === undefined) return null
-  const milliseconds = BigInt(Math.max(0, now.getTime() - Date.parse(counterparty.createdAt)))
-  return { milliseconds: milliseconds.toString(), hours: formatDecimal((milliseconds * 100n) / 3_600_000n, 2) }
-})
+const ageOfCounterparty = oncePerFacts(({ now, counterparty }) => ageSince(counterparty?.createdAt, now))

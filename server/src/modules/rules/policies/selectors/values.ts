@@ -70,6 +70,13 @@ export function meetsBy(comparison: Comparison, decimal: string, inUnit: (bound:
   return order <= 0
 }
 
+/** Whether something is so: `true` or `false`. */
+export const flag: ValueForm<boolean> = {
+  read: (value) => (typeof value === 'boolean' ? { value } : faultOf('must be true or false')),
+  operators: [],
+  schema: { type: 'boolean' },
+}
+
 /** One value of this schema, or an array of them, meaning any of. */
 export function anyOfSchema(one: JsonSchema): JsonSchema {
   return { anyOf: [one, { type: 'array', items: one, minItems: 1, maxItems: selectorValuesMax }] }

@@ -1,0 +1,88 @@
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import { type ByMember, byMember } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { badRequest, tooManyRequests } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
+import { audit } from '../../record/audit/record.ts'
+import type { Drafts } from '../../rules/policies/draft-policies.ts'
+import { listAllCandidates } from '../../rules/policies/queries.ts'
+import type { Rules, TriedPolicy } from './decide-again.ts'
+import { type BacktestResult, backtest, type ChangedDecision } from './evaluate.ts'
+import { type BacktestRow, insertBacktest, insertChanges, listGroupIds } from './queries.ts'
+import { countStoredDecisions, type Interval } from './stored-decisions.ts'
+
+/** A backtest before it is stored; `found` is what was found already, null for what takes a while. */
+export type PreparedBacktest = {
+  rules: Rules
+  interval: Interval
+  decisionsCount: number
+  found: { result: BacktestResult; changed: ChangedDecision[] } | null
+}
+
+/**
+ * Every policy that decides when the drafts are in force: as they are now, so that a backtest says the same however long it
+ * takes and whenever it is read.
+ */
+export async function policiesUnder(
+  db: Db,
+  vaultId: string,
+  { mode, policies: drafts }: Drafts,
+): Promise<{ policies: TriedPolicy[]; administratorsId: string }> {
+  const { all, administratorsId } = await listGroupIds(db, vaultId)
+  const replaced = new Set(drafts.map(({ code }) => code))
+  const saved = mode === 'replace' ? [] : await listAllCandidates(db, vaultId, all)
+  const kept = saved.filter(({ code }) => !replaced.has(code)).map((policy) => ({ ...policy, enabled: true }))
+  return { policies: [...kept, ...drafts], administratorsId }
+}
+
+/**
+ * Decides a short interval again at once; a long one waits for the background.
+ *
+ * @throws 400 for an interval with more decisions than a backtest takes
+ */
+export async function prepareBacktest(
+  db: Db,
+  { member }: Pick<ByMember, 'member'>,
+  rules: Rules,
+  interval: Interval,
+): Promise<PreparedBacktest> {
+  const scope = visibleScopeOf(member)
+  const decisionsCount = await countStoredDecisions(db, scope, interval, backtestDecisionsMax + 1)
+  if (decisionsCount > backtestDecisionsMax) {
+    throw badRequest('from', `the interval has more than ${backtestDecisionsMax} decisions; choose a shorter one`)
+  }
+  if (decisionsCount > backtestInlineMax) return { rules, interval, decisionsCount, found: null }
+  const changed: ChangedDecision[] = []
+  const result = await backtest(db, scope, rules, interval, {
+    async onPage(_evaluated, page) {
+      changed.push(...page)
+      return true
+    },
+  })
+  return { rules, interval, decisionsCount, found: { result: result!, changed } }
+}
+
+/** @throws 429 while the vault has one that waits or runs */
+export async function orderBacktest(
+  trx: Trx,
+  { rules: { policies }, interval, decisionsCount, found }: PreparedBacktest,
+  by: ByMember,
+): Promise<BacktestRow> {
+  const { member, now } = by
+  const vaultId = member.vault.id
+  const row = await insertBacktest(trx, {
+    ...{ vaultId, id: newId(now), requesterId: member.userId, policies, ...interval, decisionsCount, now },
+    result: found?.result ?? null,
+  })
+  if (row === null)
+    throw tooManyRequests('too_many_at_once', 'The vault has a backtest that is not finished; wait for its end', 10)
+  await insertChanges(trx, row, found?.changed ?? [])
+  const details = {
+    from: interval.from.toISOString(),
+    to: interval.to.toISOString(),
+    policies: policies.map(({ code }) => code),
+  }
+  await audit(trx, byMember(by), 'policies.backtested', { type: 'backtest', id: row.id }, details)
+  return row
+}

@@ -1,0 +1,172 @@
+import { addDecimals } from '../../../lib/money.ts'
+import { decideFrom } from '../../rules/policies/decide.ts'
+import { decideViews, withoutEachOther } from '../../rules/policies/decide-batch.ts'
+import type { Decision, Effect, Facts, PolicySnapshot, PolicyTrace } from '../../rules/policies/decision.ts'
+import { requireSecondPerson, underDualControl } from '../../rules/policies/dual-control.ts'
+import { usdOf } from '../../rules/policies/selectors/order.ts'
+import { lackOfFact } from '../../rules/policies/selectors.ts'
+import { velocityWindowsOf } from '../../rules/policies/velocity.ts'
+import { groupThresholdsOf, placesOf } from '../../rules/votes/places.ts'
+import { outcomeOfSteps, type StoredDecision, type StoredStep } from './stored-decisions.ts'
+
+/** A policy that is tried, saved or not. */
+export type TriedPolicy = PolicySnapshot & { enabled: boolean }
+
+/** The rules of a vault that decisions are tried under. */
+export type Rules = {
+  vaultId: string
+  policies: readonly TriedPolicy[]
+  /** The group of the administrators. */
+  administratorsId: string
+  /** The groups of an initiator under these rules; left out: those that the decision recorded. */
+  groupIdsOf?(facts: Facts): string[]
+}
+
+export type Outcome = Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>
+export const changes = ['stricter', 'looser', 'undecidable'] as const
+export type Change = 'same' | (typeof changes)[number]
+
+/** What becomes of a decision under other rules. */
+export type Again = {
+  change: Change
+  after: Outcome
+  trace: PolicyTrace[]
+  /** Facts that a policy asks for and the record lacks: what they would have said is not guessed. */
+  lacking: string[]
+  /** What the orders of the decision are worth in USD, exact; null without a rate, undefined for what moves no money. */
+  usd: string | null | undefined
+}
+
+/** The policies of a set of rules that may decide about an action, by action and groups: asked thousands of times. */
+export function candidatesOf({ policies }: Pick<Rules, 'policies'>) {
+  const enabled = policies.filter((policy) => policy.enabled).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const found = new Map<string, PolicySnapshot[]>()
+  return (actionType: string, groupIds: readonly string[]): PolicySnapshot[] => {
+    const key = `${actionType} ${groupIds.toSorted().join(' ')}`
+    let candidates = found.get(key)
+    if (candidates === undefined) {
+      candidates = enabled
+        .filter((policy) => policy.actionType === actionType && groupIds.includes(policy.groupId))
+        .map(({ enabled: _, ...policy }) => policy)
+      found.set(key, candidates)
+    }
+    return candidates
+  }
+}
+
+/** Decides recorded decisions again under these rules, each from the facts of its day alone. */
+export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Promise<Again> {
+  const candidates = candidatesOf(rules)
+  const { administratorsId } = rules
+  const factsUnder = (facts: Facts): Facts =>
+    rules.groupIdsOf === undefined ? facts : { ...facts, initiatorGroupIds: rules.groupIdsOf(facts) }
+
+  const decideStep = ({ actionType, facts: recorded }: StoredStep & { facts: Facts }) => {
+    const facts = factsUnder(recorded)
+    const { initiatorGroupIds: groupIds } = facts
+    const policies = candidates(actionType, groupIds)
+    const initiator = { isAdmin: groupIds.includes(administratorsId) }
+    const decision = decideFrom(policies, facts, initiator)
+    const decided = underDualControl.has(actionType)
+      ? requireSecondPerson(decision, initiator, administratorsId)
+      : decision
+    return { decision: decided, lacking: lackingFacts(policies, decision) }
+  }
+
+  const decidePayout = async (orders: Facts[]) => {
+    const together = orders.map(factsUnder)
+    const { initiatorGroupIds: groupIds } = together[0]!
+    const policies = candidates('transfer', groupIds)
+    const windows = velocityWindowsOf(policies)
+    const alone = windows.length === 0 ? null : withoutEachOther(rules.vaultId, together)
+    const initiator = { isAdmin: groupIds.includes(administratorsId) }
+    const { each, decisive, ...outcome } = await decideViews(policies, { together, alone }, initiator)
+    const lacking = lackingInAll(
+      each.map((decision) => ({ effect: decision.effect, lacking: lackingFacts(policies, decision) })),
+    )
+    // What is unknown of all rows together may have been known of each, which is not recorded.
+    const isBlurred = together.length > 1 && together.some(({ velocity }) => velocity?.some(({ usd }) => usd === null))
+    if (isBlurred && asksFor('velocityUsd', policies)) lacking.push('velocity in USD of each row')
+    return { outcome, trace: decisive.decision.trace, lacking }
+  }
+
+  return async (stored) => {
+    const { steps, type, outcome: before } = stored
+    const known = steps.filter((step): step is StoredStep & { facts: Facts } => step.facts !== null)
+    const usd = stored.actionType === 'transfer' ? usdOfOrders(steps) : undefined
+    if (known.length < steps.length) return { change: 'undecidable', after: before, trace: [], lacking: ['facts'], usd }
+    if (type === 'payout') {
+      const { outcome, trace, lacking } = await decidePayout(known.map(({ facts }) => facts))
+      return toAgain(before, outcome, { trace, lacking, usd })
+    }
+    const decided = known.map(decideStep)
+    const outcome = outcomeOfSteps(decided.map(({ decision }) => decision))
+    const trace = decided.flatMap(({ decision }) => decision.trace)
+    const lacking = lackingInAll(decided.map((one) => ({ effect: one.decision.effect, lacking: one.lacking })))
+    return toAgain(before, outcome, { trace, lacking, usd })
+  }
+}
+
+function toAgain(before: Outcome, after: Outcome, more: Pick<Again, 'trace' | 'lacking' | 'usd'>): Again {
+  const lacking = [...new Set(more.lacking)].sort()
+  const change = lacking.length > 0 ? 'undecidable' : changeOf(before, after)
+  return { ...more, change, after, lacking }
+}
+
+/**
+ * The facts that are not in the record although a policy in doubt asks for them. What a policy decides for certain without
+ * them needs none, and a block that is certain decides whatever else there is.
+ */
+function lackingFacts(policies: PolicySnapshot[], { effect, trace, facts }: Decision): string[] {
+  const doubted = new Set(trace.filter(({ inDoubt }) => inDoubt).map(({ policyId }) => policyId))
+  if (doubted.size === 0) return []
+  const certain = new Set(trace.filter((one) => one.matched && !one.inDoubt).map(({ policyId }) => policyId))
+  if (effect === 'block' && policies.some((policy) => policy.effect === 'block' && certain.has(policy.id))) return []
+  return policies
+    .filter(({ id }) => doubted.has(id))
+    .flatMap(({ rules }) => rules.flatMap(({ selectors }) => selectors))
+    .flatMap((selector) => lackOfFact(selector, facts) ?? [])
+}
+
+/** One block that is certain decides all of it. */
+function lackingInAll(parts: { effect: Effect; lacking: string[] }[]): string[] {
+  if (parts.some(({ effect, lacking }) => effect === 'block' && lacking.length === 0)) return []
+  return parts.flatMap(({ lacking }) => lacking)
+}
+
+const asksFor = (wanted: string, policies: PolicySnapshot[]) =>
+  policies.some(({ rules }) =>
+    rules.some(({ selectors }) => selectors.some(({ selectorType }) => selectorType === wanted)),
+  )
+
+function usdOfOrders(steps: StoredStep[]): string | null {
+  let sum = '0'
+  for (const { facts } of steps) {
+    const usd = facts === null ? null : usdOf(facts)
+    if (usd === null) return null
+    sum = addDecimals(sum, usd)
+  }
+  return sum
+}
+
+const strictness: Record<Effect, number> = { allow: 0, approval: 1, deny: 2, block: 3 }
+
+/**
+ * How the second outcome compares: by what happens, then by the most votes that one policy asks for, then by how many
+ * policies ask, then by how many votes groups must give; pure.
+ */
+export function changeOf(before: Outcome, after: Outcome): Exclude<Change, 'undecidable'> {
+  const difference =
+    strictness[after.effect] - strictness[before.effect] ||
+    votesNeeded(after) - votesNeeded(before) ||
+    waiting(after).length - waiting(before).length ||
+    placesNeeded(after) - placesNeeded(before)
+  return difference === 0 ? 'same' : difference > 0 ? 'stricter' : 'looser'
+}
+
+const waiting = ({ requirements }: Outcome) => requirements.filter(({ bypassed }) => !bypassed)
+const placesNeeded = (outcome: Outcome) =>
+  waiting(outcome).reduce((sum, { approvers }) => sum + placesOf(groupThresholdsOf(approvers)), 0)
+
+/** The largest number of votes that one policy asks for. */
+export const votesNeeded = (outcome: Outcome) => Math.max(0, ...waiting(outcome).map(({ threshold }) => threshold))

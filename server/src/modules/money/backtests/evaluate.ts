@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises'
+import type { AddressScope } from '../../../access/address-scope.ts'
+import type { Db } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { backtestPageRows } from '../../../lib/limits.ts'
+import { addDecimals, usdValueOf } from '../../../lib/money.ts'
+import { type Again, type Change, changes, createDecideAgain, type Rules } from './decide-again.ts'
+import { type Interval, listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
+
+type Sum = { count: number; usdValue: string; unratedCount: number }
+/** How many decisions stay and change, and what their orders are worth in USD, with those that have no rate. */
+export type BacktestResult = { evaluated: number } & Record<Change, Sum>
+
+export type ChangedDecision = Pick<StoredDecision, 'type' | 'id' | 'createdAt'> & { change: Exclude<Change, 'same'> }
+
+type Watch = {
+  /** Called with every page. false: nobody waits for the result any more. */
+  onPage(evaluated: number, changed: ChangedDecision[]): Promise<boolean>
+}
+
+/**
+ * Decides the recorded decisions of an interval again under these rules, page by page. Changes nothing.
+ *
+ * @returns null when `onPage` ended it
+ */
+export async function backtest(
+  db: Db,
+  scope: AddressScope,
+  rules: Rules,
+  interval: Interval,
+  { onPage }: Watch,
+): Promise<BacktestResult | null> {
+  const decideAgain = createDecideAgain(rules)
+  const totals = createTotals()
+  for (const type of subjectTypes) {
+    const pages = pagesOf((after) =>
+      listStoredDecisions(db, type, { vaultId: scope.vaultId, scope, interval, after, limit: backtestPageRows }),
+    )
+    for await (const page of pages) {
+      const changed: ChangedDecision[] = []
+      for (const [i, stored] of page.entries()) {
+        // Other requests get their turn meanwhile.
+        if (i % decisionsPerTurn === decisionsPerTurn - 1) await setImmediate()
+        const { change, usd } = await decideAgain(stored)
+        totals.add(change, usd)
+        if (change !== 'same') changed.push({ type, id: stored.id, createdAt: stored.createdAt, change })
+      }
+      if (!(await onPage(totals.evaluated(), changed))) return null
+    }
+  }
+  return totals.result()
+}
+
+const decisionsPerTurn = 100
+
+/** The pages of a list, of which the database reads the next while this process works on the one before. */
+async function* pagesOf(
+  list: (after: Position | null) => Promise<StoredDecision[]>,
+): AsyncGenerator<StoredDecision[], void> {
+  let next: Promise<StoredDecision[]> | null = list(null)
+  try {
+    while (next !== null) {
+      const page: StoredDecision[] = await next
+      const last = page.at(-1)
+      const isLast = page.length < backtestPageRows || last === undefined
+      next = isLast ? null : list({ createdAt: last.createdAt, id: last.id })
+      // Its failure is seen when it is awaited; a caller that stops before that does not ask.
+      next?.catch(() => {})
+      yield page
+    }
+  } finally {
+    await next?.catch(() => {})
+  }
+}
+
+function createTotals() {
+  const sums = Object.fromEntries(
+    ['same', ...changes].map((change) => [change, { count: 0, usd: '0', unratedCount: 0 }]),
+  ) as Record<Change, { count: number; usd: string; unratedCount: number }>
+  let evaluated = 0
+  return {
+    add(change: Change, usd: Again['usd']): void {
+      const sum = sums[change]
+      evaluated += 1
+      sum.count += 1
+      if (usd === null) sum.unratedCount += 1
+      else if (usd !== undefined) sum.usd = addDecimals(sum.usd, usd)
+    },
+    evaluated: () => evaluated,
+    result(): BacktestResult {
+      const toSum = ({ count, usd, unratedCount }: (typeof sums)[Change]): Sum => ({
+        ...{ count, usdValue: inCents(usd), unratedCount },
+      })
+      const { same, stricter, looser, undecidable } = sums
+      return {
+        evaluated,
+        same: toSum(same),
+        stricter: toSum(stricter),
+        looser: toSum(looser),
+        undecidable: toSum(undecidable),
+      }
+    },
+  }
+}
+
+/** An exact sum, rounded once at the end. */
+export function inCents(usd: string): string {
+  const [whole = '0', fraction = ''] = usd.split('.')
+  return usdValueOf(BigInt(whole + fraction), fraction.length, '1')
+}

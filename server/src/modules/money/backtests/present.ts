@@ -1,0 +1,43 @@
+import { type Again, type Outcome, votesNeeded } from './decide-again.ts'
+import { inCents } from './evaluate.ts'
+import type { BacktestRow, ChangeRow } from './queries.ts'
+import type { Backtest, BacktestChange } from './schema.ts'
+import type { StoredDecision } from './stored-decisions.ts'
+
+export function toBacktest(row: BacktestRow): Backtest {
+  const { decisions_count: count, evaluated_count: evaluated } = row
+  return {
+    id: row.id,
+    status: row.state,
+    progress: row.state === 'done' ? 100 : Math.min(99, Math.floor((100 * evaluated) / Math.max(1, count))),
+    from: row.from_at.toISOString(),
+    to: row.to_at.toISOString(),
+    decisionsCount: count,
+    result: row.result,
+    failure: row.failure,
+    createdAt: row.created_at.toISOString(),
+    startedAt: row.started_at?.toISOString() ?? null,
+    finishedAt: row.finished_at?.toISOString() ?? null,
+  }
+}
+
+export function toBacktestChange({ change }: ChangeRow, stored: StoredDecision, again: Again): BacktestChange {
+  return {
+    subjectType: stored.type,
+    subjectId: stored.id,
+    actionType: stored.actionType,
+    createdAt: stored.createdAt.toISOString(),
+    change,
+    usdValue: again.usd === null || again.usd === undefined ? null : inCents(again.usd),
+    lacking: again.lacking,
+    before: toOutcome(stored.outcome, stored.trace),
+    after: toOutcome(again.after, again.trace),
+  }
+}
+
+const toOutcome = (outcome: Outcome, trace: Again['trace']) => ({
+  effect: outcome.effect,
+  decisionPolicy: outcome.decisionPolicy,
+  votesNeeded: votesNeeded(outcome),
+  trace,
+})

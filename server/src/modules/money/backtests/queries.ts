@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import { isAdministrators } from '../../../access/memberships.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
+import type { Backtests } from '../../../db/types.ts'
+import type { Paging } from '../../../lib/cursor.ts'
+import { exportLeaseSeconds, verificationAttemptsMax } from '../../../lib/limits.ts'
+import type { Rules, TriedPolicy } from './decide-again.ts'
+import type { BacktestResult, ChangedDecision } from './evaluate.ts'
+import type { backtestStates } from './schema.ts'
+import type { SubjectType } from './stored-decisions.ts'
+
+export type BacktestRow = RowOf<
+  Backtests,
+  { state: (typeof backtestStates)[number]; policies: TriedPolicy[]; result: BacktestResult | null }
+>
+
+export const backtestJobs = leasedJobs<BacktestRow>({
+  table: 'backtests',
+  noun: 'backtest',
+  attemptsMax: verificationAttemptsMax,
+  leaseSeconds: exportLeaseSeconds,
+})
+
+export async function findBacktest(db: Db | Trx, vaultId: string, id: string): Promise<BacktestRow | null> {
+  const { rows } = await sql<BacktestRow>`
+    select * from backtests where vault_id = ${vaultId} and id = ${id}`.execute(db)
+  return rows[0] ?? null
+}
+
+type NewBacktest = {
+  vaultId: string
+  id: string
+  requesterId: string
+  policies: readonly TriedPolicy[]
+  from: Date
+  to: Date
+  decisionsCount: number
+  /** What was found already; null: it waits for a node that makes it. */
+  result: BacktestResult | null
+  now: Date
+}
+
+/** null when the vault has one that waits or runs. */
+export async function insertBacktest(trx: Trx, order: NewBacktest): Promise<BacktestRow | null> {
+  const { vaultId, id, requesterId, policies, from, to, decisionsCount, result, now } = order
+  const doneAt = result === null ? null : now
+  const { rows } = await sql<BacktestRow>`
+    insert into backtests (vault_id, id, requester_id, state, policies, from_at, to_at, decisions_count, evaluated_count,
+      result, created_at, started_at, finished_at)
+    values (${vaultId}, ${id}, ${requesterId}, ${result === null ? 'queued' : 'done'}, ${JSON.stringify(policies)}, ${from},
+      ${to}, ${decisionsCount}, ${result?.evaluated ?? 0}, ${result === null ? null : JSON.stringify(result)}, ${now},
+      ${doneAt}, ${doneAt})
+    on conflict (vault_id) where state in ('queued', 'running') do nothing returning *`.execute(trx)
+  return rows[0] ?? null
+}
+
+export async function insertChanges(
+  db: Db | Trx,
+  { vault_id: vaultId, id }: Pick<Taken, 'vault_id' | 'id'>,
+  changed: readonly ChangedDecision[],
+): Promise<void> {
+  if (changed.length === 0) return
+  await sql`
+    insert into backtest_changes (vault_id, backtest_id, subject_type, subject_id, change, created_at)
+    select ${vaultId}, ${id}, c.type, c.id, c.change, c.created_at from unnest(
+      ${changed.map(({ type }) => type)}::text[], ${changed.map(({ id }) => id)}::text[],
+      ${changed.map(({ change }) => change)}::text[],
+      ${changed.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[]
+    ) as c(type, id, change, created_at)
+    on conflict do nothing`.execute(db)
+}
+
+/** What an earlier attempt has found. */
+export async function deleteChanges(db: Db, { vault_id: vaultId, id }: Taken): Promise<void> {
+  await sql`delete from backtest_changes where vault_id = ${vaultId} and backtest_id = ${id}`.execute(db)
+}
+
+export type ChangeRow = {
+  subject_type: SubjectType
+  subject_id: string
+  change: ChangedDecision['change']
+  created_at: Date
+}
+
+/** The newest first; one row more than the limit. */
+export async function listChanges(
+  db: Db,
+  vaultId: string,
+  backtestId: string,
+  change: ChangedDecision['change'] | undefined,
+  { after, limit }: Paging,
+): Promise<ChangeRow[]> {
+  const { rows } = await sql<ChangeRow>`
+    select subject_type, subject_id, change, created_at from backtest_changes c
+    where c.vault_id = ${vaultId} and c.backtest_id = ${backtestId}
+      ${change === undefined ? sql`` : sql`and c.change = ${change}`}
+      ${after === null ? sql`` : sql`and (c.created_at, c.subject_id) < (${after.createdAt}::timestamptz, ${after.id})`}
+    order by c.created_at desc, c.subject_id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** The groups of the vault, and that of its administrators. */
+export async function listGroupIds(
+  db: Db,
+  vaultId: string,
+): Promise<{ all: string[]; administratorsId: Rules['administratorsId'] }> {
+  const { rows } = await sql<{ id: string; isAdministrators: boolean }>`
+    select g.id, ${isAdministrators('g')} as "isAdministrators" from policy_groups g where g.vault_id = ${vaultId}`.execute(
+    db,
+  )
+  return { all: rows.map(({ id }) => id), administratorsId: rows.find((row) => row.isAdministrators)!.id }
+}

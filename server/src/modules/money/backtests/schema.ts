@@ -1,0 +1,138 @@
+import { type Static, Type } from 'typebox'
+import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
+import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
+import { DecisionEffect, DecisionPolicy, PolicyTrace } from '../../rules/policies/schema.ts'
+import { changes } from './decide-again.ts'
+import { subjectTypes } from './stored-decisions.ts'
+
+const boundText = 'inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.'
+
+export const BacktestOrder = Closed(
+  {
+    policies: Type.Optional(described(TriedPolicies, 'Policies that alone decide, in place of the saved ones.')),
+    draft: Type.Optional(described(DraftPolicies, 'Policies to try alone or beside the saved ones.')),
+    from: Type.String({
+      maxLength: 40,
+      description: `Beginning of the interval, ${boundText}`,
+      examples: ['2026-01-01'],
+    }),
+    to: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: `End of the interval, ${boundText} Now by default.`,
+        examples: ['2026-01-31'],
+      }),
+    ),
+  },
+  {
+    $id: 'BacktestOrder',
+    description: 'Exactly one of `policies` and `draft` says what is tried.',
+    examples: [{ draft: { mode: 'add', policies: [] }, from: '2026-01-01', to: '2026-01-31' }],
+  },
+)
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description, examples: [12] })
+const Usd = (description: string) => Type.String({ description, examples: ['12500.00'] })
+
+const BacktestSum = Closed(
+  {
+    count: Count('How many decisions.'),
+    usdValue: Usd('What their orders are worth, at the rates of their day, in USD.'),
+    unratedCount: Count('Orders among them that no rate was known for, which the sum leaves out.'),
+  },
+  { $id: 'BacktestSum', description: 'How many decisions, and what their orders are worth.' },
+)
+
+export const backtestStates = ['queued', 'running', 'done', 'failed'] as const
+
+export const Backtest = Closed(
+  {
+    id: Id,
+    status: described(Enum(backtestStates), '`queued` and `running`: it is made in the background.'),
+    progress: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: 'How much of it is done, in per cent.',
+      examples: [100],
+    }),
+    from: described(Timestamp, 'Beginning of the interval, in UTC.'),
+    to: described(Timestamp, 'End of the interval, in UTC.'),
+    decisionsCount: Count('Decisions of the interval when it was asked for; the orders of a payout count each.'),
+    result: described(
+      Nullable(
+        Closed({
+          evaluated: Count('Decisions that were made again; a payout is one.'),
+          same: described(Ref(BacktestSum), 'What would have been decided as it was.'),
+          stricter: described(Ref(BacktestSum), 'What would have taken more votes, or would have been refused.'),
+          looser: described(Ref(BacktestSum), 'What would have taken fewer votes, or would not have been refused.'),
+          undecidable: described(
+            Ref(BacktestSum),
+            'What a policy asks a fact about that was not recorded: it is not guessed.',
+          ),
+        }),
+      ),
+      'null until it is `done`.',
+    ),
+    failure: Nullable(
+      Type.String({ description: 'Why it could not be made.', examples: ['The backtest could not be made'] }),
+    ),
+    createdAt: Timestamp,
+    startedAt: described(Nullable(Timestamp), 'When it began, in UTC; null before.'),
+    finishedAt: described(Nullable(Timestamp), 'When it ended, in UTC; null before.'),
+  },
+  {
+    $id: 'Backtest',
+    description:
+      `What policies would have decided about the past; it changes nothing. Up to ${backtestInlineMax} decisions are made ` +
+      `again at once, up to ${backtestDecisionsMax} in the background.`,
+  },
+)
+export type Backtest = Static<typeof Backtest>
+
+const BacktestOutcome = Closed(
+  {
+    effect: described(DecisionEffect, 'What the policies decide. `deny`: no policy permits it.'),
+    decisionPolicy: DecisionPolicy,
+    votesNeeded: Count('The largest number of votes that one policy asks for.'),
+    trace: described(
+      Type.Array(Ref(PolicyTrace)),
+      'Every policy that was considered, matching or not, and why; of a chain those of all steps, of a payout those of the row ' +
+        'that decided.',
+    ),
+  },
+  { $id: 'BacktestOutcome', description: 'One of two decisions that a backtest compares.' },
+)
+
+export const Changed = Enum(changes)
+
+export const BacktestChange = Closed(
+  {
+    subjectType: described(
+      Enum(subjectTypes),
+      'What was decided. `decision`: it was refused, or carried out at once, and nothing else keeps it.',
+    ),
+    subjectId: described(Id, 'Identifier of the transfer, payout, approval request or kept decision.'),
+    actionType: Type.String({ description: 'The action; of a chain the first.', examples: ['transfer'] }),
+    createdAt: described(Timestamp, 'Instant of the decision, in UTC.'),
+    change: described(Changed, 'How the second decision compares with the first.'),
+    usdValue: described(
+      Nullable(Usd('What its orders are worth.')),
+      'What its orders are worth in USD; null without a rate, and for what moves no money.',
+    ),
+    lacking: Type.Array(Type.String({ examples: ['destinationAddedAt'] }), {
+      description: 'The facts that a policy asks for and the record lacks; empty unless `undecidable`.',
+    }),
+    before: described(Ref(BacktestOutcome), 'As it was decided.'),
+    after: described(Ref(BacktestOutcome), 'As the policies that are tried decide, from the facts of its day.'),
+  },
+  { $id: 'BacktestChange', description: 'A decision that other policies would change.' },
+)
+export type BacktestChange = Static<typeof BacktestChange>
+
+export const BacktestChangeQuery = Closed({
+  ...pageQuery,
+  change: Type.Optional(described(Changed, 'Restricts the list to this kind of change.')),
+})
+
+export const backtestComponents = [BacktestOrder, BacktestSum, Backtest, BacktestOutcome, BacktestChange]

@@ -1,0 +1,176 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type AddressScope, isOperationInScope } from '../../../access/address-scope.ts'
+import type { Db } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import type { Decision, Facts, PolicyTrace } from '../../rules/policies/decision.ts'
+import { decidedElsewhere } from '../../rules/policies/keep-decision.ts'
+
+export const subjectTypes = ['transfer', 'payout', 'approval_request', 'decision'] as const
+export type SubjectType = (typeof subjectTypes)[number]
+
+/** The decision on one step, as it was recorded; `facts` are null in records of an early version. */
+export type StoredStep = Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'> & {
+  actionType: string
+  facts: Facts | null
+}
+
+/** A recorded decision with everything that is needed to decide again. */
+export type StoredDecision = {
+  type: SubjectType
+  id: string
+  createdAt: Date
+  /** What it was about; of a chain the first action. */
+  actionType: string
+  /** What was decided on all of it. */
+  outcome: Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>
+  /** One for each step of an action; one for each row of a payout, which is decided as a whole. */
+  steps: StoredStep[]
+  /** Of decisions that are asked for by their ids: what is only counted needs none. */
+  trace: PolicyTrace[]
+}
+
+export type Interval = { from: Date; to: Date }
+/** The newest first. With `ids`, those among them, whenever they were made. */
+type Wanted = { vaultId: string; scope: AddressScope; limit: number } & (
+  | { interval: Interval; after: Position | null }
+  | { ids: string[] }
+)
+
+type Recorded = {
+  effect: Decision['effect']
+  decisionPolicy: Decision['decisionPolicy']
+  requirements: Decision['requirements'] | null
+  facts: (Omit<Facts, 'now'> & { now: string }) | null
+  trace: PolicyTrace[] | null
+}
+type Row = Recorded & { id: string; created_at: Date }
+
+/** A page of the decisions of one kind. */
+export function listStoredDecisions(db: Db, type: SubjectType, wanted: Wanted): Promise<StoredDecision[]> {
+  return sources[type](db, wanted)
+}
+
+const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDecision[]>> = {
+  /** Orders; those of a payout are decided with it. */
+  async transfer(db, wanted) {
+    // One record of the whole decision: every part that is taken of it separately would read all of it again.
+    const { rows } = await sql<Row>`
+      select o.id, o.created_at, d.effect, d."decisionPolicy", d.requirements, d.facts, ${traceOf(wanted)} as trace
+      from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id and t.payout_id is null
+      cross join lateral ${recordOf(sql.ref('t.decision'))}
+      where ${isOperationInScope(wanted.scope, 'o')} and o.type = 'transfer' and ${isWanted('o', wanted)}`.execute(db)
+    return rows.map((row) => toStored('transfer', row, 'transfer', [toStep(row, 'transfer')]))
+  },
+
+  async payout(db, wanted) {
+    const { rows } = await sql<Row & { orders: { facts: Recorded['facts'] }[] }>`
+      select p.id, p.created_at, d.effect, d."decisionPolicy", d.requirements, null as facts,
+        ${traceOf(wanted)} as trace, (
+        select jsonb_agg(jsonb_build_object('facts', t.decision -> 'facts') order by t.payout_row)
+        from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as orders
+      from payouts p cross join lateral ${recordOf(sql.ref('p.decision'))}
+      where p.vault_id = ${wanted.vaultId} and ${isWanted('p', wanted)}`.execute(db)
+    return rows.map(({ orders, ...row }) =>
+      toStored(
+        'payout',
+        row,
+        'transfer',
+        orders.map(({ facts }) => toStep({ ...row, facts }, 'transfer')),
+      ),
+    )
+  },
+
+  /** What waited for votes, unless other rules decided. */
+  async approval_request(db, wanted) {
+    const { rows } = await sql<Chain>`
+      select r.id, r.created_at, r.decision as decisions, (
+        select jsonb_agg(s.one #>> '{step,action}' order by s.position)
+        from jsonb_array_elements(r.steps) with ordinality as s(one, position)) as actions
+      from approval_requests r
+      where r.vault_id = ${wanted.vaultId} and r.action <> all(${decidedElsewhere})
+        and ${isWanted('r', wanted)}`.execute(db)
+    return rows.map((row) => toStoredChain('approval_request', row))
+  },
+
+  async decision(db, wanted) {
+    const { rows } = await sql<Chain>`
+      select r.id, r.created_at, r.decisions, (
+        select jsonb_agg(s.one ->> 'actionType' order by s.position)
+        from jsonb_array_elements(r.decisions) with ordinality as s(one, position)) as actions
+      from decisions r where r.vault_id = ${wanted.vaultId} and ${isWanted('r', wanted)}`.execute(db)
+    return rows.map((row) => toStoredChain('decision', row))
+  },
+}
+
+type Chain = { id: string; created_at: Date; decisions: Recorded[]; actions: string[] }
+
+const recordOf = (decision: RawBuilder<unknown>) =>
+  sql`jsonb_to_record(${decision}) as d(effect text, "decisionPolicy" jsonb, requirements jsonb, facts jsonb,
+    trace jsonb)`
+
+const traceOf = (wanted: Wanted) => ('ids' in wanted ? sql`d.trace` : sql`null`)
+
+function isWanted(alias: string, wanted: Wanted): RawBuilder<unknown> {
+  const [id, createdAt] = [sql.ref(`${alias}.id`), sql.ref(`${alias}.created_at`)]
+  const order = sql`order by ${createdAt} desc, ${id} desc limit ${wanted.limit}`
+  if ('ids' in wanted) return sql`${id} = any(${wanted.ids}) ${order}`
+  const { interval, after } = wanted
+  const next = after === null ? sql`` : sql`and (${createdAt}, ${id}) < (${after.createdAt}::timestamptz, ${after.id})`
+  return sql`${createdAt} between ${interval.from} and ${interval.to} ${next} ${order}`
+}
+
+/** How many decisions the interval has, counted to `max`. */
+export async function countStoredDecisions(
+  db: Db,
+  scope: AddressScope,
+  { from, to }: Interval,
+  max: number,
+): Promise<number> {
+  const { vaultId } = scope
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (
+      (select from operations o where ${isOperationInScope(scope, 'o')} and o.type = 'transfer'
+        and o.created_at between ${from} and ${to} limit ${max})
+      union all
+      (select from approval_requests r where r.vault_id = ${vaultId} and r.created_at between ${from} and ${to} limit ${max})
+      union all
+      (select from decisions r where r.vault_id = ${vaultId} and r.created_at between ${from} and ${to} limit ${max})
+    ) counted`.execute(db)
+  return Math.min(max, rows[0]!.count)
+}
+
+function toStep({ effect, decisionPolicy, requirements, facts }: Recorded, actionType: string): StoredStep {
+  return {
+    actionType,
+    effect,
+    decisionPolicy,
+    requirements: requirements ?? [],
+    facts: facts === null ? null : { ...facts, now: new Date(facts.now) },
+  }
+}
+
+function toStored(type: SubjectType, row: Row, actionType: string, steps: StoredStep[]): StoredDecision {
+  const { effect, decisionPolicy, requirements } = row
+  const outcome = { effect, decisionPolicy, requirements: requirements ?? [] }
+  return { type, id: row.id, createdAt: row.created_at, actionType, outcome, steps, trace: row.trace ?? [] }
+}
+
+function toStoredChain(type: SubjectType, { id, created_at, decisions, actions }: Chain): StoredDecision {
+  const steps = decisions.map((decision, i) => toStep(decision, actions[i]!))
+  const trace = decisions.flatMap((decision) => decision.trace ?? [])
+  return { type, id, createdAt: created_at, actionType: actions[0]!, outcome: outcomeOfSteps(steps), steps, trace }
+}
+
+/** What is decided on several steps together: all of them happen, or none. */
+export function outcomeOfSteps(steps: Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>[]) {
+  const decisive = (['block', 'deny', 'approval', 'allow'] as const)
+    .map((effect) => steps.find((step) => step.effect === effect))
+    .find((step) => step !== undefined)!
+  const { effect } = decisive
+  const isRefused = effect === 'block' || effect === 'deny'
+  return {
+    effect,
+    decisionPolicy: decisive.decisionPolicy,
+    requirements: isRefused ? [] : steps.flatMap(({ requirements }) => requirements),
+  }
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Answer, Person } from '../../../testing/app.ts'
+import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { verifyTransfers } from './compare-record.ts'
+
+let bench: TransferBench
+let treasury: string
+let compliance: string
+let both: Person
+let officer: Person
+let source: Answer['body']
+let policyId: string
+
+/** Two of the approvers and one of compliance; somebody is in both. */
+beforeAll(async () => {
+  bench = await createTransferBench()
+  treasury = bench.approversId
+  both = await addMember(bench.test, bench.vault, 'both@example.org', ['approvers', 'compliance'])
+  officer = await addMember(bench.test, bench.vault, 'officer@example.org', ['compliance'])
+  compliance = await ensureGroup(bench.vault, 'compliance')
+  source = await bench.fundedAddress({ usdt: '100000' })
+  const rules = [
+    { conditionType: 'require', selectors: [{ selectorType: 'amount', value: { op: 'gt', value: '500' } }] },
+  ]
+  const policy = await bench.policy({ code: 'two-and-one', effect: 'requireApproval', ...ofGroups(3, 2, 1), rules })
+  policyId = policy.id
+  expect(policy.approvers.map(({ threshold }: { threshold: number }) => threshold)).toEqual([2, 1])
+})
+afterAll(() => bench.close())
+
+const ofGroups = (approvalThreshold: number, ofTreasury?: number, ofCompliance?: number) => ({
+  approvalThreshold,
+  approvers: [
+    { kind: 'group', groupId: treasury, ...(ofTreasury === undefined ? {} : { threshold: ofTreasury }) },
+    { kind: 'group', groupId: compliance, ...(ofCompliance === undefined ? {} : { threshold: ofCompliance }) },
+  ],
+})
+const order = async (): Promise<string> => {
+  const { status, body } = await bench.order(source.id, '501')
+  expect([status, body.status]).toEqual([201, 'awaiting_approval'])
+  return body.id
+}
+const approve = async (id: string, ...voters: Person[]) => {
+  for (const voter of voters) expect((await bench.act(voter, id, 'approve')).status).toBe(200)
+  const transfer = await bench.read(id)
+  const own = transfer.approvalRequirements.find(({ policyId: of }: { policyId: string }) => of === policyId)
+  return {
+    status: transfer.status,
+    missing: own.votesMissing,
+    given: own.groups.map(countOf),
+    isReachable: transfer.quorumReachable,
+  }
+}
+const countOf = ({ approvalsCount }: { approvalsCount: number }) => approvalsCount
+
+it('T34 two of one group and one of another take three people', async () => {
+  const id = await order()
+  expect(await approve(id, bench.firstApprover, bench.secondApprover)).toMatchObject({ missing: 1, given: [2, 0] })
+  // A third vote of the same group is none of the other one.
+  expect(await approve(id, bench.thirdApprover)).toMatchObject({
+    status: 'awaiting_approval',
+    missing: 1,
+    given: [2, 0],
+  })
+  const waiting = (await officer.get('/inbox')).body.items.find((item: { id: string }) => item.id === id)
+  expect(waiting.votes).toEqual({ given: 3, needed: 4 })
+  expect(await approve(id, officer)).toMatchObject({ status: 'pending', missing: 0, given: [2, 1] })
+})
+
+it('T34 the vote of somebody in both groups counts for one of them', async () => {
+  const id = await order()
+  expect(await approve(id, bench.firstApprover, both)).toMatchObject({
+    status: 'awaiting_approval',
+    missing: 1,
+    given: [2, 1],
+  })
+  expect(await approve(id, officer)).toMatchObject({ status: 'pending' })
+  const other = await order()
+  // It is moved to where it is needed.
+  expect(await approve(other, both, bench.firstApprover)).toMatchObject({ missing: 1 })
+  expect(await approve(other, bench.secondApprover)).toMatchObject({ status: 'pending', missing: 0 })
+})
+
+it('T34 what was recorded is compared, with the groups of each voter', async () => {
+  const id = await order()
+  await approve(id, bench.firstApprover, bench.secondApprover)
+  await bench.sql('update approval_requirements set group_thresholds = null where subject_id = $1', [id])
+  const voted = await bench.act(bench.thirdApprover, id, 'approve')
+  expect([voted.status, voted.body.reason]).toEqual([409, 'transfer_halted'])
+  const { differences } = await verifyTransfers(bench.test.deps.db)
+  expect(differences.map(({ targetId }) => targetId)).toEqual([id])
+})
+
+it('T34 nothing is ordered that its groups could never approve', async () => {
+  await bench.vault.admin.patch(`/policies/${policyId}`, ofGroups(5, 2, 3))
+  const refused = await bench.order(source.id, '501')
+  expect([refused.status, refused.body.reason]).toEqual([409, 'quorum_unreachable'])
+  const preview = await bench.owner.post('/vaults/main-vault/transfers/preview', {
+    ...{ fromAddressId: source.id, toAddress: bench.recipient, amount: '501' },
+  })
+  const codes = preview.body.problems.map(({ code }: { code: string }) => code)
+  expect(codes).toContain('quorum_unreachable')
+  const own = preview.body.decision.requirements.find((one: { policyId: string }) => one.policyId === policyId)
+  expect(own.groups).toEqual([
+    { groupId: treasury, threshold: 2 },
+    { groupId: compliance, threshold: 3 },
+  ])
+  await bench.vault.admin.patch(`/policies/${policyId}`, ofGroups(3, 2, 1))
+})
+
+it('T34 who leaves the group no longer counts for it', async () => {
+  const id = await order()
+  await approve(id, bench.firstApprover, both)
+  expect((await bench.vault.admin.delete(`/policy-groups/${compliance}/members/${officer.userId}`)).status).toBe(204)
+  expect(await approve(id)).toMatchObject({ missing: 1, isReachable: true })
+  expect((await bench.vault.admin.delete(`/policy-groups/${compliance}/members/${both.userId}`)).status).toBe(204)
+  expect(await approve(id)).toMatchObject({ isReachable: false, given: [2, 0] })
+  for (const person of [officer, both])
+    await bench.vault.admin.post(`/policy-groups/${compliance}/members`, { userId: person.userId })
+})
+
+it('refuses thresholds that a policy cannot have', async () => {
+  const fieldsOf = async (body: object) => {
+    const { status, body: answer } = await bench.vault.admin.patch(`/policies/${policyId}`, body)
+    expect(status).toBe(400)
+    return answer.details.map(({ field }: { field: string }) => field)
+  }
+  expect(await fieldsOf(ofGroups(2, 2, 1))).toEqual(['approvalThreshold'])
+  expect(await fieldsOf(ofGroups(3, 0))).toEqual(['approvers.0.threshold'])
+  const named = { kind: 'user', userId: officer.userId, threshold: 1 }
+  expect(await fieldsOf({ approvalThreshold: 1, approvers: [named] })).toEqual(['approvers.0.threshold'])
+})
+
+it('announces them, and leaves records without them as they were', async () => {
+  const contentsOf = async (action: string) =>
+    (await bench.sql('select content from audit_records where action = $1', [action])).map(({ content }) => content)
+  expect((await contentsOf('policy.updated')).join()).toContain('"threshold":3')
+  const requested = (await contentsOf('transfer.requested')).map((content) => JSON.parse(content).details.requirements)
+  const large = requested.flat().find(({ policyCode }: { policyCode: string }) => policyCode === 'large')
+  expect(Object.keys(large).sort()).toEqual(['bypassed', 'policyCode', 'policyId', 'stepIndex', 'threshold', 'voters'])
+})

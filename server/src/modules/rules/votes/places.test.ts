@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { placesTaken, votesMissing } from './places.ts'
+
+const two = { groupId: 'treasury', threshold: 2 }
+const one = { groupId: 'compliance', threshold: 1 }
+
+it.each([
+  ['nobody', [], 3, 0],
+  ['three people in the right groups', [['treasury'], ['treasury'], ['compliance']], 0, 3],
+  ['three of one group', [['treasury'], ['treasury'], ['treasury']], 1, 2],
+  ['somebody in both counts once', [['treasury'], ['treasury', 'compliance']], 1, 2],
+  [
+    'somebody in both takes the place that others cannot',
+    [['compliance', 'treasury'], ['treasury'], ['compliance']],
+    0,
+    3,
+  ],
+  ['two in both', [['treasury', 'compliance'], ['treasury', 'compliance'], ['treasury']], 0, 3],
+  ['somebody who was named counts for no group', [[''], ['treasury'], ['treasury']], 1, 2],
+])('T34 two of treasury and one of compliance: %s', (_, votes, missing, taken) => {
+  expect(placesTaken([two, one], votes)).toBe(taken)
+  expect(votesMissing({ threshold: 3, groups: [two, one] }, votes.length, votes)).toBe(missing)
+})
+
+it('T34 votes are matched with groups as well as any assignment matches them', () => {
+  const group = fc.constantFrom('a', 'b', 'c')
+  const thresholds = fc.uniqueArray(fc.record({ groupId: group, threshold: fc.integer({ min: 1, max: 3 }) }), {
+    selector: ({ groupId }) => groupId,
+    maxLength: 3,
+  })
+  fc.assert(
+    fc.property(thresholds, fc.array(fc.uniqueArray(group), { maxLength: 5 }), (groups, votes) => {
+      expect(placesTaken(groups, votes)).toBe(bestOf(groups, votes))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+/** Tries every group for every vote. */
+function bestOf(groups: { groupId: string; threshold: number }[], votes: string[][]): number {
+  const [vote, ...rest] = votes
+  if (vote === undefined) return 0
+  const without = bestOf(groups, rest)
+  const taken = vote.flatMap((of) => {
+    const found = groups.find(({ groupId, threshold }) => groupId === of && threshold > 0)
+    if (found === undefined) return []
+    return [
+      1 +
+        bestOf(
+          groups.map((each) => (each === found ? { ...each, threshold: each.threshold - 1 } : each)),
+          rest,
+        ),
+    ]
+  })
+  return Math.max(without, ...taken)
+}
