@@ -50,7 +50,10 @@ async function screen(deps: Deps, screener: Screener, claim: ScreeningClaim): Pr
     // Whatever went wrong, it is no answer.
     log.warn({ err: error, subjectId: claim.subjectId }, 'a screening has no answer yet')
     const failure = error instanceof ScreeningError ? error.kind : 'failed'
-    await inTransaction(db, (trx) => noteFailure(trx, claim, failure, clock()))
+    await inTransaction(db, (trx) => noteFailure(trx, claim, failure, clock())).catch((err: unknown) =>
+      // Not even this could be written: it is due again when the claim ends.
+      log.error({ err, subjectId: claim.subjectId }, 'a screening could not be noted'),
+    )
   }
 }
 

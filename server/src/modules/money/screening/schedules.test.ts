@@ -156,6 +156,12 @@ it(
     let sent = 0
     for (let run = 0; run < schedules; run += 1) {
       const { below } = createRandom(firstSeed + run)
+      // A thousand schedules take longer than any session lasts.
+      const later = new Date(bench.test.clock.now().getTime() + 7 * 86_400_000)
+      await bench.sql('update sessions set last_seen_at = $2, expires_at = $1, ends_at = $1', [
+        later,
+        bench.test.clock.now(),
+      ])
       const address = await bench.fundedAddress({ usdt: '0' })
       const schedule = new Schedule({ below, pick: (items) => items[below(items.length)]! }, address)
       screener.behave = schedule.behave
