@@ -4,6 +4,7 @@ import { holdFlows } from './flows/holds.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
 import { proofFlows } from './flows/proof.ts'
 import { referenceFlows } from './flows/reference.ts'
+import { rulesFlows } from './flows/rules.ts'
 import { sendFlows } from './flows/send.ts'
 import { voteFlows } from './flows/vote.ts'
 import { pagesAreSound } from './pages.ts'
@@ -22,6 +23,7 @@ sendFlows(() => stack)
 administrationFlows(() => stack)
 holdFlows(() => stack)
 passkeyFlows(() => stack)
+rulesFlows(() => stack)
 proofFlows(() => stack)
 referenceFlows(() => stack)
 pagesAreSound(() => stack)

@@ -90,15 +90,15 @@ it('the deposit reconciler compares what is owed with what has arrived', async (
 })
 
 it('the approver bot votes with its service token for small transfers to known counterparties', async () => {
-  const group = await administered.policyGroups.create({ code: 'bots', name: 'Bots' })
-  const bot = await administered.serviceTokens.create({ name: 'Approver bot', groupIds: [group.id] })
+  const { value: group } = await administered.policyGroups.create({ code: 'bots', name: 'Bots' })
+  const { value: bot } = await administered.serviceTokens.create({ name: 'Approver bot', groupIds: [group!.id] })
   await createPolicy(stack.vault, {
     code: 'bot-agrees',
     name: 'The bot agrees',
     actionType: 'transfer',
     effect: 'requireApproval',
     approvalThreshold: 1,
-    approvers: [{ kind: 'group', groupId: group.id }],
+    approvers: [{ kind: 'group', groupId: group!.id }],
   })
   for (const actionType of ['counterparty_create', 'counterparty_update']) {
     await createPolicy(stack.vault, {
@@ -119,7 +119,7 @@ it('the approver bot votes with its service token for small transfers to known c
   const known = await order(supplier, '10')
   const large = await order(supplier, '1000.01')
   const unknown = await order('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC', '10')
-  const { lines, exitCode } = await run('approver-bot.js', bot.token!, '1000')
+  const { lines, exitCode } = await run('approver-bot.js', bot!.token!, '1000')
   expect(lines.sort()).toEqual(
     [`${known.id} approved pending`, `${large.id} left to people`, `${unknown.id} left to people`].sort(),
   )

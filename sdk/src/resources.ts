@@ -94,6 +94,8 @@ function createMethod([verb, template, takes = '', gives]: Row, call: Call, boun
 
 /** An empty identifier, or one of dots, would make the address that of another operation. */
 function segmentOf(name: string, value: unknown): string {
+  // Versions are numbered.
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} must be an identifier`)
   return value
 }

@@ -207,11 +207,11 @@ describe('a policy', () => {
       { selectorType: 'time', value: { timezone: 'Europe/Berlin', days: ['mon'], from: '09:00', to: '24:00' } },
     ]
     const draft = { code: 'typed', name: 'Typed', actionType: 'transfer', effect: 'block', enabled: false } as const
-    const policy = await administered.policies.create(stack.vault.groups.everyone, {
+    const { value: policy } = await administered.policies.create(stack.vault.groups.everyone, {
       ...draft,
       rules: [{ conditionType: 'require', selectors }],
     })
-    expect(policy.rules[0]!.selectors.map(({ selectorType, value }) => ({ selectorType, value }))).toEqual(selectors)
+    expect(policy!.rules[0]!.selectors.map(({ selectorType, value }) => ({ selectorType, value }))).toEqual(selectors)
     // @ts-expect-error An amount is compared with a decimal string, not with a number.
     const wrong: PolicySelector = { selectorType: 'amount', value: { op: 'gt', value: 1000 } }
     const refused = administered.policies.create(stack.vault.groups.everyone, {

@@ -1,4 +1,5 @@
 import type { Deps } from './deps.ts'
+import { governedOf } from './governed.ts'
 import type { App } from './http/endpoints.ts'
 import { healthRoutes } from './http/health.ts'
 import { metricsRoutes } from './http/metrics.ts'
@@ -85,6 +86,9 @@ import { reportComponents } from './modules/reports/reports/catalogue.ts'
 import { reportRoutes } from './modules/reports/reports/routes.ts'
 import { approvalRequestRoutes } from './modules/rules/approval-requests/routes.ts'
 import { approvalRequestComponents } from './modules/rules/approval-requests/schema.ts'
+import { rulesExecutor } from './modules/rules/governance/executor.ts'
+import { governanceRoutes } from './modules/rules/governance/routes.ts'
+import { governanceComponents } from './modules/rules/governance/schema.ts'
 import { policyFormComponents } from './modules/rules/policies/form-schema.ts'
 import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
@@ -141,6 +145,7 @@ const components = [
   ...backtestComponents,
   ...simulationComponents,
   ...approvalRequestComponents,
+  ...governanceComponents,
   ...networkComponents,
   ...tokenComponents,
   ...rateComponents,
@@ -182,6 +187,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   invitationRoutes,
   serviceTokenRoutes,
   policyRoutes,
+  (app, deps) => governanceRoutes(app, deps, governedOf(deps)),
   imageRoutes,
   networkRoutes,
   tokenRoutes,
@@ -234,5 +240,6 @@ function executorsOf(deps: Deps): Required<Executors> {
     transfer_resolve: transferResolveExecutor(deps),
     event_resolve: eventResolveExecutor(deps),
     transfer_replace: raiseFeeExecutor,
+    rules_change: rulesExecutor({ deps, governed: governedOf(deps) }),
   }
 }

@@ -25,6 +25,8 @@ export type Row = {
   isOfNobody?: true
   /** It reads the registry, which belongs to no vault. */
   ofRegistry?: true
+  /** It names a version by its number, and every vault has the same numbers. */
+  ofNumbers?: true
   /** Requests from the caller's own vault that name `strange` resources elsewhere than in the path. */
   reaches?(own: Resources, strange: Resources): Promise<Request[]>
 }
@@ -53,6 +55,10 @@ const payout = async (r: Resources) => {
   return { body: { name: 'Salaries', rows: [{ ...row, externalId: `salary-${fresh()}`, paymentPurpose: 'Salary' }] } }
 }
 const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
+const draftBody = () => ({
+  title: 'A group for the night shift',
+  changes: [{ action: 'policy_group_create', payload: { code: `night-${fresh()}`, name: 'Night shift' } }],
+})
 const ofHold = async (r: Resources) => ({ params: { id: await r.hold() } })
 const ofRelease = async (r: Resources) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })
 const holdOf = (subjectType: string, subjectId: string) => ({
@@ -232,6 +238,33 @@ export const expectations: Record<string, Row> = {
   listServiceTokens:    row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
   revokeServiceToken: row('401 403 403 403 403 403 403 403 204 403 403 403 403 403',
     async (r) => ({ params: { id: await r.serviceToken() } })),
+
+  getGovernance:        row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  updateGovernance: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    () => ({ body: { threshold: 0, looseningDelayHours: 1, tighteningDelayHours: 0 } })),
+  listRulesVersions:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getRulesVersion: row('401 403 404 404 404 404 404 404 200 403 403 404 403 200',
+    async (r) => ({ params: { number: await r.rulesVersion() } }), { ofNumbers: true }),
+  compareRulesVersions: row('401 403 404 404 404 404 404 404 200 403 403 404 403 200',
+    async (r) => ({ params: { number: await r.rulesVersion() }, query: { to: '1' } }), { ofNumbers: true }),
+  // Permitted, but refused because nothing differs.
+  rollBackRules: row('401 403 403 403 403 403 403 403 409 403 403 403 403 403',
+    async (r) => ({ params: { number: await r.rulesVersion() } }), { ofNumbers: true }),
+  listChangeSets:       row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getChangeSet: row('401 403 404 404 404 404 404 404 200 403 403 404 403 200',
+    async (r) => ({ params: { id: await r.changeSet() } })),
+  createChangeSet: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403', () => ({ body: draftBody() })),
+  updateChangeSet: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.changeSet() }, body: draftBody() })),
+  submitChangeSet: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.changeSet() } })),
+  rebaseChangeSet: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.changeSet() } })),
+  cancelChangeSet: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.changeSet() } })),
+  listWithheldTokens:   row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  acceptToken: row('401 403 403 403 403 403 403 403 204 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.withheldToken() } })),
 
   createAddress: row('401 403 201 201 201 201 201 201 201 403 403 201 403 403',
     () => ({ body: { network: 'ethereum', segments: { purpose: 'ops' } } })),

@@ -62,6 +62,11 @@ export type Resources = {
   session(): Promise<string>
   invitation(): Promise<string>
   serviceToken(): Promise<string>
+  /** A draft on the newest version of the rules. */
+  changeSet(): Promise<string>
+  withheldToken(): Promise<string>
+  /** The newest version of the rules. */
+  rulesVersion(): Promise<string>
   group(): Promise<string>
   membership(): Promise<{ id: string; userId: string }>
   /** A member whom nothing else is about. */
@@ -487,6 +492,31 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       for (const each of [id, token]) secrets.administrators.add(each)
       return id
     }),
+    changeSet: async () => {
+      const change = { action: 'policy_group_create', payload: { code: `drafted-${fresh()}`, name: 'A drafted group' } }
+      const { id } = await post(admin, `/vaults/${code}/change-sets`, { title: `Draft ${fresh()}`, changes: [change] })
+      secrets.administrators.add(id)
+      return id
+    },
+    withheldToken: keep('withheldToken', async () => {
+      const [id, created_at] = [newId(), test.clock.now()]
+      const contract = fakeAddress(`token ${fresh()}`)
+      const token = { id, network_id: vault.networks.ethereum.id, code: `T${fresh()}`, symbol: 'T', name: 'A token' }
+      const more = { contract_address: contract, contract_key: contract.toLowerCase(), decimals: 6 }
+      await test.deps.db
+        .insertInto('tokens')
+        .values({ ...token, ...more, created_at, updated_at: created_at })
+        .execute()
+      await test.deps.db
+        .insertInto('withheld_tokens')
+        .values({ vault_id: vault.id, token_id: id, created_at })
+        .execute()
+      return id
+    }),
+    rulesVersion: async () => {
+      const { body } = await admin.get(`/vaults/${code}/rules/versions?limit=1`)
+      return String(body.items[0].number)
+    },
     group: keep('group', group),
     leaver: keep('leaver', leaver),
     disabledUser: keep('disabledUser', async () => {
@@ -617,6 +647,9 @@ function absentResources(code: string): Resources {
     session: nothing,
     invitation: nothing,
     serviceToken: nothing,
+    changeSet: nothing,
+    withheldToken: nothing,
+    rulesVersion: async () => '1000000',
     group: nothing,
     membership: async () => ({ id: await nothing(), userId: `machine-${fresh()}` }),
     leaver: nothing,

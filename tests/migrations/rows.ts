@@ -721,25 +721,6 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
-  '0050-passkeys': [
-    [
-      'passkeys',
-      [
-        {
-          id: 'k0',
-          user_id: 'u1',
-          credential_id: Buffer.from('credential'),
-          public_key: Buffer.from('key'),
-          signatures: 0,
-          transports: ['internal'],
-          is_synced: false,
-          name: 'Phone',
-          created_at: at,
-        },
-      ],
-    ],
-    ['used_passkey_challenges', [{ challenge_hash: sha256('challenge'), expires_at: minute(5) }]],
-  ],
   '0045-screening': [
     [
       'screenings',
@@ -759,6 +740,39 @@ export const rowsAfter: Record<string, Rows> = {
         },
       ],
     ],
+  ],
+  '0047-rules-versions': [
+    ['rules_heads', [{ vault_id: 'v1', number: 1 }]],
+    [
+      'rules_versions',
+      [{ vault_id: 'v1', number: 1, document: '{}', hash: Buffer.alloc(32), author_id: null, created_at: at }],
+    ],
+  ],
+  '0048-governance': [
+    [
+      'governance',
+      [{ vault_id: 'v1', threshold: 0, loosening_delay_hours: 0, tightening_delay_hours: 0, updated_at: at }],
+    ],
+    [
+      'change_sets',
+      [
+        {
+          vault_id: 'v1',
+          id: 'cs1',
+          title: 'A change',
+          status: 'draft',
+          is_direct: false,
+          author_id: 'u1',
+          base_version: 1,
+          changes: '[]',
+          document: '{}',
+          direction: 'tightening',
+          created_at: at,
+          updated_at: at,
+        },
+      ],
+    ],
+    ['withheld_tokens', [{ vault_id: 'v1', token_id: 't1', created_at: at }]],
   ],
   '0049-backtests': [
     [
@@ -795,6 +809,25 @@ export const rowsAfter: Record<string, Rows> = {
         },
       ],
     ],
+  ],
+  '0050-passkeys': [
+    [
+      'passkeys',
+      [
+        {
+          id: 'k0',
+          user_id: 'u1',
+          credential_id: Buffer.from('credential'),
+          public_key: Buffer.from('key'),
+          signatures: 0,
+          transports: ['internal'],
+          is_synced: false,
+          name: 'Phone',
+          created_at: at,
+        },
+      ],
+    ],
+    ['used_passkey_challenges', [{ challenge_hash: sha256('challenge'), expires_at: minute(5) }]],
   ],
 }
 

@@ -1,4 +1,5 @@
 import { createStrongroom, type Strongroom, StrongroomError, type VaultClient } from '@strongroom/sdk'
+import { sayRulesWait } from './rules-waiting.ts'
 
 /** The service that this page came from; the cookie of the session is sent along by the browser. */
 export const strongroom: Strongroom = createStrongroom({ baseUrl: window.location.origin, fetch: fetchOrSignIn })
@@ -19,7 +20,14 @@ async function fetchOrSignIn(request: RequestInfo | URL, init?: RequestInit): Pr
   if (request instanceof Request) sayJson(request)
   const response = await fetch(request, init)
   if (response.status === 401) signIn()
+  if (response.status === 202) await noteWaiting(response.clone())
   return response
+}
+
+/** Each page that changes the rules would have to look at the answer otherwise, and in a vault with governance all of them wait. */
+async function noteWaiting(response: Response): Promise<void> {
+  const { request } = (await response.json()) as { request?: { id: string; action: string } }
+  if (request?.action === 'rules_change') sayRulesWait(request.id)
 }
 
 /** With the session cookie the service takes writes as JSON only, those without a body too: no form of another page can send them. */

@@ -61,7 +61,7 @@ export function administrationFlows(stack: () => Stack): void {
       const admin = await stack().client('admin')
       const { operationCategories } = admin.vault(vaultCode)
       const key = `rent_${Date.now()}`
-      const category = await operationCategories.create({ key, name: `Rent ${key}` })
+      const category = (await operationCategories.create({ key, name: `Rent ${key}` })).value!
       const { page, faults } = await open('/activity')
       await page.getByRole('button', { name: 'Category: Tag' }).first().click()
       const popover = page.getByRole('dialog', { name: 'Category' })

@@ -80,6 +80,11 @@ async function idsOf(stack: Stack): Promise<Record<string, string[]>> {
     vault.operationCategories.create({ key, name: 'Travel', emoji: '✈️', color: '#1D4ED8' }),
     vault.transfers.list({ status: 'confirmed', limit: 1 }).page(),
   ])
+  const change = {
+    action: 'policy_group_create' as const,
+    payload: { code: `night-${Date.now()}`, name: 'Night shift' },
+  }
+  const changeSet = await vault.changeSets.create({ title: 'A group for the night shift', changes: [change] })
   const [request, payout, book] = [await requestOf(stack), await payoutOf(stack), await bookOf(stack)]
   return {
     'addresses.$id': [address.id],
@@ -88,7 +93,8 @@ async function idsOf(stack: Stack): Promise<Record<string, string[]>> {
     'transfers.$id': [waiting.id, ...confirmed.items.map(({ id }) => id)],
     'deposits.$id': [deposits.items[0]!.id],
     'policies.$id': [policies.items[0]!.id],
-    'categories.$id': [category.id],
+    'categories.$id': [category.value!.id],
+    'rules.$id': [changeSet.id],
     'payouts.$id': [payout],
     'approvals.payout.$id': [payout],
     ...book,

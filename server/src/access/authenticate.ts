@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, prepared } from '../db/client.ts'
+import { type Db, prepared, type Trx } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member } from './caller.ts'
 import { isEveryone, isHeldEverywhere, isHeldUser, membershipOf } from './memberships.ts'
@@ -119,4 +119,20 @@ export async function findMember(
     where v.code = ${vaultCode}`.execute(db)
   const row = rows[0]
   return { vaultExists: row !== undefined, member: row === undefined ? null : toMember(caller, row) }
+}
+
+/** A user as a member of a vault, for what was asked for earlier or names no vault in its path; null if they are none now. */
+export async function findMemberById(db: Db | Trx, vaultId: string, userId: string): Promise<Member | null> {
+  const { rows } = await sql<
+    MembershipRow & { user_id: string; kind: Caller['kind']; email: string | null; is_platform_admin: boolean }
+  >`
+    select u.id as user_id, u.kind, u.email, u.is_platform_admin, ${membershipColumns(sql`u.id`)}
+    from users u join vaults v on v.id = ${vaultId}
+    cross join lateral ${membershipOf(sql`v.id`, sql`u.id`)} g
+    ${joinEveryone}
+    where u.id = ${userId} and u.disabled_at is null`.execute(db)
+  const row = rows[0]
+  if (row === undefined) return null
+  const { kind, email, is_platform_admin: isPlatformAdmin } = row
+  return toMember({ userId, kind, email, isPlatformAdmin, sessionId: null, expiresAt: null }, row)
 }

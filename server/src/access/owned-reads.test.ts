@@ -60,6 +60,7 @@ const allowed: Record<string, string> = {
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/sumVelocityOfBatch': 'as sumVelocity',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
+  'rules/governance/vaultOf': 'of a table that is one of three, none of them anybody’s',
   'rules/policies/listNamedAmong': 'an administrator writes a policy; only whether what it names exists',
   'rules/policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
   'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',

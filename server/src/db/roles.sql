@@ -9,3 +9,4 @@ grant update (outcome, reason, vault_id, deposit_id, quarantined, quarantine_key
 revoke update, delete, truncate on holds from strongroom_app;
 grant update (released_at, released_by_id, release_reason, reserved) on holds to strongroom_app;
 revoke delete, truncate on screenings from strongroom_app;
+revoke update, delete, truncate on rules_versions from strongroom_app;

@@ -308,6 +308,28 @@ export interface Changes {
   xid: Generated<string>;
 }
 
+export interface ChangeSets {
+  applied_version: number | null;
+  apply_at: Timestamp | null;
+  author_id: string;
+  base_version: number;
+  changes: Json;
+  created_at: Timestamp;
+  direction: string;
+  document: Json;
+  failure_reason: string | null;
+  id: string;
+  is_direct: boolean;
+  request_id: string | null;
+  resolved_at: Timestamp | null;
+  resolved_by_id: string | null;
+  secrets: Buffer | null;
+  status: string;
+  title: string;
+  updated_at: Timestamp;
+  vault_id: string;
+}
+
 export interface Counterparties {
   archived_at: Timestamp | null;
   avatar_uri: string | null;
@@ -389,6 +411,15 @@ export interface EntitledVoters {
 export interface FailedRedemptions {
   failed_at: Timestamp;
   sender: string;
+}
+
+export interface Governance {
+  approver_group_id: string | null;
+  loosening_delay_hours: number;
+  threshold: number;
+  tightening_delay_hours: number;
+  updated_at: Timestamp;
+  vault_id: string;
 }
 
 export interface HeldRates {
@@ -786,6 +817,23 @@ export interface Routes {
   vault_id: string;
 }
 
+export interface RulesHeads {
+  number: number;
+  published_in: string | null;
+  vault_id: string;
+}
+
+export interface RulesVersions {
+  author_id: string | null;
+  change_set_id: string | null;
+  created_at: Timestamp;
+  direction: string | null;
+  document: Json;
+  hash: Buffer;
+  number: number;
+  vault_id: string;
+}
+
 export interface Screenings {
   answered_at: Timestamp | null;
   asked_at: Timestamp | null;
@@ -973,6 +1021,12 @@ export interface WalletEvents {
   vault_id: string | null;
 }
 
+export interface WithheldTokens {
+  created_at: Timestamp;
+  token_id: string;
+  vault_id: string;
+}
+
 export interface DB {
   address_grants: AddressGrants;
   address_group_grants: AddressGroupGrants;
@@ -994,6 +1048,7 @@ export interface DB {
   category_assignments: CategoryAssignments;
   category_fields: CategoryFields;
   category_grants: CategoryGrants;
+  change_sets: ChangeSets;
   changes: Changes;
   counterparties: Counterparties;
   counterparty_addresses: CounterpartyAddresses;
@@ -1003,6 +1058,7 @@ export interface DB {
   deposits: Deposits;
   entitled_voters: EntitledVoters;
   failed_redemptions: FailedRedemptions;
+  governance: Governance;
   held_rates: HeldRates;
   holds: Holds;
   idempotency_keys: IdempotencyKeys;
@@ -1031,6 +1087,8 @@ export interface DB {
   report_export_chunks: ReportExportChunks;
   report_exports: ReportExports;
   routes: Routes;
+  rules_heads: RulesHeads;
+  rules_versions: RulesVersions;
   screenings: Screenings;
   service_tokens: ServiceTokens;
   sessions: Sessions;
@@ -1045,4 +1103,5 @@ export interface DB {
   vault_networks: VaultNetworks;
   vaults: Vaults;
   wallet_events: WalletEvents;
+  withheld_tokens: WithheldTokens;
 }

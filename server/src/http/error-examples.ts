@@ -73,6 +73,10 @@ const words: Partial<Record<Reason, Words>> = {
   quorum_unreachable: 'Fewer people may vote than the policy requires',
   rate_not_recorded: 'No rate of the time of the operation is recorded',
   route_is_dynamic: 'A dynamic route has no variants',
+  rules_changed: {
+    message: 'The rules were changed after the change set was drafted; rebase it',
+    details: 'Version 8 differs from version 7 in: policy "Large payments"',
+  },
   system_object: 'A system group cannot be deleted',
   transfer_halted: 'The transfer is halted',
   transfers_in_flight: '3 transfers of the vault are in flight; change the wallet service when they have ended',

@@ -32,6 +32,10 @@ export const tags: { name: string; description: string }[] = [
     name: 'Policies',
     description: 'Groups of people and the rules that allow, block or ask for votes; trying them out.',
   },
+  {
+    name: 'Governance',
+    description: 'Who must agree to changes of the rules, change sets that bundle them, and their versions.',
+  },
   { name: 'Approval requests', description: 'Changes that wait for votes before they take effect.' },
   { name: 'Holds', description: 'What must stop at once: who stopped it and why, and who let it go on.' },
   {

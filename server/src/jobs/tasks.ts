@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { governedOf } from '../governed.ts'
 import { runDueBacktests } from '../modules/money/backtests/run.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
 import { runDueScreenings } from '../modules/money/screening/run.ts'
@@ -10,6 +11,7 @@ import { sealAuditRecords } from '../modules/record/audit/seal.ts'
 import { pollRates } from '../modules/registry/rates/poll.ts'
 import { runDueExports } from '../modules/reports/exports/run.ts'
 import { expireRequests } from '../modules/rules/approval-requests/vote.ts'
+import { applyDueChangeSets } from '../modules/rules/governance/due.ts'
 import { deleteExpiredRows } from './housekeeping.ts'
 import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
@@ -36,6 +38,11 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'note-stuck-transfers', everyMilliseconds: 10_000, run: () => noteStuckTransfers(deps) },
     { name: 'post-fees', everyMilliseconds: 30_000, run: () => postOutstandingFees(deps) },
     { name: 'expire-approvals', everyMilliseconds: 1_000, run: () => expireRequests(deps) },
+    {
+      name: 'apply-rules',
+      everyMilliseconds: 1_000,
+      run: () => applyDueChangeSets({ deps, governed: governedOf(deps) }),
+    },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },

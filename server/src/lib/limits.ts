@@ -299,3 +299,10 @@ export const preferencesBytesMax = 32_768
 
 /** After this time an event that matches no address is marked. */
 export const unmatchedHoursMax = 24
+
+/** The longest delay of an approved change of the rules, 30 days. */
+export const governanceDelayHoursMax = 720
+/** The most changes of one change set. */
+export const changesPerSetMax = 200
+/** How many change sets of a vault may wait for votes or for their time at once. */
+export const waitingChangeSetsMax = 50

@@ -66,6 +66,7 @@ export const reasons = {
   quorum_unreachable: 409,
   rate_not_recorded: 409,
   route_is_dynamic: 409,
+  rules_changed: 409,
   system_object: 409,
   transfer_halted: 409,
   transfers_in_flight: 409,

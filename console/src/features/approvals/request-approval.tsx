@@ -1,11 +1,12 @@
 import type { ApprovalRequest } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
 import { holdQuery } from '../holds/queries.ts'
@@ -42,6 +43,11 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
         <Payload request={request} />
         {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
+        {request.action === 'rules_change' && (
+          <Link to="/v/$code/rules/$id" params={{ code, id: request.targetId ?? '' }} className={buttonClass()}>
+            {t('See what it changes')}
+          </Link>
+        )}
       </Card>
       <Card title={t('About this request')}>
         <Facts

@@ -59,6 +59,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     transfer_resolve: t('Resolution of a stuck transfer'),
     event_resolve: t('Decision on a held deposit'),
     transfer_replace: t('Higher fee of a transfer'),
+    rules_change: t('Change of the rules'),
   }
   return words[action]
 }

@@ -45,7 +45,11 @@ export function CategoriesPage({ code }: { code: string }) {
       <Sheet wide open={creating} title={t('New category')} onClose={() => create(false)}>
         <CategoryForm
           {...{ code, isAdmin }}
-          onDone={({ id }) => void navigate({ to: '/v/$code/categories/$id', params: { code, id } })}
+          onDone={(made) =>
+            void (made === null
+              ? navigate({ to: '/v/$code/categories', params: { code } })
+              : navigate({ to: '/v/$code/categories/$id', params: { code, id: made.id } }))
+          }
         />
       </Sheet>
     </Page>

@@ -18,7 +18,8 @@ type CategoryFormProps = {
   category?: OperationCategory
   /** Scopes and votes are for administrators; others leave them as they are. */
   isAdmin: boolean
-  onDone: (category: OperationCategory) => void
+  /** null: the new category waits for votes. */
+  onDone: (category: OperationCategory | null) => void
 }
 
 const shown = ['key', 'name', 'description', 'emoji', 'appliesTo', 'approvalThreshold']
@@ -27,18 +28,19 @@ const shown = ['key', 'name', 'description', 'emoji', 'appliesTo', 'approvalThre
 export function CategoryForm({ code, category, isAdmin, onDone }: CategoryFormProps) {
   const idempotencyKey = useRef(crypto.randomUUID())
   const { register, handleSubmit, watch } = useForm<Values>({ defaultValues: valuesOf(category) })
-  const write = useWrite<Values, OperationCategory>({
+  const write = useWrite<Values, OperationCategory | null>({
     renews: ['categories', code],
     said: category === undefined ? t('The category is created') : t('The category is changed'),
-    onDone,
-    write: (values) => {
+    onDone: (made) => onDone(made ?? category ?? null),
+    write: async (values) => {
       const { operationCategories } = vaultOf(code)
       const { key, ...change } = bodyOf(values)
       if (category === undefined) {
-        return operationCategories.create({ key, ...change }, { idempotencyKey: idempotencyKey.current })
+        return (await operationCategories.create({ key, ...change }, { idempotencyKey: idempotencyKey.current })).value
       }
       const { name, description, emoji, appliesTo } = change
-      return operationCategories.update(category.id, isAdmin ? change : { name, description, emoji, appliesTo })
+      const own = isAdmin ? change : { name, description, emoji, appliesTo }
+      return (await operationCategories.update(category.id, own)).value
     },
   })
   const { fields } = write

@@ -102,15 +102,18 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
   const [groupIds, setGroupIds] = useState<string[]>([])
   const [secret, setSecret] = useState<string | null>(null)
   const { register, handleSubmit } = useForm<TokenValues>({ defaultValues: { name: '', day: '' } })
-  const write = useWrite<TokenValues, ServiceToken>({
+  const write = useWrite<TokenValues, Pick<ServiceToken, 'token'>>({
     renews: ['people', code],
     said: t('The token is created'),
     onDone: ({ token }) => (token === undefined ? close() : setSecret(token)),
-    write: ({ name, day }) =>
-      vaultOf(code).serviceTokens.create(
-        { name, groupIds, expiresAt: endOfDay(day) },
-        { idempotencyKey: idempotencyKey.current },
-      ),
+    write: async ({ name, day }) => {
+      const body = { name, groupIds, expiresAt: endOfDay(day) }
+      const { value, pendingApproval } = await vaultOf(code).serviceTokens.create(body, {
+        idempotencyKey: idempotencyKey.current,
+      })
+      // It is shown now either way; while others vote it is not valid yet.
+      return value ?? pendingApproval
+    },
   })
   if (secret !== null) return <Secret secret={secret} close={close} />
   const options = (groups.data ?? [])

@@ -12,6 +12,7 @@ import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
+import { isWithheld } from '../../registry/tokens/withheld.ts'
 import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
@@ -280,7 +281,8 @@ export function lockTransfersOf(trx: Trx, vaultId: string, payoutId: string): Pr
 async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>): Promise<LockedTransfer[]> {
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
     select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
-      t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
+      t.next_attempt_at, k.enabled and not ${isWithheld(sql`o.vault_id`, sql`k.id`)} as token_enabled,
+      v.locked_at is not null as vault_locked, t.payload_hash,
       t.wallet_tx_hash, t.replaced_tx_hashes, t.halt_reason, t.payout_id, t.attempts, t.fee, t.fee_posted, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
     from ${sharedHoldLock(vaultId)}

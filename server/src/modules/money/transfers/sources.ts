@@ -6,6 +6,7 @@ import { type AddressOwner, ownerOfAddress } from '../../address-book/counterpar
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
+import { isWithheld } from '../../registry/tokens/withheld.ts'
 import { sharedHoldLock } from '../../rules/holds/active.ts'
 import type { OrderBody } from './payload.ts'
 
@@ -96,7 +97,8 @@ const sourceColumns = (scope: AddressScope, key: RawBuilder<string | null>) => s
   a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id,
   ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug,
   n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
-  t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
+  t.contract_address, t.decimals, t.enabled and not ${isWithheld(sql`a.vault_id`, sql`t.id`)} as token_enabled,
+  l.balance as available, d.id as to_address_id,
   ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, key)} as counterparty,
   ${recipientSignsOf(sql`a.vault_id`, key)} as recipient,
   r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,

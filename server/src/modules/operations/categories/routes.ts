@@ -4,6 +4,8 @@ import { created, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { governedIn } from '../../rules/governance/govern.ts'
 import { createCategory, updateCategory } from './actions.ts'
 import { addField, deleteField, updateField } from './field-actions.ts'
 import { toCategoryField, toOperationCategory } from './present.ts'
@@ -27,6 +29,7 @@ const ofField = { access: 'member', params: CategoryFieldParams } as const
 
 export function operationCategoryRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Operation categories')
+  const governed = governedIn(deps)
 
   api.get(
     '/vaults/:code/operation-categories',
@@ -61,12 +64,15 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
         'both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
         'operation assigns and edits. 409 when the vault has a category of this key.',
       access: 'administrator',
-      errors: ['already_exists'],
+      errors: ['already_exists', 'limit_reached', 'quorum_unreachable'],
       params: VaultParams,
       body: CategoryCreation,
-      answers: { 201: OperationCategory },
+      answers: { 201: OperationCategory, 202: WaitingAction },
     },
-    async (trx, { body, ...by }) => created(toOperationCategory(await createCategory(trx, body, by), by.member)),
+    (trx, { body, ...by }) =>
+      governed(trx, by, ['category_create', null, body], async () =>
+        created(toOperationCategory(await createCategory(trx, body, by), by.member)),
+      ),
   )
 
   api.get(
@@ -99,13 +105,22 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
         'settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
         'false`.',
       access: 'member',
-      errors: ['administrator_required', 'not_permitted', 'archived', 'system_object'],
+      errors: [
+        'administrator_required',
+        'not_permitted',
+        'archived',
+        'system_object',
+        'limit_reached',
+        'quorum_unreachable',
+      ],
       ...ofCategory,
       body: CategoryUpdate,
-      answers: { 200: OperationCategory },
+      answers: { 200: OperationCategory, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) =>
-      ok(toOperationCategory(await updateCategory(trx, params.id, body, by), by.member)),
+    (trx, { params, body, ...by }) =>
+      governed(trx, by, ['category_update', params.id, body], async () =>
+        ok(toOperationCategory(await updateCategory(trx, params.id, body, by), by.member)),
+      ),
   )
 
   api.post(
@@ -179,12 +194,14 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       description:
         'The people and groups who approve changes of values. For administrators. The list is replaced as a whole.',
       access: 'administrator',
-      errors: ['archived'],
+      errors: ['archived', 'limit_reached', 'quorum_unreachable'],
       ...ofCategory,
       body: CategoryApprovers,
-      answers: { 200: OperationCategory },
+      answers: { 200: OperationCategory, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) =>
-      ok(toOperationCategory(await replaceApprovers(trx, params.id, body, by), by.member)),
+    (trx, { params, body, ...by }) =>
+      governed(trx, by, ['category_approvers_replace', params.id, body], async () =>
+        ok(toOperationCategory(await replaceApprovers(trx, params.id, body, by), by.member)),
+      ),
   )
 }

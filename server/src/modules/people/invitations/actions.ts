@@ -9,6 +9,7 @@ import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
+import { publishing } from '../../rules/governance/versions.ts'
 import { insertMemberships } from '../../rules/policies/queries.ts'
 import { findInvitation, type InvitationRow, listInvitableGroups } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
@@ -128,24 +129,46 @@ export async function lockPendingInvitations(trx: Trx, email: string): Promise<n
 
 /** Accepts every pending invitation of the e-mail for its user: memberships and status in one transaction. */
 export async function acceptInvitations(trx: Trx, email: string, userId: string, now: Date): Promise<void> {
-  const accepted = await trx
-    .updateTable('invitations')
-    .set({ status: 'accepted', accepted_at: now, accepted_user_id: userId, updated_at: now })
+  const pending = await trx
+    .selectFrom('invitations')
+    .select(['vault_id', 'id'])
     .where('email', '=', email)
     .where('status', '=', 'pending')
-    .returning(['vault_id', 'id'])
+    .orderBy('vault_id')
     .execute()
-  for (const { vault_id: vaultId, id } of accepted) {
-    const groups = await trx
-      .selectFrom('invitation_groups')
-      .select('group_id')
-      .where('vault_id', '=', vaultId)
-      .where('invitation_id', '=', id)
-      .orderBy('id')
-      .execute()
-    const groupIds = groups.map((group) => group.group_id)
-    await insertMemberships(trx, { vaultId, groupIds, userId, now })
-    const by = { vaultId, actorId: userId, now }
-    await audit(trx, by, 'invitation.accepted', { type: 'invitation', id }, { email, groupIds })
+  for (const { vault_id: vaultId, id } of pending) {
+    // Who invited has decided about the membership; it is a state of the rules of its own all the same.
+    await publishing(trx, vaultId, { actorId: userId, now }, () =>
+      acceptInvitation(trx, { vaultId, id, email }, { userId, now }),
+    )
   }
+}
+
+async function acceptInvitation(
+  trx: Trx,
+  { vaultId, id, email }: { vaultId: string; id: string; email: string },
+  { userId, now }: { userId: string; now: Date },
+): Promise<void> {
+  await trx
+    .updateTable('invitations')
+    .set({ status: 'accepted', accepted_at: now, accepted_user_id: userId, updated_at: now })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+  const groups = await trx
+    .selectFrom('invitation_groups')
+    .select('group_id')
+    .where('vault_id', '=', vaultId)
+    .where('invitation_id', '=', id)
+    .orderBy('id')
+    .execute()
+  const groupIds = groups.map((group) => group.group_id)
+  await insertMemberships(trx, { vaultId, groupIds, userId, now })
+  await audit(
+    trx,
+    { vaultId, actorId: userId, now },
+    'invitation.accepted',
+    { type: 'invitation', id },
+    { email, groupIds },
+  )
 }

@@ -4,6 +4,8 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { IdParams, Ref, VaultParams } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { govern, governedBy, vaultOf } from '../../rules/governance/govern.ts'
 import { createInvitation, revokeInvitation } from './actions.ts'
 import { toInvitation, toInvitationWithToken } from './present.ts'
 import { findInvitation, listInvitations } from './queries.ts'
@@ -22,12 +24,16 @@ export function invitationRoutes(app: App, deps: Deps): void {
         'answer holds its token. 409 when an invitation of this e-mail address to the vault is pending.',
       access: 'caller',
       body: CreateInvitation,
-      answers: { 201: Invitation },
-      errors: [404, 'administrator_required', 'already_exists'],
+      answers: { 201: Invitation, 202: WaitingAction },
+      errors: [404, 'administrator_required', 'already_exists', 'limit_reached', 'quorum_unreachable'],
     },
     async (trx, { body, ...by }) => {
-      const { row, token } = await createInvitation(trx, deps, body, by)
-      return created(toInvitationWithToken(row, token), { secrets: ['token'] })
+      const vaultId = await vaultOf(trx, 'policy_groups', body.groupIds[0]!, by.caller.userId)
+      const change = { action: 'invitation_create' as const, targetId: null, payload: body }
+      return govern(trx, { deps }, { vaultId, ...by }, change, async () => {
+        const { row, token } = await createInvitation(trx, deps, body, by)
+        return created(toInvitationWithToken(row, token), { secrets: ['token'] })
+      })
     },
   )
 
@@ -58,10 +64,13 @@ export function invitationRoutes(app: App, deps: Deps): void {
         'from the groups instead.',
       access: 'caller',
       params: IdParams,
-      answers: { 200: Invitation },
-      errors: [404, 'wrong_state'],
+      answers: { 200: Invitation, 202: WaitingAction },
+      errors: [404, 'wrong_state', 'limit_reached', 'quorum_unreachable'],
     },
-    async (trx, { params, ...by }) => ok(toInvitation(await revokeInvitation(trx, params.id, by))),
+    (trx, { params, ...by }) =>
+      governedBy(deps, 'invitations')(trx, by, ['invitation_revoke', params.id, {}], async () =>
+        ok(toInvitation(await revokeInvitation(trx, params.id, by))),
+      ),
   )
 
   api.get(

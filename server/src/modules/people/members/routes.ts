@@ -1,6 +1,9 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
+import { noContent } from '../../../http/mutate.ts'
 import { VaultParams } from '../../../http/schema.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { governedIn } from '../../rules/governance/govern.ts'
 import { removeFromVault } from '../../rules/policies/group-actions.ts'
 import { outlooksOf } from '../../rules/policies/outlook.ts'
 import { listAllCandidates } from '../../rules/policies/queries.ts'
@@ -12,6 +15,7 @@ const ofMember = { access: 'member', params: VaultParams } as const
 
 export function memberRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'People')
+  const governed = governedIn(deps)
 
   api.list(
     '/vaults/:code/members',
@@ -39,11 +43,15 @@ export function memberRoutes(app: App, deps: Deps): void {
         'request. What they made stays: revoke their service tokens and invitations. 404 for who is in no group; 409 for ' +
         'the last administrator of the vault who can sign in.',
       access: 'administrator',
-      errors: ['not_found', 'last_administrator'],
+      errors: ['not_found', 'last_administrator', 'limit_reached', 'quorum_unreachable'],
       params: VaultMemberParams,
-      answers: { 204: null },
+      answers: { 202: WaitingAction, 204: null },
     },
-    (trx, { params, ...by }) => removeFromVault(trx, params.userId, by),
+    (trx, { params, ...by }) =>
+      governed(trx, by, ['member_remove', params.userId, {}], async () => {
+        await removeFromVault(trx, params.userId, by)
+        return noContent()
+      }),
   )
 
   api.get(

@@ -1,9 +1,7 @@
-import { serviceTokenPrefix } from '../../../access/authenticate.ts'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
 import { insertMemberships } from '../../rules/policies/queries.ts'
 import { tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
@@ -12,14 +10,15 @@ import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTok
 import type { CreateServiceToken } from './schema.ts'
 
 /**
- * Creates a service: its own user in the given groups, and the token it acts with, of which only the digest is stored.
+ * Creates a service: its own user in the given groups, and the digest of the token it acts with.
  * @throws 400 for a past expiry or the group `everyone`, 404 for a group that the vault does not have
  */
 export async function createServiceToken(
   trx: Trx,
   { name, groupIds, expiresAt = null }: CreateServiceToken,
   by: ByMember,
-): Promise<{ row: ServiceTokenRow; token: string }> {
+  tokenHash: Buffer,
+): Promise<{ row: ServiceTokenRow }> {
   const { member, now } = by
   if (expiresAt !== null && new Date(expiresAt) <= now) throw badRequest('expiresAt', 'must lie in the future')
   const vaultId = member.vault.id
@@ -31,7 +30,6 @@ export async function createServiceToken(
 
   const { userId } = await insertServiceUser(trx, name, now)
   await insertMemberships(trx, { vaultId, groupIds, userId, now })
-  const token = newSecret(serviceTokenPrefix)
   const row = await trx
     .insertInto('service_tokens')
     .values({
@@ -39,7 +37,7 @@ export async function createServiceToken(
       id: newId(now),
       user_id: userId,
       name,
-      token_hash: sha256(token),
+      token_hash: tokenHash,
       created_by_id: member.userId,
       created_at: now,
       expires_at: expiresAt,
@@ -48,7 +46,7 @@ export async function createServiceToken(
     .executeTakeFirstOrThrow()
   const details = { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null }
   await announceServiceToken(trx, { verb: 'created', id: row.id, name, details, groups }, by)
-  return { row, token }
+  return { row }
 }
 
 /**

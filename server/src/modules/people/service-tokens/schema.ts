@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Id, Name, Nullable, ProfileBeside, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Id, Name, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
+import { ApprovalRequest } from '../../rules/approval-requests/schema.ts'
 
 export const ServiceToken = Closed(
   {
@@ -45,6 +46,19 @@ export const CreateServiceToken = Closed({
     ),
   ),
 })
+/** The answer while the service waits for votes. */
+export const WaitingServiceToken = Closed(
+  {
+    request: Ref(ApprovalRequest),
+    token: Type.Optional(
+      Type.String({
+        description: 'Shown once; it is valid from the moment on at which the request is applied.',
+        examples: ['srk_q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs'],
+      }),
+    ),
+  },
+  { $id: 'WaitingServiceToken' },
+)
 export type CreateServiceToken = Static<typeof CreateServiceToken>
 
-export const serviceTokenComponents = [ServiceToken]
+export const serviceTokenComponents = [ServiceToken, WaitingServiceToken]

@@ -6,6 +6,7 @@ import { newId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
 import { findToken, listTokensOfCodes, listVaultIdsUsingToken, type TokenRow } from '../tokens/queries.ts'
+import { isUsedUnderGovernance } from '../tokens/withheld.ts'
 import { differ, findJump } from './jump.ts'
 import {
   findBenchmarks,
@@ -25,8 +26,8 @@ export type RateRules = {
 }
 
 /**
- * Records a rate by hand. A rate that jumps is held back: no operation uses it until a second person confirms it. Returns
- * the held rate, or null if the rate is in effect.
+ * Records a rate by hand. A rate that jumps is held back: no operation uses it until a second person confirms it; so is every
+ * rate of a token that a vault with governance uses. Returns the held rate, or null if the rate is in effect.
  * @throws 400 for a rate of 0 or from the future, 404 for an unknown token, 409 when the token has a rate of that time
  */
 export async function recordRate(
@@ -42,7 +43,8 @@ export async function recordRate(
   if (await hasRateAt(trx, rate)) throw conflict('already_exists', 'The token already has a rate of this time')
   const benchmarks = (await findBenchmarks(trx, [token.id], now)).get(token.id) ?? null
   const jumpsFrom = findJump(rate.usdRate, benchmarks, rules.jumpFactorHundredths)
-  if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst)) {
+  const isGoverned = await isUsedUnderGovernance(trx, token.id)
+  if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst) || isGoverned) {
     return holdRate(trx, token, rate, { jumpsFrom, actorId: caller.userId, now })
   }
   await insertRates(trx, [rate], { confirmedById: null, now })

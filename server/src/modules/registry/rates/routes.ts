@@ -25,7 +25,8 @@ export function rateRoutes(app: App, deps: Deps): void {
         'For platform administrators. An operation uses the newest rate that is at most 15 minutes old. A rate that ' +
         'differs from an earlier one by more than the factor `RATE_JUMP_FACTOR` is held back: the answer is 202, and no ' +
         'operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of ' +
-        'a token is held back, too. A token has one rate per moment: a second one is a 409.',
+        'a token is held back, too, and so is every rate of a token that a vault with governance uses. A token has one ' +
+        'rate per moment: a second one is a 409.',
       access: 'platform',
       params: IdParams,
       body: RateBody,

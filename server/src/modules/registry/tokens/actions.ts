@@ -12,6 +12,7 @@ import { announceRegistryChange, quote } from '../../record/notifications/announ
 import { findNetworkById, findNetworkBySlug, type NetworkRow } from '../networks/queries.ts'
 import { findToken, listVaultIdsUsingToken, lockToken, type TokenRow } from './queries.ts'
 import type { TokenCreation, TokenUpdate } from './schema.ts'
+import { withholdToken } from './withheld.ts'
 
 /**
  * Registers a token on its network.
@@ -62,6 +63,7 @@ export async function createToken(
   const words = { sentence: `The token ${quote(body.name)} was registered`, after: details }
   const event = { actorId: caller.userId, action: 'token.created', targetType: 'token', targetId: id, details, now }
   await announceRegistryChange(trx, { ...event, words }, [])
+  await withholdToken(trx, id, now)
   return (await findToken(trx, id))!
 }
 
@@ -89,6 +91,7 @@ export async function updateToken(
     })
     .where('id', '=', id)
     .execute()
+  if (after.enabled && !enabled) await withholdToken(trx, id, now)
   const event = {
     actorId: caller.userId,
     action: 'token.updated',

@@ -81,6 +81,8 @@ export type PolicySnapshot = {
   allowInitiatorApproval: boolean
   rules: Rule[]
   approvers: Approver[]
+  /** The version of the rules that it was read from; missing before the first, and for a policy that is only tried. */
+  rulesVersion?: number | null
 }
 
 export type Decision = {

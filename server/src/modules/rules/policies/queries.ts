@@ -74,7 +74,8 @@ function candidates(vaultId: string, groupIds: string[], condition: RawBuilder<u
   return sql<PolicySnapshot>`
     select p.id, p.group_id as "groupId", p.code, p.name, p.action_type as "actionType", p.effect,
       p.block_reason as "blockReason", p.approval_threshold as "approvalThreshold", p.admin_bypass as "adminBypass",
-      p.allow_initiator_approval as "allowInitiatorApproval", p.rules, coalesce(a.approvers, '[]') as approvers
+      p.allow_initiator_approval as "allowInitiatorApproval", p.rules, coalesce(a.approvers, '[]') as approvers,
+      (select h.number from rules_heads h where h.vault_id = ${vaultId}) as "rulesVersion"
     from policies p
     left join lateral (
       select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('kind', a.kind, 'id', coalesce(a.user_id, a.group_id),

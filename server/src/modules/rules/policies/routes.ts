@@ -1,8 +1,10 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, ok } from '../../../http/mutate.ts'
+import { created, noContent, ok } from '../../../http/mutate.ts'
 import { IdParams, VaultParams } from '../../../http/schema.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
+import { WaitingAction } from '../approval-requests/schema.ts'
+import { governedBy, governedIn } from '../governance/govern.ts'
 import { createPolicy, deletePolicy, updatePolicy } from './actions.ts'
 import { PolicySelectors } from './form-schema.ts'
 import { addMember, createPolicyGroup, deletePolicyGroup, removeMember, updatePolicyGroup } from './group-actions.ts'
@@ -33,12 +35,19 @@ import {
 } from './schema.ts'
 import { assertReadable } from './vault-role.ts'
 
+/** In a vault with governance a change waits for votes, which may be impossible. */
+const waiting = ['limit_reached', 'quorum_unreachable'] as const
 const toRead = { access: 'caller', params: IdParams, errors: ['caller_held', 'not_found'] } as const
 const toChange = { access: 'caller', params: IdParams, errors: [403, 404] } as const
 
 export function policyRoutes(app: App, deps: Deps): void {
   images(app, deps)
   const api = endpoints(app, deps, 'Policies')
+  const governed = {
+    in: governedIn(deps),
+    group: governedBy(deps, 'policy_groups'),
+    policy: governedBy(deps, 'policies'),
+  }
 
   api.list(
     '/vaults/:code/policy-groups',
@@ -63,12 +72,15 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Create a policy group',
       description: 'For administrators of the vault. 409 when the vault has a group of this code.',
       access: 'administrator',
-      errors: ['not_found', 'already_exists'],
+      errors: ['not_found', 'already_exists', ...waiting],
       params: VaultParams,
       body: CreatePolicyGroup,
-      answers: { 201: PolicyGroup },
+      answers: { 201: PolicyGroup, 202: WaitingAction },
     },
-    async (trx, { body, ...by }) => created(toPolicyGroup(await createPolicyGroup(trx, body, by))),
+    (trx, { body, ...by }) =>
+      governed.in(trx, by, ['policy_group_create', null, body], async () =>
+        created(toPolicyGroup(await createPolicyGroup(trx, body, by))),
+      ),
   )
 
   api.get(
@@ -91,11 +103,14 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Update a policy group',
       description: 'For administrators of the vault. The code of a system group cannot be changed.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
       body: UpdatePolicyGroup,
-      answers: { 200: PolicyGroup },
+      answers: { 200: PolicyGroup, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) => ok(toPolicyGroup(await updatePolicyGroup(trx, params.id, body, by))),
+    (trx, { params, body, ...by }) =>
+      governed.group(trx, by, ['policy_group_update', params.id, body], async () =>
+        ok(toPolicyGroup(await updatePolicyGroup(trx, params.id, body, by))),
+      ),
   )
 
   api.delete(
@@ -107,10 +122,14 @@ export function policyRoutes(app: App, deps: Deps): void {
         'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
         'policies or approves for a policy or a category, and while a rule of a policy names it.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found', 'in_use', 'system_object'],
-      answers: { 204: null },
+      errors: ['administrator_required', 'caller_held', 'not_found', 'in_use', 'system_object', ...waiting],
+      answers: { 202: WaitingAction, 204: null },
     },
-    (trx, { params, ...by }) => deletePolicyGroup(trx, params.id, by),
+    (trx, { params, ...by }) =>
+      governed.group(trx, by, ['policy_group_delete', params.id, {}], async () => {
+        await deletePolicyGroup(trx, params.id, by)
+        return noContent()
+      }),
   )
 
   api.post(
@@ -121,12 +140,14 @@ export function policyRoutes(app: App, deps: Deps): void {
       description:
         'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
       body: AddMember,
-      answers: { 201: PolicyGroupMembership },
+      answers: { 201: PolicyGroupMembership, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) =>
-      created(toMembership(await addMember(trx, { groupId: params.id, userId: body.userId }, by))),
+    (trx, { params, body, ...by }) =>
+      governed.group(trx, by, ['policy_group_member_add', params.id, body], async () =>
+        created(toMembership(await addMember(trx, { groupId: params.id, userId: body.userId }, by))),
+      ),
   )
 
   api.delete(
@@ -138,11 +159,15 @@ export function policyRoutes(app: App, deps: Deps): void {
         'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
         'membership in the group; 409 for the last administrator of the vault who can sign in.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found', 'last_administrator'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'last_administrator', ...waiting],
       params: MemberParams,
-      answers: { 204: null },
+      answers: { 202: WaitingAction, 204: null },
     },
-    (trx, { params, ...by }) => removeMember(trx, { groupId: params.id, userId: params.userId }, by),
+    (trx, { params, ...by }) =>
+      governed.group(trx, by, ['policy_group_member_remove', params.id, { userId: params.userId }], async () => {
+        await removeMember(trx, { groupId: params.id, userId: params.userId }, by)
+        return noContent()
+      }),
   )
 
   api.post(
@@ -154,11 +179,14 @@ export function policyRoutes(app: App, deps: Deps): void {
         'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
         'vault has a policy of this code.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
       body: CreatePolicy,
-      answers: { 201: Policy },
+      answers: { 201: Policy, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) => created(toPolicy(await createPolicy(trx, params.id, draftOf(body), by))),
+    (trx, { params, body, ...by }) =>
+      governed.group(trx, by, ['policy_create', params.id, body], async () =>
+        created(toPolicy(await createPolicy(trx, params.id, draftOf(body), by))),
+      ),
   )
 
   api.list(
@@ -213,11 +241,14 @@ export function policyRoutes(app: App, deps: Deps): void {
       description:
         'For administrators of the vault. Fields that are left out stay; `rules` and `approvers` are replaced as a whole.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
       body: UpdatePolicy,
-      answers: { 200: Policy },
+      answers: { 200: Policy, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) => ok(toPolicy(await updatePolicy(trx, params.id, body, by))),
+    (trx, { params, body, ...by }) =>
+      governed.policy(trx, by, ['policy_update', params.id, body], async () =>
+        ok(toPolicy(await updatePolicy(trx, params.id, body, by))),
+      ),
   )
 
   api.delete(
@@ -227,10 +258,14 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Delete a policy',
       description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
       ...toChange,
-      errors: ['administrator_required', 'caller_held', 'not_found'],
-      answers: { 204: null },
+      errors: ['administrator_required', 'caller_held', 'not_found', ...waiting],
+      answers: { 202: WaitingAction, 204: null },
     },
-    (trx, { params, ...by }) => deletePolicy(trx, params.id, by),
+    (trx, { params, ...by }) =>
+      governed.policy(trx, by, ['policy_delete', params.id, {}], async () => {
+        await deletePolicy(trx, params.id, by)
+        return noContent()
+      }),
   )
 }
 

@@ -19,6 +19,7 @@ export const gatedActions = [
   'transfer_resolve',
   'event_resolve',
   'transfer_replace',
+  'rules_change',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -40,6 +41,7 @@ export type TargetType =
   | 'hold'
   | 'transfer'
   | 'wallet_event'
+  | 'change_set'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {

@@ -4,6 +4,8 @@ import { created, mutate, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { governedIn } from '../../rules/governance/govern.ts'
 import { createVault, lockVault, updateVault } from './actions.ts'
 import { parseDerivationPath } from './derivation.ts'
 import { toVariant, toVault } from './present.ts'
@@ -30,6 +32,7 @@ const ofAdministrator = { access: 'administrator', params: VaultParams } as cons
 export function vaultsRoutes(app: App, deps: Deps): void {
   images(app, deps)
   const api = endpoints(app, deps, 'Vaults')
+  const governed = governedIn(deps)
 
   api.list(
     '/vaults',
@@ -90,20 +93,24 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       ...ofAdministrator,
       errors: [
         'changed_concurrently',
+        'limit_reached',
+        'quorum_unreachable',
         'transfers_in_flight',
         'wallet_differs',
         'wallet_service_failed',
         'wallet_service_silent',
       ],
       body: VaultUpdate,
-      answers: { 200: Vault },
+      answers: { 200: Vault, 202: WaitingAction },
     },
     ({ body, ...by }, { request, reply }) =>
       withProbe(deps, (probed) =>
-        mutate(deps, request, reply, async (trx) => {
-          const updated = await updateVault(trx, deps, body, by, probed)
-          return 'refusal' in updated ? updated : ok(toVault(updated))
-        }),
+        mutate(deps, request, reply, (trx) =>
+          governed(trx, by, ['vault_update', null, body], async () => {
+            const updated = await updateVault(trx, deps, body, by, probed)
+            return 'refusal' in updated ? updated : ok(toVault(updated))
+          }),
+        ),
       ),
   )
 
@@ -130,11 +137,14 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       description:
         'Replaces the networks and routes as a whole. For administrators of the vault, while it is a draft; 409 when it is locked.',
       ...ofAdministrator,
-      errors: ['vault_is_locked'],
+      errors: ['limit_reached', 'quorum_unreachable', 'vault_is_locked'],
       body: RoutesReplacement,
-      answers: { 200: Vault },
+      answers: { 200: Vault, 202: WaitingAction },
     },
-    async (trx, { body, ...by }) => ok(toVault(await replaceStructure(trx, body.routes, by))),
+    (trx, { body, ...by }) =>
+      governed(trx, by, ['routes_replace', null, body], async () =>
+        ok(toVault(await replaceStructure(trx, body.routes, by))),
+      ),
   )
 
   api.post(
@@ -146,12 +156,15 @@ export function vaultsRoutes(app: App, deps: Deps): void {
         'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a ' +
         'variant with this id or code.',
       access: 'administrator',
-      errors: ['already_exists', 'limit_reached', 'route_is_dynamic'],
+      errors: ['already_exists', 'limit_reached', 'quorum_unreachable', 'route_is_dynamic'],
       params: RouteParams,
       body: VariantInput,
-      answers: { 201: Variant },
+      answers: { 201: Variant, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) => created(toVariant(await addVariant(trx, params.routeId, body, by))),
+    (trx, { params, body, ...by }) =>
+      governed(trx, by, ['variant_add', params.routeId, body], async () =>
+        created(toVariant(await addVariant(trx, params.routeId, body, by))),
+      ),
   )
 
   api.patch(
@@ -163,10 +176,14 @@ export function vaultsRoutes(app: App, deps: Deps): void {
         'Its name, description, token, and whether it is enabled. For administrators of the vault. Code and number never change.',
       access: 'administrator',
       params: VaultAndIdParams,
+      errors: ['limit_reached', 'quorum_unreachable'],
       body: VariantUpdate,
-      answers: { 200: Variant },
+      answers: { 200: Variant, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }) => ok(toVariant(await updateVariant(trx, params.id, body, by))),
+    (trx, { params, body, ...by }) =>
+      governed(trx, by, ['variant_update', params.id, body], async () =>
+        ok(toVariant(await updateVariant(trx, params.id, body, by))),
+      ),
   )
 
   api.calculate(

@@ -1,0 +1,124 @@
+import type { ChangeSet } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { vaultOf } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { sessionQuery } from '../../lib/session.ts'
+import { formatTime, formatTimeLeft } from '../../lib/time.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { DetailState } from '../../ui/list-states.tsx'
+import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+import { useIsAdmin } from '../people/queries.ts'
+import { Differences } from './differences.tsx'
+import { DraftForm } from './draft-form.tsx'
+import { changeSetQuery } from './queries.ts'
+import { directionOf, statusOf } from './words.ts'
+
+/** One change set: what it makes of the rules, where it stands, and what may be done with it. */
+export function ChangeSetPage({ code, id }: { code: string; id: string }) {
+  const query = useQuery(changeSetQuery(code, id))
+  return (
+    <Page title={query.data?.title ?? t('Change of the rules')}>
+      <DetailState query={query}>{query.data !== undefined && <Shown code={code} set={query.data} />}</DetailState>
+    </Page>
+  )
+}
+
+function Shown({ code, set }: { code: string; set: ChangeSet }) {
+  const { word, tone } = statusOf(set.status)
+  const isOutdated = set.newestVersion !== set.baseVersion && ['draft', 'stale'].includes(set.status)
+  return (
+    <>
+      <Card title={t('Where it stands')} actions={<Badge tone={tone}>{word}</Badge>}>
+        <Facts
+          facts={[
+            [t('Asked by'), set.author?.name ?? set.authorId],
+            [t('Asked at'), formatTime(set.createdAt)],
+            [t('Effect'), directionOf(set.direction)],
+            [t('Based on version'), String(set.baseVersion)],
+            [
+              t('Takes effect in'),
+              set.status === 'scheduled' && set.applyAt !== null ? formatTimeLeft(set.applyAt) : null,
+            ],
+            [t('Takes effect at'), set.applyAt === null ? null : formatTime(set.applyAt)],
+            [t('Version that it made'), set.appliedVersion === null ? null : String(set.appliedVersion)],
+            [t('Failed because'), set.failureReason],
+            [t('Cancelled by'), set.resolvedBy?.name],
+          ]}
+        />
+        {isOutdated && (
+          <p className="mt-3">
+            {t('The rules have changed since: they are at version {version} now.', { version: set.newestVersion })}
+          </p>
+        )}
+        <Actions code={code} set={set} />
+      </Card>
+      <Card title={t('What it changes')}>
+        <Differences code={code} differences={set.differences} />
+      </Card>
+    </>
+  )
+}
+
+function Actions({ code, set }: { code: string; set: ChangeSet }) {
+  const isAdmin = useIsAdmin(code)
+  const { data: session } = useQuery(sessionQuery)
+  const [isEdited, edit] = useState(false)
+  const { changeSets } = vaultOf(code)
+  const renews = ['governance', code]
+  const submit = useWrite({ renews, said: t('It is submitted'), write: () => changeSets.submit(set.id) })
+  const rebase = useWrite({
+    renews,
+    said: t('It is drafted on the newest rules'),
+    write: () => changeSets.rebase(set.id),
+  })
+  const cancel = useWrite({ renews, said: t('It is cancelled'), write: () => changeSets.cancel(set.id) })
+  const isOwn = session?.user.id === set.authorId && isAdmin
+  const isOpen = ['draft', 'pending', 'scheduled'].includes(set.status)
+  const mayRebase = isOwn && !['applied', 'cancelled'].includes(set.status) && set.newestVersion !== set.baseVersion
+  return (
+    <>
+      <div className="mt-4 flex flex-wrap gap-2">
+        {set.requestId !== null && (
+          <Link
+            to="/v/$code/approvals/request/$id"
+            params={{ code, id: set.requestId }}
+            className={buttonClass(set.status === 'pending' ? 'primary' : 'plain')}
+          >
+            {t('See who votes')}
+          </Link>
+        )}
+        {isOwn && set.status === 'draft' && (
+          <>
+            <Button look="primary" busy={submit.isPending} onClick={() => submit.mutate()}>
+              {t('Submit')}
+            </Button>
+            <Button onClick={() => edit(true)}>{t('Edit')}</Button>
+          </>
+        )}
+        {mayRebase && (
+          <Button busy={rebase.isPending} onClick={() => rebase.mutate()}>
+            {t('Rebase on the newest rules')}
+          </Button>
+        )}
+        {isAdmin && isOpen && (
+          <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+            {t('Cancel this change')}
+          </Button>
+        )}
+      </div>
+      <div className="mt-3">
+        <WriteFailed write={submit} />
+        <WriteFailed write={rebase} />
+        <WriteFailed write={cancel} />
+      </div>
+      <Sheet open={isEdited} onClose={() => edit(false)} title={t('Edit')}>
+        <DraftForm code={code} set={set} onDone={() => edit(false)} />
+      </Sheet>
+    </>
+  )
+}

@@ -1,0 +1,2 @@
+export const rulesTabs = ['changes', 'versions', 'settings'] as const
+export type RulesTab = (typeof rulesTabs)[number]

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { type Stack, vaultCode } from '../support/stack.ts'
+import { axeViolations, watchPage } from '../support/watched-page.ts'
+
+export function rulesFlows(stack: () => Stack): void {
+  describe('the rules under governance', () => {
+    it('an edit is sent for approval, compared, and applied by the vote of another one', async () => {
+      const { policyId, restore } = await prepared(stack())
+      const base = `${stack().url}/v/${vaultCode}`
+      const admin = await watchPage(await stack().contextOf('admin'), stack().url)
+      await admin.page.goto(`${base}/rules?tab=settings`)
+      await admin.page.getByLabel('People who must agree, besides the author').fill('1')
+      await admin.page.getByRole('button', { name: 'Save' }).click()
+      await admin.page.getByText('The governance is changed').waitFor()
+      expect(await axeViolations(admin.page)).toEqual([])
+
+      await admin.page.goto(`${base}/policies/${policyId}`)
+      await admin.page.getByRole('button', { name: 'Switch off' }).click()
+      await admin.page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()
+      const sent = admin.page.getByRole('status').getByRole('link', { name: 'See who votes' })
+      const path = await sent.getAttribute('href')
+      await sent.click()
+      await admin.page.getByRole('link', { name: 'See what it changes' }).click()
+      await admin.page.getByText('May permit more').waitFor()
+      await admin.page.getByRole('heading', { name: /^Policy: / }).waitFor()
+      expect(await axeViolations(admin.page)).toEqual([])
+
+      const other = await watchPage(await stack().contextOf('compliance'), stack().url)
+      await other.page.goto(`${stack().url}${path}`)
+      await other.page.getByRole('button', { name: 'Approve' }).click()
+      await other.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+      await other.page.getByText('You approved this.').waitFor()
+      await admin.page.reload()
+      await admin.page.getByText('Applied', { exact: true }).waitFor()
+
+      await admin.page.goto(`${base}/rules?tab=versions`)
+      await admin.page
+        .getByRole('button', { name: /^What version \d+ changed$/ })
+        .first()
+        .click()
+      await admin.page
+        .getByRole('dialog')
+        .getByRole('heading', { name: /^Policy: / })
+        .waitFor()
+      expect(await axeViolations(admin.page)).toEqual([])
+      expect([...admin.faults, ...other.faults]).toEqual([])
+      for (const { page } of [admin, other]) await page.context().close()
+      await restore()
+    })
+  })
+}
+
+/** A policy whose end loosens the rules, and a second administrator, until `restore`. */
+async function prepared(stack: Stack): Promise<{ policyId: string; restore: () => Promise<unknown> }> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const other = await stack.client('compliance')
+  const { items } = await vault.policyGroups.list({ limit: 100 }).page()
+  const administrators = items.find(({ code }) => code === 'administrators')!.id
+  const { user } = await other.auth.getCurrentSession()
+  await vault.policyGroups.addMember(administrators, { userId: user.id })
+  const { items: policies } = await vault.policies.list({ effect: 'requireApproval', limit: 1 }).page()
+  const policyId = policies[0]!.id
+  const restore = async () => {
+    const off = { threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 }
+    const { pendingApproval } = await vault.governance.update(off)
+    await other.vault(vaultCode).approvalRequests.approve(pendingApproval!.id)
+    await vault.policies.update(policyId, { enabled: true })
+    await vault.policyGroups.removeMember(administrators, user.id)
+  }
+  return { policyId, restore }
+}

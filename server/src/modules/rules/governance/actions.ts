@@ -1,0 +1,145 @@
+import type { TSchema } from 'typebox'
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
+import { AppError, badRequest } from '../../../lib/errors.ts'
+
+/**
+ * The changes of the rules. Each is the work of one direct endpoint, and can be one of several in a change set. The domains
+ * say what each does, and `app.ts` collects them; the engine of governance depends on none of them.
+ */
+export const governedActions = [
+  'policy_group_create',
+  'policy_group_update',
+  'policy_group_delete',
+  'policy_group_member_add',
+  'policy_group_member_remove',
+  'policy_create',
+  'policy_update',
+  'policy_delete',
+  'member_remove',
+  'invitation_create',
+  'invitation_revoke',
+  'service_token_create',
+  'category_create',
+  'category_update',
+  'category_approvers_replace',
+  'vault_update',
+  'routes_replace',
+  'variant_add',
+  'variant_update',
+  'token_accept',
+  'governance_update',
+] as const
+export type GovernedActionName = (typeof governedActions)[number]
+
+export type Change = {
+  action: GovernedActionName
+  /** What is changed; null for an action without a target. */
+  targetId: string | null
+  payload: Record<string, unknown>
+}
+
+/** `probed` is what a wallet service was asked for outside of the transaction. */
+export type ChangeContext = { member: Member; now: Date; probed: unknown }
+
+export type GovernedAction = {
+  /** The direct endpoint. */
+  operationId: string
+  /** What `targetId` names; null: nothing. */
+  target: string | null
+  /** The body of the direct endpoint. */
+  schema: TSchema
+  /** Only its own endpoint can ask for it, because the answer holds what is shown once. */
+  isDirectOnly?: true
+  /** Returns the id of what it created or changed. */
+  apply(trx: Trx, change: Change, context: ChangeContext): Promise<string | null>
+}
+
+export type GovernedActions = Readonly<Record<GovernedActionName, GovernedAction>>
+
+/** What applies changes: the actions, and how a wallet service is asked when one of them throws for it. */
+export type Governed = {
+  actions: GovernedActions
+  withProbe<Result>(change: (probed: unknown) => Promise<Result>): Promise<Result>
+}
+
+/** An entry of the table; the payload is checked like the body of the endpoint, and typed by its schema. */
+export function governedAction<T extends TSchema>(
+  entry: Omit<GovernedAction, 'apply' | 'schema'> & { schema: T },
+  apply: (
+    trx: Trx,
+    change: { targetId: string; payload: import('typebox').Static<T> },
+    context: ChangeContext,
+  ) => Promise<string | null>,
+): GovernedAction {
+  const read = payloadReader(entry.schema)
+  return {
+    ...entry,
+    apply: (trx, { targetId, payload }, context) => {
+      if (entry.target !== null && targetId === null) throw badRequest('targetId', 'is required')
+      if (entry.target === null && targetId !== null) throw badRequest('targetId', 'must be left out')
+      return apply(trx, { targetId: targetId ?? '', payload: read(payload) }, context)
+    },
+  }
+}
+
+const reference = /^\$change:(0|[1-9]\d{0,2})$/
+
+/** Applies the changes in their order; `$change:N` stands for the id that change N returned. */
+export async function applyEach(
+  trx: Trx,
+  { actions }: Governed,
+  changes: Change[],
+  context: ChangeContext,
+): Promise<void> {
+  const results: (string | null)[] = []
+  for (const [i, change] of changes.entries()) {
+    results.push(
+      await inChange(i, async () => {
+        const targetId = resolve(change.targetId, results) as string | null
+        const payload = resolve(change.payload, results) as Record<string, unknown>
+        return actions[change.action].apply(trx, { ...change, targetId, payload }, context)
+      }),
+    )
+  }
+}
+
+function resolve(value: unknown, results: (string | null)[]): unknown {
+  if (typeof value === 'string') {
+    const match = reference.exec(value)
+    if (match === null) return value
+    const id = results[Number(match[1])]
+    if (id == null) throw badRequest('', `${value} does not name an earlier change with a result`)
+    return id
+  }
+  if (Array.isArray(value)) return value.map((one) => resolve(one, results))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolve(one, results)]))
+}
+
+/** Faults get the path of the change. */
+async function inChange<Result>(i: number, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { reason, message, code, headers, details } = error
+    const common = { headers, cause: error, ...(code === undefined ? {} : { code }) }
+    if (!Array.isArray(details)) {
+      throw new AppError(reason, `changes.${i}: ${message}`, {
+        ...common,
+        ...(details === undefined ? {} : { details }),
+      })
+    }
+    const faults = details.map((fault) => ({ ...fault, field: pathOf(fault.field, i) }))
+    const first = faults[0]
+    const text = first === undefined ? `changes.${i}: ${message}` : `${first.field}: ${first.message}`
+    throw new AppError(reason, text, { ...common, details: faults })
+  }
+}
+
+function pathOf(field: string, i: number): string {
+  if (field === 'targetId') return `changes.${i}.targetId`
+  return field === '' || field === 'body' ? `changes.${i}.payload` : `changes.${i}.payload.${field}`
+}

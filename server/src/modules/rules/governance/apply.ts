@@ -1,0 +1,96 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { conflict } from '../../../lib/errors.ts'
+import { applyEach, type Change, type ChangeContext, type Governed } from './actions.ts'
+import { type Direction, directionOf } from './direction.ts'
+import { readRules } from './document.ts'
+import type { RulesDocument } from './document-schema.ts'
+import { approverGroupOf, assertQuorum } from './quorum.ts'
+import { revealSecrets } from './secrets.ts'
+import { lockRules, publishRules } from './versions.ts'
+
+/** What a transaction that changes rules works with. */
+export type Engine = { deps: Deps; governed: Governed }
+
+/** Changes as they are stored. */
+export type HiddenChanges = { changes: Change[]; secrets: Buffer | null }
+
+/**
+ * What the changes would make of the rules: they are carried out and rolled back.
+ * @throws the errors of the changes, with their paths; 409 when too few people could agree to the next change
+ */
+export async function tryChanges(
+  trx: Trx,
+  { deps, governed }: Engine,
+  { changes, secrets }: HiddenChanges,
+  context: ChangeContext,
+): Promise<{ baseVersion: number; document: RulesDocument; direction: Direction }> {
+  const vaultId = context.member.vault.id
+  const { number: baseVersion, document: before } = await lockRules(trx, vaultId, context.now)
+  const document = await undone(trx, async () => {
+    await applyEach(trx, governed, revealSecrets(deps.sealer, changes, secrets), context)
+    const after = await readRules(trx, vaultId)
+    await assertStillGovernable(trx, vaultId, before, after)
+    return after
+  })
+  return { baseVersion, document, direction: directionOf(before, document) }
+}
+
+/** Carries the changes out and publishes them as one version. @throws as `tryChanges` */
+export async function applyChanges(
+  trx: Trx,
+  { deps, governed }: Engine,
+  { changes, secrets, changeSetId }: HiddenChanges & { changeSetId: string },
+  context: ChangeContext,
+): Promise<{ number: number; direction: Direction }> {
+  const { member, now } = context
+  const vaultId = member.vault.id
+  const { document: before } = await lockRules(trx, vaultId, now)
+  await applyEach(trx, governed, revealSecrets(deps.sealer, changes, secrets), context)
+  const { number, document: after } = await publishRules(trx, vaultId, { actorId: member.userId, changeSetId, now })
+  await assertStillGovernable(trx, vaultId, before, after)
+  await endOutdated(trx, vaultId, { number, exceptId: changeSetId, now })
+  return { number, direction: directionOf(before, after) }
+}
+
+/** Whoever changes who decides about the rules must leave enough people who can. @throws 409 */
+export async function assertStillGovernable(
+  trx: Trx,
+  vaultId: string,
+  before: RulesDocument,
+  after: RulesDocument,
+): Promise<void> {
+  const decidersOf = (rules: RulesDocument) => {
+    const id = approverGroupOf(rules)
+    return canonicalJson([rules.governance.threshold, id, rules.groups.find((group) => group.id === id)?.members ?? []])
+  }
+  if (decidersOf(before) !== decidersOf(after)) await assertQuorum(trx, vaultId, after.governance)
+}
+
+/** Runs `work` and takes back what it wrote. */
+export async function undone<Result>(trx: Trx, work: () => Promise<Result>): Promise<Result> {
+  await sql`savepoint try_rules`.execute(trx)
+  const result = await work()
+  await sql`rollback to savepoint try_rules`.execute(trx)
+  await sql`release savepoint try_rules`.execute(trx)
+  return result
+}
+
+/** What waits for its time was agreed to for rules that are no longer there. */
+export async function endOutdated(
+  trx: Trx,
+  vaultId: string,
+  { number, exceptId, now }: { number: number; exceptId: string | null; now: Date },
+): Promise<void> {
+  await sql`
+    update change_sets set status = 'stale', failure_reason = ${`Version ${number} of the rules came first`},
+      resolved_at = ${now}, updated_at = ${now}
+    where vault_id = ${vaultId} and status = 'scheduled' and base_version < ${number}
+      and id is distinct from ${exceptId}`.execute(trx)
+}
+
+/** Why a change set cannot go on: what changed since the version that it was drafted on. */
+export const outdated = (details: string) =>
+  conflict('rules_changed', 'The rules were changed after the change set was drafted; rebase it', details)

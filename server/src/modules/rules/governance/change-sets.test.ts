@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  allowTransfers,
+  blockTransfers,
+  createGovernanceBench,
+  type GovernanceBench,
+} from '../../../testing/governance-bench.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
+
+let bench: GovernanceBench
+let count = 0
+
+beforeAll(async () => {
+  bench = await createGovernanceBench()
+  await bench.govern()
+})
+afterAll(() => bench.close())
+
+const hour = 3_600_000
+const add = (code = `allow-${++count}`) => ({
+  action: 'policy_create',
+  targetId: bench.membersId,
+  payload: { ...allowTransfers, code, name: code },
+})
+const hasPolicy = async (code: string) =>
+  (await bench.vault.admin.get(`${bench.url}/policies?limit=100`)).body.items.some(
+    (policy: { code: string }) => policy.code === code,
+  )
+
+/** Lets governance be what a test needs, by the votes that it needs itself. */
+async function settle(settings: object): Promise<void> {
+  const asked = await bench.govern(settings)
+  if (asked.status === 200) return
+  expect(asked.status, JSON.stringify(asked.body)).toBe(202)
+  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, asked.body.request.id)
+  const { applyAt } = await bench.changeSet(asked.body.request.targetId)
+  if (applyAt === null) return
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+}
+
+/** A change set that was submitted; its id, and that of its request. */
+async function submitted(changes = [add()], by = bench.admins[0]!): Promise<{ id: string; requestId: string }> {
+  const draft = await bench.draft(changes, by)
+  expect(draft.status, JSON.stringify(draft.body)).toBe(201)
+  const answer = await bench.submit(draft.body.id, by)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+  return { id: draft.body.id, requestId: answer.body.request.id }
+}
+
+async function approved(changes = [add()]): Promise<{ id: string; requestId: string }> {
+  const set = await submitted(changes)
+  for (const admin of bench.admins.slice(1, 3)) {
+    const { status, body } = await bench.approve(admin, set.requestId)
+    expect(status, JSON.stringify(body)).toBe(200)
+  }
+  return set
+}
+
+test('several changes are one decision and one version; a later one names what an earlier one makes', async () => {
+  const before = await bench.versions()
+  const { status, body: draft } = await bench.draft([
+    { action: 'policy_group_create', payload: { code: 'night', name: 'Night shift' } },
+    { action: 'policy_group_member_add', targetId: '$change:0', payload: { userId: bench.member.userId } },
+    { action: 'policy_create', targetId: '$change:0', payload: { ...allowTransfers, code: 'night' } },
+  ])
+  expect(status, JSON.stringify(draft)).toBe(201)
+  expect(draft).toMatchObject({ status: 'draft', direction: 'loosening', changeCount: 3 })
+  expect(draft.differences).toMatchObject([
+    { kind: 'group', before: null, after: { code: 'night', members: [bench.member.userId] } },
+    { kind: 'policy', before: null, after: { code: 'night' } },
+  ])
+  expect(await bench.versions()).toEqual(before)
+  expect(await hasPolicy('night')).toBe(false)
+
+  const { body } = await bench.submit(draft.id)
+  expect(body.request.payload.changes).toEqual(draft.changes)
+  await bench.approve(bench.admins[1]!, body.request.id)
+  await bench.approve(bench.admins[2]!, body.request.id)
+  expect(await bench.versions()).toHaveLength(before.length + 1)
+  expect(await hasPolicy('night')).toBe(true)
+})
+
+test('a draft that is not possible is refused with the path of the fault', async () => {
+  const bad = await bench.draft([add(), { ...add(), payload: { ...allowTransfers, code: 'x', effect: 'perhaps' } }])
+  expect(bad.status).toBe(400)
+  expect(bad.body.details[0].field).toBe('changes.1.payload.effect')
+  const unknown = await bench.draft([{ action: 'policy_delete', targetId: 'nothing', payload: {} }])
+  expect(unknown.body).toMatchObject({ reason: 'not_found', message: 'changes.0: Policy not found' })
+  const token = { action: 'service_token_create', payload: { name: 'CI', groupIds: [bench.membersId] } }
+  expect((await bench.draft([token])).body.details[0].field).toBe('changes.0.action')
+  for (const reference of ['$change:1', '$change:0']) {
+    expect((await bench.draft([{ ...add(), targetId: reference }])).status).toBe(400)
+  }
+})
+
+test('only its author changes and submits a draft; every administrator may cancel it', async () => {
+  const { body } = await bench.draft([add()])
+  const url = `${bench.url}/change-sets/${body.id}`
+  expect((await bench.submit(body.id, bench.admins[1]!)).body.reason).toBe('not_permitted')
+  const edited = await bench.vault.admin.put(url, { title: 'Another', changes: [add('edited')] })
+  expect(edited.body).toMatchObject({ title: 'Another', changeCount: 1, status: 'draft' })
+  expect((await bench.member.post(`${url}/cancel`)).status).toBe(403)
+  expect((await bench.admins[1]!.post(`${url}/cancel`)).body.status).toBe('cancelled')
+  expect((await bench.submit(body.id)).body.reason).toBe('wrong_state')
+})
+
+test('of two change sets on one version one becomes stale, and a rebase brings it back', async () => {
+  const one = await submitted()
+  const other = await submitted([add('other')], bench.admins[1]!)
+  const late = (await bench.draft([add('late')])).body
+  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, one.requestId)
+  expect(await bench.changeSet(other.id)).toMatchObject({ status: 'stale' })
+  const refused = await bench.submit(late.id)
+  expect(refused.body).toMatchObject({ reason: 'rules_changed' })
+  expect(refused.body.details).toContain('policy "allow-')
+
+  await bench.approve(bench.admins[0]!, other.requestId)
+  expect((await bench.approve(bench.admins[2]!, other.requestId)).body.reason).toBe('not_applied')
+  expect(await bench.changeSet(other.id)).toMatchObject({ status: 'stale' })
+  expect(await hasPolicy('other')).toBe(false)
+
+  const rebased = await bench.admins[1]!.post(`${bench.url}/change-sets/${other.id}/rebase`)
+  expect(rebased.body, JSON.stringify(rebased.body)).toMatchObject({ status: 'draft', requestId: null })
+  const again = await bench.submit(other.id, bench.admins[1]!)
+  for (const admin of [bench.admins[0]!, bench.admins[2]!]) await bench.approve(admin, again.body.request.id)
+  expect(await hasPolicy('other')).toBe(true)
+})
+
+test('of two last votes at once for two change sets one applies', async () => {
+  const [one, other] = [await submitted([add('at-once-1')]), await submitted([add('at-once-2')])]
+  for (const { requestId } of [one, other]) await bench.approve(bench.admins[1]!, requestId)
+  const before = await bench.versions()
+  await Promise.all([one, other].map(({ requestId }) => bench.approve(bench.admins[2]!, requestId)))
+  const statuses = await Promise.all([one, other].map(async ({ id }) => (await bench.changeSet(id)).status))
+  expect(statuses.toSorted()).toEqual(['applied', 'stale'])
+  expect(await bench.versions()).toHaveLength(before.length + 1)
+})
+
+test('a rejection, and a cancelled request, end it', async () => {
+  const { id, requestId } = await submitted()
+  await bench.admins[1]!.post(`${bench.url}/approval-requests/${requestId}/reject`)
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'rejected' })
+})
+
+test('a service does not vote, and neither does an auditor', async () => {
+  const { requestId } = await submitted()
+  const { body } = await bench.vault.admin.get(`${bench.url}/approval-requests/${requestId}`)
+  expect(body.approvers.map(({ userId }: { userId: string }) => userId).toSorted()).toEqual(
+    bench.admins
+      .slice(1)
+      .map(({ userId }) => userId)
+      .toSorted(),
+  )
+})
+
+test('a loosening waits for its time, and takes effect once', async () => {
+  await settle({ looseningDelayHours: 2 })
+  const code = `delayed-${++count}`
+  const { id } = await approved([add(code)])
+  const waiting = await bench.changeSet(id)
+  expect(waiting.status).toBe('scheduled')
+  expect(new Date(waiting.applyAt).getTime() - bench.test.clock.now().getTime()).toBeGreaterThan(1.9 * hour)
+  await bench.applyDue()
+  expect(await hasPolicy(code)).toBe(false)
+  bench.test.clock.advance(2 * hour)
+  const before = await bench.versions()
+  await Promise.all([bench.applyDue(), bench.applyDue()])
+  expect(await hasPolicy(code)).toBe(true)
+  expect(await bench.versions()).toHaveLength(before.length + 1)
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'applied' })
+})
+
+test('any administrator cancels it while its delay runs', async () => {
+  const { id } = await approved()
+  const cancelled = await bench.admins[3]!.post(`${bench.url}/change-sets/${id}/cancel`)
+  expect(cancelled.body).toMatchObject({ status: 'cancelled', resolvedById: bench.admins[3]!.userId })
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'cancelled' })
+})
+
+test('the vote of somebody who was disabled or held meanwhile no longer counts', async () => {
+  const disabled = await approved()
+  const second = bench.admins[1]!.userId
+  await bench.sql('update users set disabled_at = now() where id = $1', [second])
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  expect(await bench.changeSet(disabled.id)).toMatchObject({
+    status: 'failed',
+    failureReason: 'Only 1 of the 2 votes still count',
+  })
+  await bench.sql('update users set disabled_at = null where id = $1', [second])
+
+  const held = await approved()
+  const hold = { subjectType: 'user', subjectId: second, reason: 'Their computer was stolen' }
+  expect((await bench.admins[3]!.post(`${bench.url}/holds`, hold)).status).toBe(201)
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  expect(await bench.changeSet(held.id)).toMatchObject({ status: 'failed' })
+  await bench.sql(`update holds set released_at = now(), release_reason = 'test'`)
+  // Who is held is signed out.
+  bench.admins[1] = await bench.test.signIn('second@example.org')
+})
+
+test('a tightening by one administrator makes what waits for its time stale', async () => {
+  const { id } = await approved()
+  const blocked = await bench.admins[3]!.post(`/policy-groups/${bench.membersId}/policies`, blockTransfers)
+  expect(blocked.status).toBe(201)
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'stale' })
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'stale', appliedVersion: null })
+})
+
+test('a node that dies while it applies has done nothing; the next one does it once', async () => {
+  const code = `survives-${++count}`
+  const { id } = await approved([add(code)])
+  bench.test.clock.advance(2 * hour)
+  const before = await bench.versions()
+  // The group is locked by somebody else, so the task stands still in the middle of its transaction.
+  await bench.test.deps.db.transaction().execute(async (trx) => {
+    await trx.selectFrom('policy_groups').select('id').where('id', '=', bench.membersId).forUpdate().execute()
+    const dying = bench.applyDue()
+    await untilSessionsWait(bench.test.deps.db, 1)
+    await bench.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    )
+    await dying
+  })
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'scheduled' })
+  await Promise.all([bench.applyDue(), bench.applyDue()])
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'applied' })
+  expect(await hasPolicy(code)).toBe(true)
+  expect(await bench.versions()).toHaveLength(before.length + 1)
+})
+
+test('what was changed in the tables while it waited is not applied', async () => {
+  const code = `tampered-${++count}`
+  const { id, requestId } = await approved([add(code)])
+  const tamper = `update approval_requests set steps = replace(steps::text, $1, $2)::jsonb where id = $3`
+  await bench.sql(tamper, [code, `${code}-x`, requestId])
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  expect(await bench.changeSet(id)).toMatchObject({ status: 'failed' })
+  expect((await bench.changeSet(id)).failureReason).toContain('not what was recorded')
+  expect(await hasPolicy(`${code}-x`)).toBe(false)
+})
+
+test('the group that is named votes instead of the administrators', async () => {
+  const group = await approvedGroup()
+  await settle({ threshold: 1, approverGroupId: group })
+  const { id, requestId } = await submitted()
+  expect((await bench.approve(bench.admins[1]!, requestId)).body.reason).toBe('not_an_approver')
+  const seen = await bench.member.get(`${bench.url}/change-sets/${id}`)
+  expect(seen.status).toBe(200)
+  expect((await bench.approve(bench.member, requestId)).body.status).toBe('applied')
+})
+
+/** A group of the member and another person, made by votes. */
+async function approvedGroup(): Promise<string> {
+  await approved([
+    { action: 'policy_group_create', payload: { code: 'board', name: 'Board' } },
+    { action: 'policy_group_member_add', targetId: '$change:0', payload: { userId: bench.member.userId } },
+    { action: 'policy_group_member_add', targetId: '$change:0', payload: { userId: bench.admins[3]!.userId } },
+  ] as never)
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  const { body } = await bench.vault.admin.get(`${bench.url}/policy-groups?limit=100`)
+  return body.items.find(({ code }: { code: string }) => code === 'board').id
+}

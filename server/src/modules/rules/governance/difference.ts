@@ -1,0 +1,72 @@
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import type { RulesDocument } from './document-schema.ts'
+
+export const differenceKinds = [
+  'governance',
+  'group',
+  'policy',
+  'invitation',
+  'category',
+  'wallet',
+  'token',
+  'variant',
+] as const
+export type DifferenceKind = (typeof differenceKinds)[number]
+
+/** One part of the rules that two versions do not share; `before` is null for a new part, `after` for a removed one. */
+export type Difference = {
+  kind: DifferenceKind
+  /** null: there is one of its kind. */
+  id: string | null
+  name: string
+  before: object | null
+  after: object | null
+}
+
+/** The parts that differ, in the order of the document. */
+export function differencesOf(before: RulesDocument, after: RulesDocument): Difference[] {
+  return [
+    ...single('governance', before.governance, after.governance),
+    ...compare('group', before.groups, after.groups, ({ name }) => name),
+    ...compare('policy', before.policies, after.policies, ({ name }) => name),
+    ...compare('invitation', withId(before), withId(after), ({ id }) => id),
+    ...compare('category', before.categories, after.categories, ({ key }) => key),
+    ...single('wallet', before.wallet, after.wallet),
+    ...compare('token', before.tokens, after.tokens, ({ network, code }) => `${network} ${code}`),
+    ...compare('variant', before.variants, after.variants, ({ route, code }) => `${route} ${code}`),
+  ]
+}
+
+/** For messages: `policy "Large payments", group "Treasury"`; the first few. */
+export function namesOf(differences: Difference[]): string {
+  const shown = differences
+    .slice(0, shownMax)
+    .map(({ kind, id, name }) => (id === null ? kind : `${kind} ${JSON.stringify(name)}`))
+  const more = differences.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+const shownMax = 5
+
+/** An e-mail address has one pending invitation to a vault. */
+const withId = ({ invitations }: RulesDocument) => invitations.map((one) => ({ ...one, id: one.email }))
+
+const isSame = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other)
+
+function single(kind: DifferenceKind, before: object, after: object): Difference[] {
+  return isSame(before, after) ? [] : [{ kind, id: null, name: kind, before, after }]
+}
+
+function compare<Item extends { id: string }>(
+  kind: DifferenceKind,
+  before: Item[],
+  after: Item[],
+  nameOf: (item: Item) => string,
+): Difference[] {
+  const [earlier, later] = [before, after].map((items) => new Map(items.map((item) => [item.id, item])))
+  const ids = [...new Set([...earlier!.keys(), ...later!.keys()])]
+  return ids.flatMap((id): Difference[] => {
+    const [was, is] = [earlier!.get(id) ?? null, later!.get(id) ?? null]
+    return isSame(was, is) ? [] : [{ kind, id, name: nameOf((is ?? was)!), before: was, after: is }]
+  })
+}

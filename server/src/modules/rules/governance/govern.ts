@@ -1,0 +1,147 @@
+import { sql } from 'kysely'
+import { findMemberById } from '../../../access/authenticate.ts'
+import type { Caller, Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Answer } from '../../../http/mutate.ts'
+import { accepted } from '../../../http/mutate.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { readRequest } from '../approval-requests/gate.ts'
+import { joinVaultRole } from '../policies/vault-role.ts'
+import type { Change } from './actions.ts'
+import { assertStillGovernable, type Engine, endOutdated } from './apply.ts'
+import { askForVotes, insertChangeSet } from './change-sets.ts'
+import { differencesOf, namesOf } from './difference.ts'
+import { directionOf, mayChangeAlone } from './direction.ts'
+import { readRules } from './document.ts'
+import type { RulesDocument } from './document-schema.ts'
+import { hideSecrets } from './secrets.ts'
+import { lockRules, publishRules } from './versions.ts'
+
+export type Waits = { status: 202; body: { request: Awaited<ReturnType<typeof readRequest>> } }
+
+type Asked = { vaultId: string | null; caller: Caller; now: Date }
+
+/**
+ * Runs the work of a direct endpoint that may change the rules, and publishes what it changed. In a vault with governance it
+ * is compared what the work would make of the rules: what changes nothing of them, or only makes decisions stricter, takes
+ * effect; everything else is taken back, and waits as a change set of one change.
+ *
+ * `vaultId` is null when the object of the request does not exist, or is of a vault that the caller does not administer.
+ * Whoever does not administer the vault is refused by the work itself.
+ */
+export async function govern<A extends Answer>(
+  trx: Trx,
+  engine: Pick<Engine, 'deps'>,
+  { vaultId, caller, now }: Asked,
+  change: Change,
+  work: () => Promise<A>,
+): Promise<A | Waits> {
+  const member = vaultId === null ? null : await findMemberById(trx, vaultId, caller.userId)
+  if (vaultId === null || member === null || !member.isAdmin || member.isHeld) return work()
+  const { document: before, number } = await lockRules(trx, vaultId, now)
+  await sql`savepoint govern`.execute(trx)
+  const answer = await work()
+  if ('refusal' in answer) return answer
+  const after = await readRules(trx, vaultId)
+  const isOpen = before.governance.threshold === 0
+  if (isOpen || canonicalJson(before) === canonicalJson(after) || mayChangeAlone(before, after)) {
+    if (isOpen) await assertStillGovernable(trx, vaultId, before, after)
+    const published = await publishRules(trx, vaultId, { actorId: caller.userId, now })
+    await endOutdated(trx, vaultId, { number: published.number, exceptId: null, now })
+    return answer
+  }
+  await assertStillGovernable(trx, vaultId, before, after)
+  await sql`rollback to savepoint govern`.execute(trx)
+  const request = await openAlone(trx, engine, { member, now, change, before, after, number })
+  return accepted({ request: await readRequest(trx, member, request, now) })
+}
+
+type Opening = {
+  member: Member
+  now: Date
+  change: Change
+  before: RulesDocument
+  after: RulesDocument
+  number: number
+}
+
+/** A change set of one change, which is submitted at once; its changes are those that the votes are bound to. */
+async function openAlone(
+  trx: Trx,
+  { deps }: Pick<Engine, 'deps'>,
+  { member, now, change, before, after, number }: Opening,
+): Promise<string> {
+  const hidden = hideSecrets(deps.sealer, [change])
+  const direction = directionOf(before, after)
+  const title = namesOf(differencesOf(before, after)).slice(0, titleLengthMax)
+  const set = { ...hidden, baseVersion: number, document: after, direction, title, isDirect: true }
+  const id = await insertChangeSet(trx, set, { member, now })
+  const outcome = await askForVotes(
+    trx,
+    // Nothing is applied here: governance is on.
+    { deps, governed: notHere },
+    { ...hidden, id, title, base_version: number, direction },
+    { member, now },
+  )
+  if ('applied' in outcome) throw new Error('A change that needs votes was applied without them')
+  return outcome.request
+}
+
+const titleLengthMax = 200
+
+const notHere: Engine['governed'] = {
+  get actions(): never {
+    throw new Error('Changes are applied by the routes of votes and by the task for due changes')
+  },
+  withProbe: (change) => change(null),
+}
+
+/** As `govern`, for an endpoint of a vault. */
+export const governedIn =
+  (deps: Engine['deps']) =>
+  <A extends Answer>(
+    trx: Trx,
+    { member, now }: { member: Member; now: Date },
+    [action, targetId, payload]: [Change['action'], string | null, object],
+    work: () => Promise<A>,
+  ): Promise<A | Waits> =>
+    govern(
+      trx,
+      { deps },
+      { vaultId: member.vault.id, caller: member, now },
+      { action, targetId, payload: payload as Change['payload'] },
+      work,
+    )
+
+/** As `govern`, for an endpoint that names a row by its id alone. */
+export const governedBy =
+  (deps: Engine['deps'], table: Parameters<typeof vaultOf>[1]) =>
+  async <A extends Answer>(
+    trx: Trx,
+    { caller, now }: { caller: Caller; now: Date },
+    [action, id, payload]: [Change['action'], string, object],
+    work: () => Promise<A>,
+  ): Promise<A | Waits> =>
+    govern(
+      trx,
+      { deps },
+      { vaultId: await vaultOf(trx, table, id, caller.userId), caller, now },
+      { action, targetId: id, payload: payload as Change['payload'] },
+      work,
+    )
+
+/**
+ * The vault of a row that a path names by its id alone; null unless the caller administers it. One statement for whatever
+ * there is, so that the work does not tell whether a row exists.
+ */
+export async function vaultOf(
+  trx: Trx,
+  table: 'policies' | 'policy_groups' | 'invitations',
+  id: string,
+  callerId: string,
+): Promise<string | null> {
+  const { rows } = await sql<{ vaultId: string }>`
+    select t.vault_id as "vaultId" from ${sql.table(table)} t ${joinVaultRole(sql`t.vault_id`, callerId)}
+    where t.id = ${id} and s."isAdmin" and not s."isHeld"`.execute(trx)
+  return rows[0]?.vaultId ?? null
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { governedOf } from '../../../governed.ts'
+import { createTestApp, type TestApp } from '../../../testing/app.ts'
+import { describedApiOf } from '../../../testing/described-api.ts'
+import { governedActions } from './actions.ts'
+
+let test: TestApp
+
+beforeAll(async () => {
+  test = await createTestApp()
+})
+afterAll(() => test.close())
+
+/** The operations that write and change nothing of the document of the rules, by why they do not. */
+const others: Record<string, string> = {
+  'what one person shows of themselves': `replaceMyImage deleteMyImage updateMyProfile replaceMyPreferences revokeSession signOut
+    requestMagicLink redeemMagicLink`,
+  'users of the platform, whom the platform disables and enables': 'disableUser enableUser',
+  'a token that ends; its service stays in its groups, disabled': 'revokeServiceToken',
+  'looks only': `replacePolicyGroupImage deletePolicyGroupImage replaceVaultImage deleteVaultImage replaceNetworkImage
+    deleteNetworkImage replaceTokenImage deleteTokenImage replaceAddressImage deleteAddressImage replaceCounterpartyImage
+    deleteCounterpartyImage replaceCounterpartyGroupImage deleteCounterpartyGroupImage updateNetwork`,
+  'drafts, and what waits for votes': `createChangeSet updateChangeSet submitChangeSet rebaseChangeSet cancelChangeSet
+    rollBackRules`,
+  'the votes themselves': 'approveApprovalRequest rejectApprovalRequest cancelApprovalRequest voteOnMany',
+  'the registry: tokens are withheld from vaults with governance, and rates held back': `createToken updateToken
+    recordTokenRate confirmHeldRate rejectHeldRate`,
+  'a new vault, and the end of its draft': 'createVault lockVault',
+  calculations: `parseDerivationPath previewTransfer previewTransferReplacement previewPayout simulatePolicies
+    backtestPolicies startLedgerVerification startReportExport createReportExport`,
+  'money, which the rules decide on': `createAdjustment createTransfer approveTransfer rejectTransfer cancelTransfer speedUpTransfer
+    cancelTransferOnChain resolveTransfer resolveWalletEvent createPayout approvePayout rejectPayout cancelPayout addOperationRate
+    receiveWalletEvent`,
+  'holds, which are above the rules': 'placeHold releaseHold',
+  'words about operations': `addCategoryField updateCategoryField deleteCategoryField replaceCategoryGrants assignCategory
+    unassignCategory updateOperationMetadata createOperationRelation deleteOperationRelation`,
+  'addresses and who shares them, which their owners decide': `createAddress updateAddress createAddressGrant deleteAddressGrant
+    createAddressGroup updateAddressGroup deleteAddressGroup addAddressGroupMember removeAddressGroupMember
+    createAddressGroupGrant deleteAddressGroupGrant`,
+  'the address book, which policies of its own decide on': `createCounterparty updateCounterparty archiveCounterparty
+    addCounterpartyAddress removeCounterpartyAddress createCounterpartyGroup updateCounterpartyGroup archiveCounterpartyGroup
+    addCounterpartyGroupMember removeCounterpartyGroupMember createCompositeApprovalRequest`,
+}
+
+const otherIds = () => Object.values(others).flatMap((ids) => ids.split(/\s+/))
+
+function writingOperations(): Map<string, string[]> {
+  const { paths } = describedApiOf(test.app)
+  const all = Object.values(paths).flatMap((operations) => Object.entries(operations))
+  const writing = all.filter(([method]) => method !== 'get')
+  return new Map(writing.map(([, { operationId, responses }]) => [operationId!, Object.keys(responses)]))
+}
+
+it('every operation that writes is governed, or is known not to change the rules', () => {
+  const governed = Object.values(governedOf(test.deps).actions).map(({ operationId }) => operationId)
+  const known = new Set([...governed, ...otherIds()])
+  const calculates = (id: string) => id.startsWith('postReport')
+  expect([...writingOperations().keys()].filter((id) => !known.has(id) && !calculates(id))).toEqual([])
+  expect(governed.filter((id) => otherIds().includes(id))).toEqual([])
+})
+
+it('every governed operation may wait for votes', () => {
+  const operations = writingOperations()
+  for (const [name, { operationId }] of Object.entries(governedOf(test.deps).actions)) {
+    expect(operations.get(operationId), name).toContain('202')
+  }
+})
+
+it('docs/governance.md lists them all', async () => {
+  const manual = await readFile(new URL('../../../../../docs/governance.md', import.meta.url), 'utf8')
+  const rows = [...manual.matchAll(/^\| `(\w+)` +\| `(\w+)`/gm)].map(([, action, operation]) => [action, operation])
+  const { actions } = governedOf(test.deps)
+  expect(rows).toEqual(governedActions.map((name) => [name, actions[name].operationId]))
+})
+
+it('the database refuses an unpublished change of each table of the document', async () => {
+  const source = await readFile(new URL('document.ts', import.meta.url), 'utf8')
+  const tables = new Set([...source.matchAll(/\b(?:from|join) (\w+) \w+\b/g)].map(([, table]) => table!))
+  // The registry and the structure of a draft, and what is written with its parent.
+  const without = ['networks', 'tokens', 'vault_networks', 'routes', 'invitation_groups']
+  const { rows } = await sql<{ name: string }>`
+    select tgrelid::regclass::text as name from pg_trigger where tgname like '%_governed'`.execute(test.deps.db)
+  const guarded = rows.map(({ name }) => name)
+  expect([...tables].filter((table) => !without.includes(table) && !guarded.includes(table))).toEqual([])
+})

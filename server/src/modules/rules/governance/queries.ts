@@ -1,0 +1,143 @@
+import { sql } from 'kysely'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import type { Change } from './actions.ts'
+import type { Direction } from './direction.ts'
+import { noGovernance } from './document.ts'
+import type { GovernanceSettings, RulesDocument } from './document-schema.ts'
+
+/** How a change set is stored; `submitted` is as its request is. */
+export type StoredStatus = 'draft' | 'submitted' | 'scheduled' | 'applied' | 'cancelled' | 'stale' | 'failed'
+
+/** What others see of a change set. */
+export const changeSetStatuses = [
+  'draft',
+  'pending',
+  'scheduled',
+  'applied',
+  'rejected',
+  'cancelled',
+  'expired',
+  'failed',
+  'stale',
+] as const
+export type ChangeSetStatus = (typeof changeSetStatuses)[number]
+
+export type ChangeSetRow = {
+  vault_id: string
+  id: string
+  title: string
+  stored: StoredStatus
+  status: ChangeSetStatus
+  isDirect: boolean
+  authorId: string
+  author: MemberProfile | null
+  baseVersion: number
+  newestVersion: number
+  direction: Direction
+  changeCount: number
+  requestId: string | null
+  applyAt: Date | null
+  appliedVersion: number | null
+  failureReason: string | null
+  resolvedById: string | null
+  resolvedBy: MemberProfile | null
+  resolvedAt: Date | null
+  created_at: Date
+  updatedAt: Date
+}
+export type FullChangeSetRow = ChangeSetRow & { changes: Change[]; before: RulesDocument; after: RulesDocument }
+
+/** What waits for votes on an older version will not be applied, whatever the votes. */
+const status = sql`
+  case when c.status <> 'submitted' then c.status
+    when r.status = 'pending' and c.base_version < h.number then 'stale'
+    else coalesce(r.status, 'pending') end`
+
+const columns = sql`
+  c.vault_id, c.id, c.title, c.status as stored, ${status} as status, c.is_direct as "isDirect",
+  c.author_id as "authorId", ${profileOfUser(sql.ref('c.author_id'))} as author, c.base_version as "baseVersion",
+  h.number as "newestVersion", c.direction, jsonb_array_length(c.changes) as "changeCount", c.request_id as "requestId",
+  c.apply_at as "applyAt", c.applied_version as "appliedVersion",
+  coalesce(c.failure_reason, r.failure_reason) as "failureReason",
+  c.resolved_by_id as "resolvedById", ${profileOfUser(sql.ref('c.resolved_by_id'))} as "resolvedBy",
+  coalesce(c.resolved_at, r.resolved_at) as "resolvedAt", c.created_at, c.updated_at as "updatedAt"`
+
+const joins = sql`
+  join rules_heads h on h.vault_id = c.vault_id
+  left join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id`
+
+export async function listChangeSets(
+  db: Db,
+  vaultId: string,
+  { isOpen }: { isOpen: boolean | null },
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<ChangeSetRow[]> {
+  const open = sql`(c.status in ('draft', 'scheduled') or (c.status = 'submitted' and r.status = 'pending'))`
+  const { rows } = await sql<ChangeSetRow>`
+    select ${columns} from change_sets c ${joins}
+    where c.vault_id = ${vaultId}
+      ${isOpen === null ? sql`` : isOpen ? sql`and ${open}` : sql`and not ${open}`}
+      ${after === null ? sql`` : sql`and (c.created_at, c.id) < (${after.createdAt}, ${after.id})`}
+    order by c.created_at desc, c.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+export async function findChangeSet(db: Db | Trx, vaultId: string, id: string): Promise<FullChangeSetRow | null> {
+  const { rows } = await sql<FullChangeSetRow>`
+    select ${columns}, c.changes, b.document as before, c.document as after
+    from change_sets c ${joins}
+    join rules_versions b on b.vault_id = c.vault_id and b.number = c.base_version
+    where c.vault_id = ${vaultId} and c.id = ${id}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** The columns by which a change set is changed. */
+export type LockedChangeSet = {
+  id: string
+  title: string
+  status: StoredStatus
+  author_id: string
+  base_version: number
+  changes: Change[]
+  secrets: Buffer | null
+  direction: Direction
+  request_id: string | null
+  request_status: string | null
+  apply_at: Date | null
+}
+
+export async function lockChangeSet(trx: Trx, vaultId: string, id: string): Promise<LockedChangeSet | null> {
+  const { rows } = await sql<LockedChangeSet>`
+    select c.id, c.title, c.status, c.author_id, c.base_version, c.changes, c.secrets, c.direction, c.request_id,
+      r.status as request_status, c.apply_at
+    from change_sets c left join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
+    where c.vault_id = ${vaultId} and c.id = ${id} for update of c`.execute(trx)
+  return rows[0] ?? null
+}
+
+export async function countWaiting(trx: Trx, vaultId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from change_sets c
+    left join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
+    where c.vault_id = ${vaultId} and c.status in ('submitted', 'scheduled')
+      and (c.status = 'scheduled' or r.status = 'pending')`.execute(trx)
+  return rows[0]!.count
+}
+
+export async function readGovernance(db: Db | Trx, vaultId: string): Promise<GovernanceSettings> {
+  const { rows } = await sql<GovernanceSettings>`
+    select threshold, approver_group_id as "approverGroupId", loosening_delay_hours as "looseningDelayHours",
+      tightening_delay_hours as "tighteningDelayHours"
+    from governance where vault_id = ${vaultId}`.execute(db)
+  return rows[0] ?? noGovernance
+}
+
+/** The change sets whose time has come. */
+export async function listDue(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
+  const { rows } = await sql<{ vault_id: string; id: string }>`
+    select vault_id, id from change_sets where status = 'scheduled' and apply_at <= ${now}
+    order by apply_at limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,0 +1,57 @@
+import { Closed } from '../../../http/schema.ts'
+import { governedAction } from '../governance/actions.ts'
+import { createPolicy, deletePolicy, updatePolicy } from './actions.ts'
+import { addMember, createPolicyGroup, deletePolicyGroup, removeMember, updatePolicyGroup } from './group-actions.ts'
+import { draftOf } from './policy-draft.ts'
+import { AddMember, CreatePolicy, CreatePolicyGroup, UpdatePolicy, UpdatePolicyGroup } from './schema.ts'
+
+/** Policies and policy groups as governed actions. */
+export const policyActions = {
+  policy_group_create: governedAction(
+    { operationId: 'createPolicyGroup', target: null, schema: CreatePolicyGroup },
+    async (trx, { payload }, by) => (await createPolicyGroup(trx, payload, by)).id,
+  ),
+  policy_group_update: governedAction(
+    { operationId: 'updatePolicyGroup', target: 'policy group', schema: UpdatePolicyGroup },
+    async (trx, { targetId, payload }, by) => (await updatePolicyGroup(trx, targetId, payload, byCaller(by))).id,
+  ),
+  policy_group_delete: governedAction(
+    { operationId: 'deletePolicyGroup', target: 'policy group', schema: Closed({}) },
+    async (trx, { targetId }, by) => {
+      await deletePolicyGroup(trx, targetId, byCaller(by))
+      return targetId
+    },
+  ),
+  policy_group_member_add: governedAction(
+    { operationId: 'addPolicyGroupMember', target: 'policy group', schema: AddMember },
+    async (trx, { targetId: groupId, payload: { userId } }, by) =>
+      (await addMember(trx, { groupId, userId }, byCaller(by))).id,
+  ),
+  policy_group_member_remove: governedAction(
+    { operationId: 'removePolicyGroupMember', target: 'policy group', schema: AddMember },
+    async (trx, { targetId: groupId, payload: { userId } }, by) => {
+      await removeMember(trx, { groupId, userId }, byCaller(by))
+      return groupId
+    },
+  ),
+  policy_create: governedAction(
+    { operationId: 'createPolicy', target: 'policy group', schema: CreatePolicy },
+    async (trx, { targetId, payload }, by) => (await createPolicy(trx, targetId, draftOf(payload), byCaller(by))).id,
+  ),
+  policy_update: governedAction(
+    { operationId: 'updatePolicy', target: 'policy', schema: UpdatePolicy },
+    async (trx, { targetId, payload }, by) => (await updatePolicy(trx, targetId, payload, byCaller(by))).id,
+  ),
+  policy_delete: governedAction(
+    { operationId: 'deletePolicy', target: 'policy', schema: Closed({}) },
+    async (trx, { targetId }, by) => {
+      await deletePolicy(trx, targetId, byCaller(by))
+      return targetId
+    },
+  ),
+}
+
+const byCaller = ({ member, now }: { member: Parameters<typeof createPolicyGroup>[2]['member']; now: Date }) => ({
+  caller: member,
+  now,
+})

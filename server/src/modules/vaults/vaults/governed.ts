@@ -1,0 +1,30 @@
+import type { Deps } from '../../../deps.ts'
+import { governedAction } from '../../rules/governance/actions.ts'
+import { updateVault } from './actions.ts'
+import type { Probed } from './probe-wallet.ts'
+import { RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from './schema.ts'
+import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
+
+/** The wallet service and the variants of a vault as governed actions. */
+export const vaultActions = (deps: Deps) => ({
+  vault_update: governedAction(
+    { operationId: 'updateVault', target: null, schema: VaultUpdate },
+    async (trx, { payload }, { probed, ...by }) => {
+      const updated = await updateVault(trx, deps, payload, by, probed as Probed | null)
+      if ('refusal' in updated) throw updated.refusal
+      return updated.id
+    },
+  ),
+  routes_replace: governedAction(
+    { operationId: 'replaceRoutes', target: null, schema: RoutesReplacement },
+    async (trx, { payload }, by) => (await replaceStructure(trx, payload.routes, by)).id,
+  ),
+  variant_add: governedAction(
+    { operationId: 'addVariant', target: 'route', schema: VariantInput },
+    async (trx, { targetId, payload }, by) => (await addVariant(trx, targetId, payload, by)).id,
+  ),
+  variant_update: governedAction(
+    { operationId: 'updateVariant', target: 'variant', schema: VariantUpdate },
+    async (trx, { targetId, payload }, by) => (await updateVariant(trx, targetId, payload, by)).id,
+  ),
+})
