@@ -168,7 +168,9 @@ function outcomesOf(rules: RulesDocument): Map<string, Decision> {
       const candidates = rules.policies
         .filter((one) => one.enabled && one.actionType === actionType && initiatorGroupIds.includes(one.groupId))
         .map((one): PolicySnapshot => {
-          const approvers = one.approvers.map(({ kind, id }) => ({ kind, id }))
+          const approvers = one.approvers.map(({ threshold, ...who }) =>
+            threshold === null ? who : { ...who, threshold },
+          )
           return {
             ...one,
             approvers,

@@ -44,6 +44,10 @@ const require = (...selectors: [string, unknown][]) => ({
 })
 const upTo = (value: string) => require(['amount', { op: 'lte', value }])
 const asking = { ...policy, effect: 'requireApproval', approvalThreshold: 2 } as const
+const askingOther = (threshold: number) => ({
+  ...asking,
+  approvers: [{ kind: 'group' as const, id: 'other', threshold }],
+})
 const blocking = { ...policy, effect: 'block' } as const
 
 type Case = [string, Partial<RulesPolicy> | null, Partial<RulesPolicy> | null]
@@ -85,7 +89,8 @@ test.each<Case>([
   ['fewer votes', asking, { ...asking, approvalThreshold: 1 }],
   ['a waiver for administrators', asking, { ...asking, adminBypass: true }],
   ['a vote of the initiator', asking, { ...asking, allowInitiatorApproval: true }],
-  ['other voters', asking, { ...asking, approvers: [{ kind: 'user', id: 'm' }] }],
+  ['other voters', asking, { ...asking, approvers: [{ kind: 'user', id: 'm', threshold: null }] }],
+  ['fewer votes of a group', askingOther(2), askingOther(1)],
   ['a block with more rules', blocking, { ...blocking, rules: [upTo('5')] }],
   ['a block that becomes votes', blocking, asking],
   ['votes on other amounts', { ...asking, rules: [upTo('5')] }, { ...asking, rules: [upTo('6')] }],
