@@ -1,6 +1,6 @@
 import type { Transfer } from '@strongroom/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { FileDown } from 'lucide-react'
+import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { vaultOf } from '../../lib/api.ts'
@@ -23,7 +23,7 @@ export function EvidenceButton({ code, id }: { code: string; id: string }) {
   })
   return (
     <div>
-      <Button icon={<FileDown size={16} aria-hidden />} busy={download.isPending} onClick={() => download.mutate()}>
+      <Button icon={<Download size={16} aria-hidden />} busy={download.isPending} onClick={() => download.mutate()}>
         {t('Evidence')}
       </Button>
       <Problem error={download.error} />

@@ -1,4 +1,4 @@
-import { FileCheck2 } from 'lucide-react'
+import { ShieldCheck } from 'lucide-react'
 import { type DragEvent, useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { canHash } from '../../lib/hashes.ts'
@@ -47,7 +47,7 @@ export function VerifyPage() {
           onDragLeave={() => setOver(false)}
           onDrop={dropped}
         >
-          <FileCheck2 size={32} className="text-quiet" aria-hidden />
+          <ShieldCheck size={32} className="text-quiet" aria-hidden />
           <p>{t('Drop evidence files here')}</p>
           <label className={`${buttonClass('primary')} focus-within:outline-2 focus-within:outline-offset-2`}>
             {t('Choose files')}
