@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, Ref } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
 import { ActionType, ConditionType, creation, PolicyEffect, SelectorType } from './schema.ts'
 import { namedBySelectors } from './selectors.ts'
@@ -45,11 +45,16 @@ export const PolicySelectors = Closed(
   { $id: 'PolicySelectors', description: 'The selectors of policies by action, as data for a form.' },
 )
 
-/** Policies that are not saved. */
-export const TriedPolicies = Type.Array(
-  Closed({ groupId: described(Id, 'Identifier of the policy group that the policy would belong to.'), ...creation }),
-  { maxItems: limits.draftPoliciesMax, description: 'Policies as `createPolicy` takes them. They are not saved.' },
+export const PolicyDraft = Closed(
+  { groupId: described(Id, 'Identifier of the policy group that the policy would belong to.'), ...creation },
+  { $id: 'PolicyDraft', description: 'A policy as `createPolicy` takes it, which is not saved.' },
 )
+
+/** Policies that are not saved. */
+export const TriedPolicies = Type.Array(Ref(PolicyDraft), {
+  maxItems: limits.draftPoliciesMax,
+  description: 'Policies as `createPolicy` takes them. They are not saved.',
+})
 
 export const DraftPolicies = Closed({
   mode: described(
@@ -60,4 +65,4 @@ export const DraftPolicies = Closed({
   policies: TriedPolicies,
 })
 
-export const policyFormComponents = [PolicySelectors]
+export const policyFormComponents = [PolicySelectors, PolicyDraft]
