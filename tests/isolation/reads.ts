@@ -32,6 +32,8 @@ export function readsOf(
   return operations.map(({ operationId, path, queries }) => {
     const known = queries.filter(({ name }) => name !== 'cursor')
     const choicesOf = ({ name, schema }: Parameter): string[] => {
+      // Versions of the rules; of reports it is a time.
+      if (name === 'to' && schema.type === 'integer') return ['1', '2']
       const choices = values[name] ?? schema.enum ?? (schema.type === 'boolean' ? ['true', 'false'] : undefined)
       if (choices === undefined) throw new Error(`${operationId} has the parameter ${name}; say what to put into it`)
       return choices.filter((choice) => name !== 'format' || textFormats.includes(choice))
@@ -89,6 +91,8 @@ function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Re
   const filled = path.replace('{code}', vault.code)
   // For platform administrators; nobody in these organisations is one.
   if (filled.includes('/users/{id}/')) return [filled.replace('{id}', newId())]
+  // Versions are numbered from 1.
+  if (filled.includes('/{number}')) return ['1', '2'].map((number) => filled.replace('{number}', number))
   // An image of the organisation has no key that a stranger could know: it is a hash of its content.
   if (filled.includes('/images/{key}')) return [filled.replace('{key}', '0'.repeat(64))]
   if (filled.includes('/operations/{type}/{id}')) {
@@ -132,6 +136,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     exports,
     verifications: [],
     backtests: [],
+    'change-sets': [],
     counterparties: idsOf(counterparties),
     'counterparty-groups': [suppliers],
     'operation-categories': idsOf(categories),

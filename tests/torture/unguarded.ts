@@ -26,9 +26,9 @@ export const guards = {
     changes: [
       {
         file: 'dist/modules/money/deposits/actions.js',
-        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, now }))',
+        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, crediting }))',
         unguarded: `new Promise((resolve, reject) => {
-          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals, credit, now }))).catch(reject)
+          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals, credit, crediting }))).catch(reject)
         })`,
       },
     ],

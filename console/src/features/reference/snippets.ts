@@ -56,7 +56,10 @@ export function sdkOf(operation: Operation, values: Values, origin: string): str
     ...(sdk.call.startsWith('vault.') ? [`const vault = strongroom.vault(${literal(vault)})`] : []),
     '',
     resultOf(sdk, [
-      ...sdk.takes.map((name) => literal(valueFor(parameters.find((one) => one.name === name)!, values)!)),
+      ...sdk.takes.map((name) => {
+        const parameter = parameters.find((one) => one.name === name)!
+        return literal(typed(valueFor(parameter, values)!, parameter.type))
+      }),
       ...(sdk.body === true
         ? [fileType === undefined ? literal(bodyExample) : `new Blob([], { type: '${fileType}' })`]
         : []),

@@ -17,6 +17,8 @@ afterAll(() => test.close())
 const others: Record<string, string> = {
   'what one person shows of themselves': `replaceMyImage deleteMyImage updateMyProfile replaceMyPreferences revokeSession signOut
     requestMagicLink redeemMagicLink`,
+  'how one person signs in and confirms': `preparePasskeySignIn signInWithPasskey preparePasskey addPasskey removePasskey
+    prepareConfirmation`,
   'users of the platform, whom the platform disables and enables': 'disableUser enableUser',
   'a token that ends; its service stays in its groups, disabled': 'revokeServiceToken',
   'looks only': `replacePolicyGroupImage deletePolicyGroupImage replaceVaultImage deleteVaultImage replaceNetworkImage
