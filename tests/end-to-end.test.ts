@@ -1,4 +1,4 @@
-import { erc20Abi } from 'viem'
+import { encodeFunctionData, erc20Abi } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
@@ -281,6 +281,92 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   expect((await verifyLedger(server.deps.db)).differences).toEqual([])
   expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 3, differences: [] })
 })
+
+it('T16 T17 what the chain takes back leaves the books, is missed where it was spent, and comes back', async () => {
+  const treasurer = await signIn('treasurer@example.org')
+  const operator = await signIn('operator@example.org')
+  const approver = await signIn('first.approver@example.org')
+  const chain = controlChain(anvil.rpcUrl)
+  await chain.setAutomine(true)
+  const { items: groups } = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
+  const groupOf = (code: string) => groups.find((each: { code: string }) => each.code === code).id
+  await operator('POST', `/policy-groups/${groupOf('treasury')}/policies`, 201, {
+    code: 'one-vote',
+    name: 'Every transfer needs a vote',
+    actionType: 'transfer',
+    effect: 'requireApproval',
+    approvalThreshold: 1,
+    approvers: [{ kind: 'group', groupId: groupOf('approvers') }],
+  })
+  const segments = { desk: 'ops' }
+  const address = await treasurer('POST', '/vaults/treasury/addresses', 201, {
+    network: 'ethereum',
+    segments,
+    token: 'TUSD',
+  })
+  const before = await chain.rpc('evm_snapshot')
+  const raw = await signPayment(address.address, 10_000_000n)
+  const hash = await chain.send(raw)
+  const standing = async () => {
+    const query = `summary=true&addressId=${address.id}&token=TUSD`
+    const [total] = (await treasurer('GET', `/vaults/treasury/balances?${query}`, 200)).totals
+    return total === undefined ? '' : `${total.availableDecimal} ${total.reservedDecimal} ${total.exposureDecimal}`
+  }
+  await until(async () => (await standing()) === '10 0 0')
+
+  // The coin of the network is not there yet, and the reference wallet says what the transfer costs.
+  const order = { fromAddressId: address.id, toAddress: supplier, amount: '6', maxFee: '50000000000000000' }
+  const refused = await treasurer('POST', '/vaults/treasury/transfers', 409, order)
+  expect(refused).toMatchObject({ reason: 'insufficient_gas', details: expect.stringMatching(/lacks 0\.\d+ ETH/) })
+  const body = {
+    addressId: address.id,
+    tokenId: await idOfCoin(operator),
+    amount: '1',
+    reason: 'The operator lends it',
+  }
+  await operator('POST', '/vaults/treasury/adjustments', 201, body)
+  const { id, status } = await treasurer('POST', '/vaults/treasury/transfers', 201, order)
+  expect(status).toBe('awaiting_approval')
+  expect(await standing()).toBe('4 6 0')
+
+  await chain.rpc('evm_revert', [before])
+  await chain.rpc('anvil_mine', ['0x3'])
+  await until(async () => (await standing()) === '0 6 6')
+  const { items: deposits } = await treasurer('GET', `/vaults/treasury/deposits?addressId=${address.id}`, 200)
+  expect(deposits).toMatchObject([{ txHash: hash, orphaned: { takenDecimal: '4', exposedDecimal: '6' } }])
+  const stopped = await approver('POST', `/vaults/treasury/transfers/${id}/approve`, 409, {})
+  expect(stopped.reason).toBe('address_exposed')
+  const differences = async () =>
+    (await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)).tokens.find(
+      (one: { token: { code: string } }) => one.token.code === 'TUSD',
+    ).difference
+  expect(await differences()).toBe('0')
+
+  expect(await chain.send(raw)).toBe(hash)
+  await until(async () => (await standing()) === '4 6 0')
+  expect(await differences()).toBe('0')
+  expect((await verifyLedger(server.deps.db)).differences).toEqual([])
+  await operator('POST', `/vaults/treasury/transfers/${id}/cancel`, 200)
+})
+
+/** A signed payment of test dollars: sent again after a reorganisation, it is the same transaction. */
+async function signPayment(to: `0x${string}`, amount: bigint) {
+  return faucet.account.signTransaction({
+    to: token,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] }),
+    nonce: await faucet.getTransactionCount({ address: faucet.account.address }),
+    gas: 100_000n,
+    maxFeePerGas: 200_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    chainId: anvil.chainId,
+    type: 'eip1559',
+  })
+}
+
+async function idOfCoin(operator: Call): Promise<string> {
+  const { items } = await operator('GET', '/tokens?limit=100', 200)
+  return items.find((one: { code: string }) => one.code === 'ETH').id
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
 type Call = (method: string, path: string, status: number, body?: object) => Promise<any>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { administrationFlows } from './flows/administration.ts'
 import { holdFlows } from './flows/holds.ts'
+import { orphanFlows } from './flows/orphans.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
 import { proofFlows } from './flows/proof.ts'
 import { referenceFlows } from './flows/reference.ts'
@@ -22,6 +23,7 @@ voteFlows(() => stack)
 sendFlows(() => stack)
 administrationFlows(() => stack)
 holdFlows(() => stack)
+orphanFlows(() => stack)
 passkeyFlows(() => stack)
 rulesFlows(() => stack)
 proofFlows(() => stack)

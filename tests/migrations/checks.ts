@@ -180,6 +180,24 @@ export const checksAfter: Record<string, Check[]> = {
       refusedBy: method === 'passkey' ? null : 'sessions_method_check',
     })),
   ],
+  '0051-orphaned-deposits': [
+    insertEntry('orphan_return', 'x9', null),
+    insertEntry('orphan', 'x9', 'ledger_entries_sides_of_kind'),
+    insertEntry('nonsense', 'x9', 'ledger_entries_kind_check'),
+    insertNotification('deposit', 'orphaned', null),
+    insertNotification('nonsense', 'orphaned', 'notifications_subject_type_check'),
+    insertNotification('deposit', 'nonsense', 'notifications_kind_check'),
+    ...[null, 'wallet_events_outcome_check'].map((refusedBy) => ({
+      statement: `insert into wallet_events (id, received_at, body, outcome)
+        values ('e99', now(), '{}', '${refusedBy === null ? 'orphaned' : 'nonsense'}')`,
+      refusedBy,
+    })),
+    { statement: "update operations set status = 'failed' where id = 'd1'", refusedBy: null },
+    { statement: "update operations set status = 'pending' where id = 'd1'", refusedBy: 'operations_deposit_status' },
+    { statement: "update ledger_accounts set exposure = 5 where purpose = 'available'", refusedBy: null },
+    { statement: 'update ledger_accounts set exposure = -1', refusedBy: 'ledger_accounts_exposure' },
+    { query: 'select distinct occurrence, orphaned_at from deposits', finds: [{ occurrence: 0, orphaned_at: null }] },
+  ],
   '0045-screening': [
     { query: 'select id, origin from holds', finds: [{ id: 'h1', origin: 'people' }] },
     insertHolds(['people', 'people'], 'holds_active'),

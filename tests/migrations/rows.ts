@@ -829,6 +829,29 @@ export const rowsAfter: Record<string, Rows> = {
     ],
     ['used_passkey_challenges', [{ challenge_hash: sha256('challenge'), expires_at: minute(5) }]],
   ],
+  '0051-orphaned-deposits': [
+    [
+      'deposit_orphans',
+      [
+        {
+          vault_id: 'v1',
+          id: 'x1',
+          deposit_id: 'd1',
+          address_id: 'a1',
+          token_id: 't1',
+          occurrence: 0,
+          amount: '1000',
+          taken: '0',
+          created_at: at,
+          returned_at: at,
+        },
+      ],
+    ],
+    [
+      'exposure_covers',
+      [{ vault_id: 'v1', id: 'k1', address_id: 'a1', token_id: 't1', amount: '1000', created_at: at }],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -11,7 +11,7 @@ export const guards = {
     changes: [
       {
         file: 'dist/modules/money/deposits/actions.js',
-        guarded: 'on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing',
+        guarded: `on conflict (vault_id, address_id, token_id, tx_hash, tx_index) \${ifKnown}`,
         unguarded: '',
       },
       {
@@ -26,9 +26,9 @@ export const guards = {
     changes: [
       {
         file: 'dist/modules/money/deposits/actions.js',
-        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, crediting }))',
+        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals: some, credit, crediting }))',
         unguarded: `new Promise((resolve, reject) => {
-          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals, credit, crediting }))).catch(reject)
+          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals: some, credit, crediting }))).catch(reject)
         })`,
       },
     ],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultyWallet } from './faulty-wallets.ts'
-import { type Body, jsonReply, rewrite, rewriteBody } from './mistakes.ts'
+import { type Body, bodyOf, jsonReply, rewrite, rewriteBody } from './mistakes.ts'
 import type { Call, Fault } from './stand.ts'
 
 const always = () => true
@@ -13,6 +13,8 @@ export const faultySenders: FaultyWallet[] = [
   ['webhooks.identity', 'reports another hash', changeTx(() => ({ txHash: `0x${'0'.repeat(64)}` }))],
   ['webhooks.amount', 'reports raw amounts', changeTx(() => ({ amount: '1000' }))],
   ['webhooks.final', 'reports before the block', changeTx(() => ({ confirmations: 0 }))],
+  ['webhooks.occurrence', 'counts deliveries', changeTx(() => ({ occurrence: 1 }))],
+  ['webhooks.not-orphaned', 'reports what the chain has as orphaned', orphansWhatIsThere()],
   ['webhooks.signature', 'signs with another secret', changeHeaders(() => ({ 'webhook-signature': 'v1,AAAA' }))],
   [
     'webhooks.timestamp',
@@ -63,6 +65,14 @@ export const faultySenders: FaultyWallet[] = [
   ['webhooks.independent', 'sends in order', inOrder()],
   ['webhooks.token', 'reports tokens as coins', changeTx(() => ({ asset: null }))],
 ]
+
+function orphansWhatIsThere(): Fault {
+  return async (call, forward) => {
+    const answer = await forward()
+    await forward({ body: JSON.stringify({ ...bodyOf(call), kind: 'DEPOSIT_ORPHANED' }) })
+    return answer
+  }
+}
 
 function changeTx(change: (tx: Body) => Body): Fault {
   return rewriteBody(always, ({ tx }) => ({ tx: { ...(tx as Body), ...change(tx as Body) } }))

@@ -64,6 +64,15 @@ test('every fault is named in one message, which is one line', () => {
   expect(message).not.toContain('\n')
 })
 
+test('a deposit is watched at least until it counts', () => {
+  const chain = { rpcUrl: 'http://127.0.0.1:8545', chainId: 31337, confirmations: 20 }
+  const watching = (watchDepth: unknown) => ({ WALLET_CHAINS: JSON.stringify({ ethereum: { ...chain, watchDepth } }) })
+  expect(readWalletConfig({ ...right, ...watching(20) }).chains.ethereum).toMatchObject({ watchDepth: 20 })
+  for (const wrong of [19, 100_001, '20', null]) {
+    expect(faultsOf(watching(wrong))).toContain('WALLET_CHAINS.ethereum.watchDepth must be a whole number from 20')
+  }
+})
+
 test('no fault repeats a secret', () => {
   const message = faultsOf({
     WALLET_PASSPHRASE: 'hush-hush',

@@ -1,4 +1,10 @@
-import { clientTokenLengthMin, networkNameLengthMax, passphraseLengthMin, webhookSecretBytesMin } from './limits.ts'
+import {
+  clientTokenLengthMin,
+  networkNameLengthMax,
+  passphraseLengthMin,
+  watchDepthMax,
+  webhookSecretBytesMin,
+} from './limits.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { webhookKey } from './webhooks/sign-webhook.ts'
 
@@ -10,6 +16,11 @@ export type ChainConfig = {
   pollMilliseconds: number
   /** First block that the watcher reads when it has never run on this network; by default 1000 blocks back. */
   startBlock?: number
+  /**
+   * How deep below the newest block a reported deposit is still watched: 1000 by default. One that the chain loses above
+   * this depth is reported as orphaned. It is never less than `confirmations`.
+   */
+  watchDepth?: number
 }
 
 export type ClientConfig = { name: string; token: string }
@@ -107,7 +118,7 @@ function readWebhookSecret(value = '', faults: string[]): string {
   return value
 }
 
-const chainKeys = ['rpcUrl', 'chainId', 'confirmations', 'pollMilliseconds', 'startBlock']
+const chainKeys = ['rpcUrl', 'chainId', 'confirmations', 'pollMilliseconds', 'startBlock', 'watchDepth']
 const networkNamePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`)
 
 function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
@@ -130,7 +141,7 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
       continue
     }
     for (const key of Object.keys(entry)) if (!chainKeys.includes(key)) faults.push(`${where}.${key} is not a setting`)
-    const { rpcUrl, chainId, confirmations = 12, pollMilliseconds = 4000, startBlock } = entry
+    const { rpcUrl, chainId, confirmations = 12, pollMilliseconds = 4000, startBlock, watchDepth } = entry
     if (typeof rpcUrl !== 'string' || !isHttpUrl(rpcUrl)) faults.push(`${where}.rpcUrl must be an http or https URL`)
     if (!isWhole(chainId, 1, Number.MAX_SAFE_INTEGER)) faults.push(`${where}.chainId must be a whole number from 1`)
     if (!isWhole(confirmations, 1, 10_000)) faults.push(`${where}.confirmations must be a whole number from 1 to 10000`)
@@ -140,12 +151,17 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
     if (startBlock !== undefined && !isWhole(startBlock, 0, Number.MAX_SAFE_INTEGER)) {
       faults.push(`${where}.startBlock must be a whole number from 0`)
     }
+    const depthMin = isWhole(confirmations, 1, 10_000) ? Number(confirmations) : 1
+    if (watchDepth !== undefined && !isWhole(watchDepth, depthMin, watchDepthMax)) {
+      faults.push(`${where}.watchDepth must be a whole number from ${depthMin} (confirmations) to ${watchDepthMax}`)
+    }
     chains[network] = {
       rpcUrl: String(rpcUrl),
       chainId: Number(chainId),
       confirmations: Number(confirmations),
       pollMilliseconds: Number(pollMilliseconds),
       ...(startBlock === undefined ? {} : { startBlock: Number(startBlock) }),
+      ...(watchDepth === undefined ? {} : { watchDepth: Number(watchDepth) }),
     }
   }
   return chains

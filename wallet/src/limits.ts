@@ -36,6 +36,11 @@ export const scanBlocksMax = 100
 export const rescanBlocks = 1000
 /** Requests that one pass has open at the node at the same time. */
 export const nodeRequestsMax = 10
+/** How deep below the newest block a deposit is still compared with the chain, unless a setting says otherwise. */
+export const watchDepthDefault = 1000
+export const watchDepthMax = 100_000
+/** Deposits that one pass looks up at the node after the chain went back. */
+export const doubtfulBatchMax = 200
 export const nodeTimeoutMilliseconds = 10_000
 /** Tokens with more decimals are not reported: no ledger that reads the protocol accepts them. */
 export const tokenDecimalsMax = 36

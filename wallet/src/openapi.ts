@@ -1,5 +1,5 @@
 import { operations } from './operations.ts'
-import { TopUpEvent } from './protocol.ts'
+import { DepositOrphanedEvent, TopUpEvent } from './protocol.ts'
 
 type Json = { [key: string]: unknown }
 
@@ -30,7 +30,20 @@ export function buildOpenApi(): Json {
     servers: [{ url: '{walletServiceUrl}', variables: { walletServiceUrl: { default: 'http://127.0.0.1:4000' } } }],
     security: [{ bearer: [] }],
     paths,
-    webhooks: { deposit: { post: describeWebhook(components) } },
+    webhooks: {
+      deposit: {
+        post: describeWebhook(components, TopUpEvent, {
+          operationId: 'reportDeposit',
+          summary: 'A deposit to a watched address, delivered at least once until the answer is 2xx.',
+        }),
+      },
+      orphanedDeposit: {
+        post: describeWebhook(components, DepositOrphanedEvent, {
+          operationId: 'reportOrphanedDeposit',
+          summary: 'A reported deposit that the chain no longer has, delivered at least once until the answer is 2xx.',
+        }),
+      },
+    },
     components: {
       schemas: components,
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'One secret per vault.' } },
@@ -54,7 +67,7 @@ function describeOperation(operationId: string, { summary, schema, path }: Opera
   }
 }
 
-function describeWebhook(components: Json): Json {
+function describeWebhook(components: Json, event: unknown, names: { operationId: string; summary: string }): Json {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -63,15 +76,14 @@ function describeWebhook(components: Json): Json {
     description,
   })
   return {
-    operationId: 'reportDeposit',
-    summary: 'A deposit to a watched address, delivered at least once until the answer is 2xx.',
+    ...names,
     security: [],
     parameters: [
       header('webhook-id', 'The id of the event; the same for every delivery of it.'),
       header('webhook-timestamp', 'Seconds since 1970 at which this delivery was signed.'),
       header('webhook-signature', 'v1,<base64 HMAC-SHA256 of id.timestamp.body> after Standard Webhooks.'),
     ],
-    requestBody: { required: true, content: jsonContent(TopUpEvent, components) },
+    requestBody: { required: true, content: jsonContent(event, components) },
     responses: { '2XX': { description: 'Accepted; any other answer is asked again.' } },
   }
 }

@@ -309,33 +309,53 @@ export const Health = Type.Object(
   { ...strict, title: 'Health' },
 )
 
-/** The event that the wallet service posts to Strongroom. */
+const depositTransaction = {
+  network: Network,
+  asset: ContractAddress,
+  amount: Type.String({
+    pattern: '^[0-9]+(\\.[0-9]+)?$',
+    description: 'Amount in token units, as a plain decimal.',
+    examples: ['1.5'],
+  }),
+  toAddress: Address,
+  txHash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+  index: Type.Integer({
+    minimum: 0,
+    description: 'Position among the Transfer logs of the transaction; 0 for the coin of the network.',
+  }),
+  fromAddress: Address,
+  blockTime: Type.String({ format: 'date-time' }),
+}
+const occurrence = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    description:
+      'How often the deposit had been reported as orphaned before this one was reported; 0 if it is left out.',
+  }),
+)
+const DepositTransaction = Type.Object(depositTransaction, strict)
+/** What both events say of a transaction. */
+export type DepositTransaction = Static<typeof DepositTransaction>
+
+/** The event that the wallet service posts to Strongroom when a deposit is final, also when it is final once more. */
 export const TopUpEvent = Type.Object(
   {
     kind: Type.Literal('TOPUP'),
-    id: Type.String({ description: 'Same for every delivery of the same deposit.' }),
-    tx: Type.Object(
-      {
-        network: Network,
-        asset: ContractAddress,
-        amount: Type.String({
-          pattern: '^[0-9]+(\\.[0-9]+)?$',
-          description: 'Amount in token units, as a plain decimal.',
-          examples: ['1.5'],
-        }),
-        toAddress: Address,
-        txHash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
-        index: Type.Integer({
-          minimum: 0,
-          description: 'Position among the Transfer logs of the transaction; 0 for the coin of the network.',
-        }),
-        fromAddress: Address,
-        blockTime: Type.String({ format: 'date-time' }),
-        confirmations: Type.Integer({ minimum: 1 }),
-      },
-      strict,
-    ),
+    id: Type.String({ description: 'Same for every delivery of the same event.' }),
+    tx: Type.Object({ ...depositTransaction, occurrence, confirmations: Type.Integer({ minimum: 1 }) }, strict),
   },
   { ...strict, title: 'TopUpEvent' },
 )
-export type TopUpEvent = Static<typeof TopUpEvent>
+
+/** The event that it posts when the chain no longer has a deposit that it reported. */
+export const DepositOrphanedEvent = Type.Object(
+  {
+    kind: Type.Literal('DEPOSIT_ORPHANED'),
+    id: Type.String({ description: 'Same for every delivery of the same event.' }),
+    tx: Type.Object({ ...depositTransaction, occurrence }, strict),
+  },
+  { ...strict, title: 'DepositOrphanedEvent' },
+)
+
+export const DepositEvent = Type.Union([TopUpEvent, DepositOrphanedEvent])
+export type DepositEvent = Static<typeof DepositEvent>

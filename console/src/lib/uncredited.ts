@@ -11,6 +11,9 @@ export function uncreditedWords(reason: NonNullable<UncreditedEvent['reason']>):
     unknown_token: t('Its token is not registered here: register it, and have the wallet service report again.'),
     disabled_token: t('Its token is switched off.'),
     amount_differs: t('An earlier report of the same transaction named another amount.'),
+    orphaned: t('The chain has lost this deposit since.'),
+    not_credited: t('The chain lost a deposit that was not in the books.'),
+    orphan_differs: t('The chain is said to have lost this deposit, but with another amount than was credited.'),
     overflow: t('The balance would become larger than the books can hold.'),
   }
   return words[reason]

@@ -10,3 +10,5 @@ revoke update, delete, truncate on holds from strongroom_app;
 grant update (released_at, released_by_id, release_reason, reserved) on holds to strongroom_app;
 revoke delete, truncate on screenings from strongroom_app;
 revoke update, delete, truncate on rules_versions from strongroom_app;
+revoke update, delete, truncate on deposit_orphans, exposure_covers from strongroom_app;
+grant update (returned_at) on deposit_orphans to strongroom_app;

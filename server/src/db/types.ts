@@ -388,11 +388,26 @@ export interface Decisions {
   vault_id: string;
 }
 
+export interface DepositOrphans {
+  address_id: string;
+  amount: Numeric;
+  created_at: Timestamp;
+  deposit_id: string;
+  id: string;
+  occurrence: number;
+  returned_at: Timestamp | null;
+  taken: Numeric;
+  token_id: string;
+  vault_id: string;
+}
+
 export interface Deposits {
   address_id: string;
   created_at: Timestamp;
   from_address: string | null;
   id: string;
+  occurrence: Generated<number>;
+  orphaned_at: Timestamp | null;
   token_id: string;
   tx_hash: string;
   tx_index: Generated<number>;
@@ -406,6 +421,15 @@ export interface EntitledVoters {
   subject_id: string | null;
   user_id: string | null;
   vault_id: string | null;
+}
+
+export interface ExposureCovers {
+  address_id: string;
+  amount: Numeric;
+  created_at: Timestamp;
+  id: string;
+  token_id: string;
+  vault_id: string;
 }
 
 export interface FailedRedemptions {
@@ -504,6 +528,7 @@ export interface LedgerAccounts {
   address_id: Generated<string>;
   balance: Numeric | null;
   created_at: Timestamp;
+  exposure: Generated<Numeric>;
   id: string;
   last_entry_at: Timestamp | null;
   number: Generated<Int8>;
@@ -1055,8 +1080,10 @@ export interface DB {
   counterparty_group_memberships: CounterpartyGroupMemberships;
   counterparty_groups: CounterpartyGroups;
   decisions: Decisions;
+  deposit_orphans: DepositOrphans;
   deposits: Deposits;
   entitled_voters: EntitledVoters;
+  exposure_covers: ExposureCovers;
   failed_redemptions: FailedRedemptions;
   governance: Governance;
   held_rates: HeldRates;

@@ -42,6 +42,10 @@ const words: Partial<Record<Reason, Words>> = {
   amount_exceeded: 'The related amount is above the amount of the source',
   approval_expired: 'The time to vote on this transfer has expired',
   above_max_fee: 'A replacement must pay more than the order permits',
+  address_exposed: {
+    message: 'The chain took back a deposit of the address that was spent already',
+    details: 'The address cmi8h2k1p0a1b2c3d4e5f6g7h sends nothing until its exposure is covered',
+  },
   archived: 'The counterparty is archived',
   balance_overflow: 'The balance would exceed the largest possible amount, 2^256-1',
   blocked_by_policy_now: 'A policy blocks this now',
@@ -59,6 +63,10 @@ const words: Partial<Record<Reason, Words>> = {
   insufficient_funds: {
     message: 'insufficient funds',
     details: 'The address has less usdt available than the transfer needs',
+  },
+  insufficient_gas: {
+    message: 'insufficient gas',
+    details: 'The address lacks 0.0021 ETH for the network fee of the transfer',
   },
   last_administrator: 'The last administrator of the vault cannot be removed',
   limit_reached: 'The number of these is at its limit',

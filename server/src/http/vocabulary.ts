@@ -53,6 +53,9 @@ export const vocabulary: Readonly<Record<string, string>> = {
   amountDecimal: 'The same amount in token units.',
   balance: 'Balance in the smallest unit of the token.',
   balanceDecimal: 'The same balance in token units.',
+  exposureDecimal: 'The same exposure in token units.',
+  takenDecimal: 'The same amount in token units.',
+  exposedDecimal: 'The same amount in token units.',
   available: 'What can be spent: received, and not reserved for open transfers.',
   reserved: 'What is set aside for transfers that are not finished.',
 

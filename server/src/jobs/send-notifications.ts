@@ -50,7 +50,7 @@ export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promi
 async function sendNotification(deps: Deps, notification: DueNotification, signal?: AbortSignal): Promise<void> {
   if (await isPointless(deps, notification)) return settleNotification(deps.db, notification, null)
   // An alarm about the same subject is a new mail, which a mail program must not take for the one before.
-  const mailId = /^(stopped|quorum_lost)$/.test(notification.kind)
+  const mailId = /^(stopped|quorum_lost|orphaned)$/.test(notification.kind)
     ? `${notification.subject_id}-${notification.created_at.getTime()}`
     : notification.subject_id
   await send(deps, mailId, [notification], notificationMessage(notification, linkTo(deps, notification)), signal)
@@ -81,6 +81,7 @@ async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: 
 const pathsOf = {
   transfer: consolePaths.transfer,
   payout: consolePaths.payout,
+  deposit: consolePaths.deposit,
   approval_request: consolePaths.approvalRequest,
 } as const
 

@@ -199,6 +199,10 @@ export const screeningValidMinutes = 60
 export const orderScreeningMilliseconds = 15_000
 export const orderScreeningsAtOnce = 10
 export const screeningScoreMax = 100
+/** How long an order waits for the estimate of its fee, for how long others use it, and for how many tokens it is kept. */
+export const orderEstimateMilliseconds = 2_000
+export const feeEstimateAgeMilliseconds = 15_000
+export const feeEstimatesKeptMax = 10_000
 export const readinessTimeoutMilliseconds = 1_000
 
 /** How long PostgreSQL works on a statement of a request or a job, and on one of a report or of a verification. */

@@ -3,7 +3,7 @@
 export const operationTypes = ['transfer', 'deposit'] as const
 export type OperationType = (typeof operationTypes)[number]
 
-/** A deposit is always confirmed; a transfer goes through the others. */
+/** A deposit is confirmed, or failed when the chain took it back; a transfer goes through the others. */
 export const operationStatuses = [
   'awaiting_approval',
   'pending',

@@ -37,6 +37,7 @@ export const reasons = {
   request_timeout: 408,
 
   above_max_fee: 409,
+  address_exposed: 409,
   already_exists: 409,
   already_voted: 409,
   amount_exceeded: 409,
@@ -53,6 +54,7 @@ export const reasons = {
   in_use: 409,
   initiator_lost_permission: 409,
   insufficient_funds: 409,
+  insufficient_gas: 409,
   last_administrator: 409,
   limit_reached: 409,
   no_session: 409,

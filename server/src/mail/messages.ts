@@ -115,7 +115,7 @@ export function invitationMessage({ link, vaultName, inviter }: Invitation): Mes
 
 /** The facts of a mail about one transfer or approval request. */
 type Notification = {
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned'
   vault_name: string
   initiator: string
   /** What is requested, such as `transfer` or `counterparty_create`. */
@@ -130,6 +130,9 @@ type Notification = {
   rows_count: number | null
   /** Why it was halted or failed. */
   reason: string | null
+  /** Of a deposit: the address, and in raw units how much of it was spent; null: it is not taken back. */
+  own_address: string | null
+  exposed: string | null
 }
 
 /** @param link to the page of the transfer or approval request */
@@ -189,19 +192,50 @@ export function notificationMessage(notification: Notification, link: string): M
           'If database rows were changed, somebody has unauthorised access.',
         ],
       })
+    case 'orphaned':
+      return orphanMessage(notification, link)
     case 'quorum_lost':
-      return layOut({
-        subject: `Too few people can vote in ${vaultName}: ${subject}`,
-        lines: [
-          `The ${subject} that you requested in the vault ${vaultName} waits for votes.`,
-          'Fewer people can vote on it now than it needs, because somebody was disabled or left a group.',
-          'Cancel it and request it again, or ask an administrator of the vault who may come back.',
-        ],
-        button,
-        link,
-        closing: 'You cannot turn this mail off.',
-      })
+      return quorumMessage(notification, subject, link)
   }
+}
+
+function orphanMessage(
+  { vault_name: vaultName, amount, decimals, asset, own_address: address, exposed }: Notification,
+  link: string,
+): Message {
+  const inUnits = (raw: string | null) => `${formatDecimal(raw ?? '0', decimals ?? 0)} ${asset}`
+  const what = `The deposit of ${inUnits(amount)} to ${address} in the vault ${vaultName}`
+  const isSpent = exposed !== null && BigInt(exposed) > 0n
+  return layOut({
+    subject: `Deposit lost by the chain in ${vaultName}: ${inUnits(amount)}`,
+    lines:
+      exposed === null
+        ? [`${what} was reported as lost by the chain, in a way that contradicts the books. It waits for a decision.`]
+        : [
+            `${what} is no longer in the chain. Strongroom took back what was available of it.`,
+            ...(isSpent
+              ? [`${inUnits(exposed)} had been spent or reserved. The address sends nothing until that is covered.`]
+              : []),
+          ],
+    button: 'Open the deposit',
+    link,
+    closing: ['You receive this mail because you are an administrator of the vault.', 'You cannot turn it off.'],
+  })
+}
+
+function quorumMessage(notification: Notification, subject: string, link: string): Message {
+  const { vault_name: vaultName } = notification
+  return layOut({
+    subject: `Too few people can vote in ${vaultName}: ${subject}`,
+    lines: [
+      `The ${subject} that you requested in the vault ${vaultName} waits for votes.`,
+      'Fewer people can vote on it now than it needs, because somebody was disabled or left a group.',
+      'Cancel it and request it again, or ask an administrator of the vault who may come back.',
+    ],
+    button: buttonOf(notification),
+    link,
+    closing: 'You cannot turn this mail off.',
+  })
 }
 
 function buttonOf({ amount, rows_count }: Notification): string {

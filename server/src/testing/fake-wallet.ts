@@ -62,7 +62,8 @@ export type FakeWallet = {
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
   /** What GET /balances answers, by lower-case address and contract ('' for the coin); "0" when nothing is set. */
   balances: Map<string, string>
-  fee: string
+  /** What POST /fees answers, in the smallest unit of the coin; null: it says no fees, so that no order is refused for them. */
+  fee: string | null
   /** Set: replacements are a 409 with these details; 'unsupported': a 404. */
   refuseReplacement: string | null
   /** What a replacement costs; one that may not pay as much is a 409. null: nothing. */
@@ -135,7 +136,9 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       const key = `${url.searchParams.get('address')} ${url.searchParams.get('contract') ?? ''}`.toLowerCase()
       return [200, { balance: wallet.balances.get(key.trim()) ?? '0', blockNumber: 1 }]
     }
-    if (route === 'POST /fees') return [200, { fee: wallet.fee, asset: 'native' }]
+    if (route === 'POST /fees') {
+      return wallet.fee === null ? [501, { message: 'no fees' }] : [200, { fee: wallet.fee, asset: 'native' }]
+    }
     return [404, { message: 'no such route' }]
   }
 
@@ -211,7 +214,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     answerWithAddress: null,
     mutateStatus: null,
     balances: new Map(),
-    fee: '21000',
+    fee: null,
     refuseReplacement: null,
     replacementCost: null,
     transactions: new Map(),

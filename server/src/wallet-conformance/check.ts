@@ -41,6 +41,7 @@ export type Section =
   | 'post-fees'
   | 'get-healthz'
   | 'the-webhook-deposits'
+  | 'deposits-that-the-chain-loses'
   | 'signature'
   | 'what-strongroom-does-when-the-wallet-fails-hangs-or-lies'
   | 'security-advice'

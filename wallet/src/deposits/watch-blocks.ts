@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import {
@@ -15,16 +14,17 @@ import { eachLimited } from '../chains/each-limited.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { readDecimals } from '../chains/read-decimals.ts'
 import { inTransaction } from '../database/in-transaction.ts'
-import { rescanBlocks, scanBlocksMax } from '../limits.ts'
-import type { TopUpEvent } from '../protocol.ts'
+import { rescanBlocks, scanBlocksMax, watchDepthDefault } from '../limits.ts'
 import { resendLostTransfers } from '../transfers/resend-lost-transfers.ts'
+import { markDoubtful, noteReadBlocks, reportOrphans } from './doubtful-deposits.ts'
 import { eventKey, findMovements, type Movement, transferLogs } from './find-movements.ts'
+import { type FoundDeposit, storeDeposits } from './store-deposits.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 type Cursor = { nextBlock: bigint; previousHash: Hex | null }
 type FullBlock = Block<bigint, true, 'latest'>
 
-/** `moreBlocks` requests another pass at once; `events` is how many deposits were stored for delivery. */
+/** `moreBlocks` requests another pass at once; `events` is how many were stored for delivery. */
 export type WatchOutcome = { moreBlocks: boolean; events: number }
 
 /**
@@ -33,6 +33,13 @@ export type WatchOutcome = { moreBlocks: boolean; events: number }
  * issued before those blocks were mined.
  */
 export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
+  const read = await readNextBlocks(parts, headBlock)
+  // Last, so that a transaction that cannot be looked up keeps no deposit from being reported.
+  const orphans = await reportOrphans(parts, headBlock)
+  return { ...read, events: read.events + orphans }
+}
+
+async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
   const { pool, chain } = parts
   const cursor = await openCursor(parts, headBlock)
   if (headBlock + 1n < cursor.nextBlock) {
@@ -46,11 +53,13 @@ export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<Watc
   if (!isOneChain(blocks, cursor.previousHash)) {
     return await goBack(parts, { cursor, from: cursor.nextBlock, why: 'the chain was reorganised below the cursor' })
   }
-  const events = await findEvents(parts, blocks, headBlock)
+  const deposits = await findDeposits(parts, blocks, headBlock)
   const stored = await inTransaction(pool, async (tx) => {
     const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
-    return await storeEvents(tx, events)
+    const events = await storeDeposits(tx, deposits)
+    await noteReadBlocks(tx, chain.network, blocks, watchDepthOf(chain))
+    return events
   })
   // Null: another process moved the cursor first, so its events count and ours are dropped.
   return { moreBlocks: stored === null || lastBlock < headBlock - depth, events: stored ?? 0 }
@@ -93,15 +102,20 @@ async function moveCursor(
   return rowCount === 1
 }
 
-/** Reads the last blocks again; a deposit that was reported before keeps its event key and is not reported again. */
+/** Reads the last blocks again, and has the deposits in them looked up. What the chain still has is not reported again. */
 async function goBack(
   { pool, chain, log }: Parts,
   { cursor, from, why }: { cursor: Cursor; from: bigint; why: string },
 ): Promise<WatchOutcome> {
-  const nextBlock = max(from - BigInt(rescanBlocks), min(BigInt(chain.startBlock ?? 0), from))
+  const depth = BigInt(Math.max(rescanBlocks, watchDepthOf(chain)))
+  const nextBlock = max(from - depth, min(BigInt(chain.startBlock ?? 0), from))
   // The transactions come first: if this process ends in between, the cursor still shows that the chain went back.
   const resent = await resendLostTransfers(pool, chain)
-  await moveCursor(pool, chain.network, { from: cursor, to: { nextBlock, previousHash: null }, headBlock: null })
+  await inTransaction(pool, async (tx) => {
+    const next: Cursor = { nextBlock, previousHash: null }
+    if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock: null }))) return
+    await markDoubtful(tx, chain.network)
+  })
   log.warn({ network: chain.network, nextBlock: nextBlock.toString(), resent }, `${why}; blocks are read again`)
   return { moreBlocks: true, events: 0 }
 }
@@ -124,22 +138,20 @@ function isOneChain(blocks: FullBlock[], previousHash: Hex | null): boolean {
   return true
 }
 
-type Event = { key: string; id: string; body: string }
-
-async function findEvents(parts: Parts, blocks: FullBlock[], headBlock: bigint): Promise<Event[]> {
+async function findDeposits(parts: Parts, blocks: FullBlock[], headBlock: bigint): Promise<FoundDeposit[]> {
   const { chain } = parts
   const candidates = await findCandidates(parts, blocks)
-  const perTransaction = new Map<Hex, Event[]>()
+  const perTransaction = new Map<Hex, FoundDeposit[]>()
   await eachLimited(candidates, async ({ transaction, block, known }) => {
     const receipt = await chain.client.getTransactionReceipt({ hash: transaction.hash })
     if (receipt.blockHash !== block.hash) throw new Error(`block ${block.number} was reorganised while it was read`)
     const movements = findMovements(transaction, receipt).filter(({ toAddress }) => known.has(toAddress))
-    const events: Event[] = []
+    const deposits: FoundDeposit[] = []
     for (const movement of movements) {
-      const event = await toEvent(parts, { movement, txHash: transaction.hash, block, headBlock })
-      if (event) events.push(event)
+      const deposit = await toDeposit(parts, { movement, txHash: transaction.hash, block, headBlock })
+      if (deposit) deposits.push(deposit)
     }
-    perTransaction.set(transaction.hash, events)
+    perTransaction.set(transaction.hash, deposits)
   })
   return candidates.flatMap(({ transaction }) => perTransaction.get(transaction.hash) ?? [])
 }
@@ -190,23 +202,23 @@ function addTo(sets: Map<Hex, Set<Address>>, key: Hex, address: Address) {
 
 type Found = { movement: Movement; txHash: Hex; block: FullBlock; headBlock: bigint }
 
-async function toEvent(
+async function toDeposit(
   { pool, chain, log }: Parts,
   { movement, txHash, block, headBlock }: Found,
-): Promise<Event | null> {
+): Promise<FoundDeposit | null> {
   const decimals = movement.contract === null ? nativeDecimals : await readDecimals(pool, chain, movement.contract)
   if (decimals === null) {
     log.warn({ txHash, contract: movement.contract }, 'deposit of a token without usable decimals is not reported')
     return null
   }
-  const key = eventKey({ network: chain.network, txHash, movement })
-  // Derived from the key: a wallet restored from a backup reports a deposit under the same id as before.
-  const id = `evt_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
-  const event: TopUpEvent = {
-    kind: 'TOPUP',
-    id,
+  const { network } = chain
+  return {
+    key: eventKey({ network, txHash, movement }),
+    network,
+    block,
+    amount: movement.amount,
     tx: {
-      network: chain.network,
+      network,
       asset: movement.contract,
       amount: formatUnits(movement.amount, decimals),
       toAddress: movement.toAddress,
@@ -214,23 +226,14 @@ async function toEvent(
       index: movement.index,
       fromAddress: movement.fromAddress,
       blockTime: new Date(Number(block.timestamp) * 1000).toISOString(),
-      confirmations: Number(headBlock - block.number + 1n),
     },
+    confirmations: Number(headBlock - block.number + 1n),
   }
-  return { key, id, body: JSON.stringify(event) }
 }
 
 const nativeDecimals = 18
 
-async function storeEvents(tx: pg.PoolClient, events: Event[]): Promise<number> {
-  if (events.length === 0) return 0
-  const { rowCount } = await tx.query(
-    `insert into wallet.webhook_deliveries (event_key, id, body)
-     select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
-    [events.map(({ key }) => key), events.map(({ id }) => id), events.map(({ body }) => body)],
-  )
-  return rowCount ?? 0
-}
+const watchDepthOf = ({ watchDepth }: Chain) => watchDepth ?? watchDepthDefault
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
 const max = (a: bigint, b: bigint) => (a > b ? a : b)

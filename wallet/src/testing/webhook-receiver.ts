@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TopUpEvent } from '../protocol.ts'
+import type { DepositEvent } from '../protocol.ts'
 
 export const webhookSecret = 'a webhook secret for the tests'
 
-type Received = { headers: IncomingHttpHeaders; body: string; event: TopUpEvent }
+type Received = { headers: IncomingHttpHeaders; body: string; event: DepositEvent }
 
 /** An HTTP server that keeps what it accepts; it answers 500 to the next `failures` requests. */
 export async function startWebhookReceiver() {

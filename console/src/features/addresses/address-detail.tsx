@@ -2,6 +2,7 @@ import type { Address as VaultAddress } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { FileText, Pencil, Send } from 'lucide-react'
 import { useState } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTime, formatTimeInFull } from '../../lib/time.ts'
@@ -45,6 +46,7 @@ export function AddressDetail({ code, address }: { code: string; address: VaultA
         </>
       }
     >
+      <Exposure address={address} />
       <div className="grid items-start gap-x-4 lg:grid-cols-2">
         <div>
           <BalanceTable address={address} />
@@ -60,6 +62,23 @@ export function AddressDetail({ code, address }: { code: string; address: VaultA
         <EditAddress code={code} address={address} done={() => edit(false)} />
       </Sheet>
     </Page>
+  )
+}
+
+/** Why the address sends nothing: it spent what the chain took back. */
+function Exposure({ address: { balances } }: { address: VaultAddress }) {
+  const exposed = balances.filter(({ exposure }) => exposure !== '0')
+  if (exposed.length === 0) return null
+  const sums = exposed.map(({ exposureDecimal, symbol }) => `${formatAmount(exposureDecimal)} ${symbol}`)
+  return (
+    <section aria-label={t('Exposure')} className="mb-4 rounded-md bg-bad-soft p-3 text-bad">
+      <p className="font-medium">{t('This address is exposed by {sums}.', { sums: sums.join(', ') })}</p>
+      <p>
+        {t(
+          'The chain took back deposits that were spent already. It sends nothing until new deposits have covered that.',
+        )}
+      </p>
+    </section>
   )
 }
 

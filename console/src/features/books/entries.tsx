@@ -146,6 +146,9 @@ function columns(code: string): Column<LedgerEntry>[] {
   ]
 }
 
+/** The kinds whose entries belong to an operation, which has a page. */
+const ofOperations = new Set(['deposit', 'correct', 'reserve', 'settle', 'release', 'fee'])
+
 function Kind({ code, entry: { kind, operationId } }: { code: string; entry: LedgerEntry }) {
   const words = {
     deposit: t('Received'),
@@ -157,8 +160,11 @@ function Kind({ code, entry: { kind, operationId } }: { code: string; entry: Led
     hold: t('Deposit held'),
     hold_release: t('Hold released'),
     correct: t('Deposit corrected'),
+    orphan: t('Deposit lost by the chain'),
+    orphan_return: t('Lost deposit came back'),
+    cover: t('Exposure covered'),
   }
-  if (kind === 'adjust' || kind === 'hold' || kind === 'hold_release') return words[kind]
+  if (!ofOperations.has(kind)) return words[kind]
   const path = `/v/${code}/${kind === 'deposit' || kind === 'correct' ? 'deposits' : 'transfers'}/${operationId}`
   return (
     <Link to={path as '/'} className="text-accent underline">

@@ -87,6 +87,12 @@ function tokenColumns(): Column<TokenRow>[] {
       ),
     },
     { id: 'books', header: t('In the books'), align: 'end', cell: (row) => amount(row, row.recomputed) },
+    {
+      id: 'exposure',
+      header: t('Exposure'),
+      align: 'end',
+      cell: (row) => <span className={row.exposure === '0' ? '' : 'text-bad'}>{amount(row, row.exposure)}</span>,
+    },
     { id: 'chain', header: t('On chain'), align: 'end', cell: (row) => amount(row, row.onChain) },
     {
       id: 'difference',

@@ -1,6 +1,7 @@
 import type { Balances, BalanceTimeline } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { useViewer } from '../../lib/viewer.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
@@ -77,7 +78,8 @@ function TotalValue({ balances }: { balances: Balances }) {
 
 type BalanceProps = { total: Balances['totals'][number]; points: (number | null)[] }
 
-function Balance({ total: { token, availableDecimal, reservedDecimal, usdValue }, points }: BalanceProps) {
+function Balance({ total, points }: BalanceProps) {
+  const { token, availableDecimal, reservedDecimal, exposure, exposureDecimal, usdValue } = total
   return (
     <tr className="border-t border-line">
       <th scope="row" className="py-2 text-left font-medium">
@@ -91,6 +93,11 @@ function Balance({ total: { token, availableDecimal, reservedDecimal, usdValue }
       </td>
       <td className="py-2 pl-3 text-right">
         <Amount decimal={availableDecimal} unit={token.symbol} />
+        {exposure !== '0' && (
+          <span className="block text-[0.8125rem] text-bad" title={t('Spent of deposits that the chain took back')}>
+            {t('Exposed by {amount}', { amount: `${formatAmount(exposureDecimal)} ${token.symbol}` })}
+          </span>
+        )}
       </td>
       <td className="py-2 pl-3 text-right text-quiet">
         <Amount decimal={reservedDecimal} unit={token.symbol} />

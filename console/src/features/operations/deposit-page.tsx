@@ -2,6 +2,7 @@ import type { Deposit } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
 import { useViewer } from '../../lib/viewer.ts'
@@ -47,12 +48,13 @@ function Detail({ code, deposit, categories }: { code: string; deposit: Deposit;
           </div>
           <span className="flex flex-wrap gap-2">
             {deposit.isDust && <Badge tone="warn">{t('Dust')}</Badge>}
-            <OperationStatus status={deposit.outcome === 'credited' ? 'confirmed' : 'quarantined'} />
+            <OperationStatus status={statusOf(deposit)} />
           </span>
         </div>
         {deposit.outcome === 'quarantined' && (
           <p className="mt-3 rounded-md bg-warn-soft p-3 text-warn">{quarantineWords(deposit.reason)}</p>
         )}
+        {deposit.orphaned !== null && <Orphaned deposit={deposit} orphaned={deposit.orphaned} />}
       </Card>
       <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr]">
         <div className="min-w-0">
@@ -69,6 +71,34 @@ function Detail({ code, deposit, categories }: { code: string; deposit: Deposit;
   )
 }
 
+function statusOf({ outcome, orphaned }: Deposit): string {
+  if (outcome === 'quarantined') return 'quarantined'
+  return orphaned === null ? 'confirmed' : 'failed'
+}
+
+type Orphan = NonNullable<Deposit['orphaned']>
+
+/** What the books did when the chain lost the deposit. */
+function Orphaned({ deposit: { assetSymbol: unit }, orphaned }: { deposit: Deposit; orphaned: Orphan }) {
+  const { orphanedAt, takenDecimal, exposed, exposedDecimal } = orphaned
+  return (
+    <section aria-label={t('Lost by the chain')} className="mt-3 rounded-md bg-bad-soft p-3 text-bad">
+      <p className="font-medium">
+        {t('The chain no longer has this deposit, since {when}.', { when: formatTimeInFull(orphanedAt) })}
+      </p>
+      <p>{t('{amount} was taken back from the address.', { amount: `${formatAmount(takenDecimal)} ${unit}` })}</p>
+      {exposed !== '0' && (
+        <p>
+          {t('{amount} had been spent or reserved. The address sends nothing until that is covered.', {
+            amount: `${formatAmount(exposedDecimal)} ${unit}`,
+          })}
+        </p>
+      )}
+      <p>{t('It is credited once more if it comes back.')}</p>
+    </section>
+  )
+}
+
 function titleOf({ counterparty, flowType }: Deposit): string {
   if (counterparty !== null) return t('Deposit from {name}', { name: counterparty.name })
   return flowType === 'internal' ? t('Deposit from within the vault') : t('Deposit')
@@ -78,6 +108,11 @@ function quarantineWords(reason: Deposit['reason']): string {
   if (reason === 'amount_differs') {
     return t(
       'Held back: the wallet service reported this payment with another amount before. People have to examine it.',
+    )
+  }
+  if (reason === 'orphan_differs') {
+    return t(
+      'The chain is said to have lost this deposit, but with another amount than was credited. Two people decide.',
     )
   }
   if (reason === 'overflow') return t('Held back: the balance would become larger than can be stored.')

@@ -11,6 +11,8 @@ const balance = {
   availableDecimal: '100',
   reserved: '0',
   reservedDecimal: '0',
+  exposure: '0',
+  exposureDecimal: '0',
 }
 
 function row(part: Partial<DraftRow> = {}): DraftRow {

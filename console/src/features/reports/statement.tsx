@@ -122,6 +122,9 @@ function postingWord(kind: AccountStatementLine['kind']): string {
     hold: t('Deposit held'),
     hold_release: t('Hold released'),
     correct: t('Deposit corrected'),
+    orphan: t('Deposit lost by the chain'),
+    orphan_return: t('Lost deposit came back'),
+    cover: t('Exposure covered'),
   }
   return words[kind]
 }

@@ -1,3 +1,4 @@
+// tidy: long because it is the list of the checks of one category
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { webhookToleranceSeconds } from '../../lib/limits.ts'
@@ -91,6 +92,33 @@ export const webhooks: Category = {
         demand(success == null || success === true || success === 'true', `success is ${success}`, delivery)
         const final = /^(success(ful)?|succeeded|ok|true|1|0x1|mined|confirmed|completed?|final|finali[sz]ed)$/i
         demand(status == null || final.test(String(status)), `status is ${status}`, delivery)
+      },
+    },
+    {
+      id: 'webhooks.occurrence',
+      title: 'A deposit that was never orphaned has the occurrence 0, or none',
+      section: 'deposits-that-the-chain-loses',
+      rule: 'occurrence puts the events of a deposit in order',
+      advice: 'Count how often the deposit was reported as DEPOSIT_ORPHANED before; nothing else raises it.',
+      needs,
+      async run(wallet) {
+        const { delivery } = await plain(wallet)
+        const { occurrence } = eventOf(delivery).tx as Record<string, unknown>
+        demand(occurrence === undefined || occurrence === 0, `occurrence is ${occurrence}`, delivery)
+      },
+    },
+    {
+      id: 'webhooks.not-orphaned',
+      title: 'A deposit that the chain has is not reported as orphaned',
+      section: 'deposits-that-the-chain-loses',
+      rule: 'Report it when the block of the deposit is no longer in the chain',
+      advice: 'Compare the hash of the block, and look the transaction up before you report that it is gone.',
+      needs,
+      async run(wallet) {
+        const { order } = await plain(wallet)
+        await sleep(quietSeconds * 1000)
+        const orphaned = wallet.listener!.deliveriesTo(order.toAddress).filter(isOrphaning)
+        demand(orphaned.length === 0, 'it was reported as orphaned', ...orphaned)
       },
     },
     {
@@ -371,6 +399,8 @@ function demandAmount(delivery: Delivery, decimals: number): void {
 function eventOf({ json }: Delivery): DepositEvent {
   return { tx: {}, ...(json as object) } as DepositEvent
 }
+
+const isOrphaning = ({ json }: Delivery) => (json as { kind?: unknown } | null)?.kind === 'DEPOSIT_ORPHANED'
 
 const isSame = (a: unknown, b: string) => typeof a === 'string' && a.toLowerCase() === b.toLowerCase()
 

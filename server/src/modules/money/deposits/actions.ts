@@ -3,17 +3,27 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { WalletEvents } from '../../../db/types.ts'
-import { type AppError, badRequest } from '../../../lib/errors.ts'
+import type { AppError } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { parseDecimal } from '../../../lib/money.ts'
-import { type NewOperation, toOperationRow } from '../../operations/feed/write.ts'
-import { lockOnchainAddress } from '../../vaults/addresses/queries.ts'
+import { toOperationRow } from '../../operations/feed/write.ts'
 import { isOverflow, postEntries } from '../ledger/post-entries.ts'
 import { depositPosting } from '../ledger/postings.ts'
 import { holdNewDeposits } from '../screening/hold.ts'
-import { mayCredit } from './authority.ts'
+import { changeHistory, changesHistory } from './orphan-events.ts'
 import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
-import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets, insertEventsOnce } from './queries.ts'
+import {
+  type AuthenticEvent,
+  type Candidate,
+  compareWithFirst,
+  isCredit,
+  keyOf,
+  keyOfQuarantined,
+  notCredited,
+  type Outcome,
+  planCredits,
+  quarantine,
+} from './plan-credits.ts'
+import { findDepositsByKey, insertEventsOnce } from './queries.ts'
 import type { EventOutcome, EventReason } from './schema.ts'
 
 /**
@@ -28,29 +38,8 @@ export type ArrivalAnswer =
   | { fault: AppError }
   | { needsVaultSecret: true }
 
-/** The reported content of a quarantined event, in full, because it may have no deposit that it contradicts. */
-type Quarantined = {
-  /** In raw units. */
-  amount: string
-  addressId: string
-  tokenId: string
-  txHash: string
-  index: number
-  fromAddress: string | null
-}
-
-type Credit = {
-  outcome: EventOutcome
-  reason: EventReason | null
-  vaultId: string | null
-  depositId: string | null
-  addressKey: string | null
-  quarantined: Quarantined | null
-}
-type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
 /** When, and whether what is credited is held until the screening has allowed it. */
 export type Crediting = { now: Date; isScreened: boolean }
-type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
 /**
  * Stores authentic events as received and applies them, in one transaction, so that a credit always has its record.
@@ -60,14 +49,22 @@ type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
  * alone for this reason, it is processed again and quarantined.
  */
 export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting: Crediting): Promise<ArrivalAnswer[]> {
-  const receive = (credit: CreditEvents) =>
-    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, crediting }))
+  const receive = (some: Arrival[], credit: CreditEvents) =>
+    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals: some, credit, crediting }))
+  const usual = arrivals.filter(({ event }) => event === null || !changesHistory(event))
+  const answers = new Map<Arrival, ArrivalAnswer>()
   try {
-    return await receive(creditDeposits)
+    const found = usual.length === 0 ? [] : await receive(usual, creditDeposits)
+    for (const [i, one] of usual.entries()) answers.set(one, found[i]!)
   } catch (error) {
     if (arrivals.length > 1 || !isOverflow(error)) throw error
-    return receive(creditOneByOne)
+    return receive(arrivals, creditOneByOne)
   }
+  // Each by itself, because it locks the vault before anything else.
+  for (const one of arrivals) {
+    if (!answers.has(one)) answers.set(one, (await receive([one], applyOneByOne))[0]!)
+  }
+  return arrivals.map((one) => answers.get(one)!)
 }
 
 type CreditEvents = (trx: Trx, events: AuthenticEvent[], crediting: Crediting) => Promise<Outcome[]>
@@ -140,7 +137,9 @@ export async function creditUnmatchedEvents(
     const event = parseStoredEvent(body)
     return event === null ? [] : [{ id, event, signedBy: signed_by }]
   })
-  const outcomes = await creditOneByOne(trx, events, crediting)
+  // What the chain lost before the address existed is never credited, not even for a moment.
+  events.sort((a, b) => Number(isTopUp(a)) - Number(isTopUp(b)) || a.event.occurrence - b.event.occurrence)
+  const outcomes = await applyOneByOne(trx, events, crediting)
   const quarantineKeys = new Set<string>()
   for (const [i, credit] of outcomes.entries()) {
     if (!isCredit(credit) || credit.outcome === 'unmatched') continue
@@ -162,6 +161,8 @@ export async function creditUnmatchedEvents(
   }
 }
 
+const isTopUp = ({ event }: { event: DepositEvent }): boolean => event.kind === 'TOPUP'
+
 /** Credits an event that was quarantined before. Returns the deposit; null: its account cannot hold the amount. */
 export async function creditQuarantinedEvent(
   trx: Trx,
@@ -170,13 +171,29 @@ export async function creditQuarantinedEvent(
 ): Promise<string | null> {
   const event = parseStoredEvent(body)
   if (event === null) return null
-  const [outcome] = await creditOneByOne(trx, [{ event, signedBy }], crediting)
-  const isCredited = outcome !== undefined && isCredit(outcome) && outcome.quarantined === null
+  const [outcome] = await applyOneByOne(trx, [{ event, signedBy }], crediting)
+  const isCredited = outcome !== undefined && isCredit(outcome) && /^(credited|duplicate)$/.test(outcome.outcome)
   return isCredited ? outcome.depositId : null
 }
 
-/** An event to credit, unless it was credited before. */
-type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
+/** Applies events in their order: what the chain took back, what came back, and what is new. */
+async function applyOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
+  const all: Outcome[] = []
+  for (const event of events) {
+    const { outcomes, candidates } = await planCredits(trx, [event], crediting.now)
+    const [candidate] = candidates
+    const isUsual = candidate === undefined || !changesHistory(event.event)
+    const outcome = isUsual ? null : await changeHistory(trx, candidate, crediting.now)
+    all.push(
+      ...(candidate === undefined
+        ? outcomes
+        : outcome === null
+          ? await creditOneByOne(trx, [event], crediting)
+          : [outcome]),
+    )
+  }
+  return all
+}
 
 /** Credits every event that is due, each once; returns the outcomes in the order of the events. */
 async function creditDeposits(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
@@ -205,45 +222,6 @@ async function creditOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Cre
     await sql`release savepoint credit`.execute(trx)
   }
   return all
-}
-
-async function planCredits(
-  trx: Trx,
-  events: AuthenticEvent[],
-  now: Date,
-): Promise<{ outcomes: Outcome[]; candidates: Candidate[] }> {
-  const candidates: Candidate[] = []
-  if (events.length === 0) return { outcomes: [], candidates }
-  const targets = await findRecipients(
-    trx,
-    events.map(({ event }) => event),
-    now,
-  )
-  const outcomes = events.map(({ event, signedBy }, n): Outcome => {
-    const target = targets[n]!
-    if (target === null) return notCredited('ignored', 'unknown_network', signedBy)
-    const { addressKey, token } = target
-    const isForeign = target.address !== null && !mayCredit(signedBy, target.address)
-    if (isForeign && signedBy === null) return { needsVaultSecret: true }
-    // The wallet service of another vault must not learn that the address exists, so it gets the same answer as for none.
-    const address = isForeign ? null : target.address
-    const ignored = (reason: EventReason) => ({
-      ...notCredited('ignored', reason, signedBy),
-      addressKey,
-      ...(address === null ? {} : { vaultId: address.vaultId }),
-    })
-    if (token === null) return ignored('unknown_token')
-    if (!token.enabled) return ignored('disabled_token')
-    const amount = parseDecimal(event.amountDecimal, token.decimals)
-    if (amount === null) return { fault: badRequest('tx.amount', `must fit a token of ${token.decimals} decimals`) }
-    if (event.notFinal !== null) return ignored(event.notFinal)
-    if (address === null) return { ...notCredited('unmatched', null, signedBy), addressKey }
-    const operation = toOperation(event, target, token, address, amount, now)
-    candidates.push({ n, event, addressKey, operation })
-    const { vaultId, id: depositId } = operation
-    return { outcome: 'credited', reason: null, vaultId, depositId, addressKey, quarantined: null }
-  })
-  return { outcomes, candidates }
 }
 
 async function postCredits(
@@ -276,117 +254,25 @@ async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<st
     tx_hash: candidate.event.txHash,
     tx_index: candidate.event.index,
     from_address: candidate.event.fromAddress,
+    occurrence: candidate.event.occurrence,
     created_at: candidate.operation.now,
   }))
+  const ifKnown = candidates.some(({ event }) => event.occurrence > 0) ? replaceUncredited : sql`do nothing`
   const inserted = await sql<{ id: string }>`${prepared}
-    insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at)
-    select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at
+    insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, occurrence, created_at)
+    select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, occurrence, created_at
     from json_populate_recordset(null::deposits, ${JSON.stringify(rows)}::json) with ordinality as d
     order by d.vault_id, d.address_id, d.token_id, d.tx_hash, d.tx_index, d.ordinality
-    on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing
+    on conflict (vault_id, address_id, token_id, tx_hash, tx_index) ${ifKnown}
     returning id`.execute(trx)
   return new Set(inserted.rows.map(({ id }) => id))
 }
 
 /**
- * The address may be created concurrently: before an event is stored as unmatched, the lock of address creation is taken
- * and the address is looked up again.
+ * SQL: a deposit that was orphaned before it was ever credited has no operation, and its row is taken over when it comes back.
  */
-async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
-  const targets = await findEventTargets(trx, events, now)
-  const unmatched = targets.flatMap((target, n) =>
-    target !== null && target.address === null && target.token !== null ? [{ n, target }] : [],
-  )
-  if (unmatched.length === 0) return targets
-  const keys = new Map(unmatched.map(({ target }) => [`${target.networkId} ${target.addressKey}`, target]))
-  for (const [, { networkId, addressKey }] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await lockOnchainAddress(trx, networkId, addressKey)
-  }
-  const again = await findEventTargets(
-    trx,
-    unmatched.map(({ n }) => events[n]!),
-    now,
-  )
-  for (const [i, { n }] of unmatched.entries()) targets[n] = again[i]!
-  return targets
-}
-
-/** A repeated event is a duplicate; a repeated event with another amount is quarantined for review. */
-function compareWithFirst(candidate: Candidate, first: { id: string; amount: bigint }): Credit {
-  const { addressKey, operation } = candidate
-  const { vaultId, amount } = operation
-  if (first.amount !== amount) return quarantine(candidate, 'amount_differs', first.id)
-  return { outcome: 'duplicate', reason: null, vaultId, depositId: first.id, addressKey, quarantined: null }
-}
-
-function quarantine(
-  { event, addressKey, operation }: Candidate,
-  reason: EventReason,
-  depositId: string | null,
-): Credit {
-  const { vaultId, addressId, tokenId, amount } = operation
-  const { txHash, index, fromAddress } = event
-  return {
-    outcome: 'quarantined',
-    reason,
-    vaultId,
-    depositId,
-    addressKey,
-    quarantined: { amount: amount.toString(), addressId, tokenId, txHash, index, fromAddress },
-  }
-}
-
-/** An event signed by exactly one vault's secret belongs to that vault. */
-function notCredited(outcome: 'ignored' | 'unmatched', reason: EventReason | null, signedBy: string[] | null): Credit {
-  const vaultId = signedBy?.length === 1 ? signedBy[0]! : null
-  return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
-}
-
-/** The key of the deposit with the amount. Migration 0022 gave older events keys of the same form. */
-function keyOfQuarantined({ vaultId, quarantined }: Credit): string | null {
-  if (quarantined === null) return null
-  const { addressId, tokenId, txHash, index, amount } = quarantined
-  return [vaultId, addressId, tokenId, txHash, index, amount].join(' ')
-}
-
-function isCredit(outcome: Outcome): outcome is Credit {
-  return 'outcome' in outcome
-}
-
-function keyOf({ event, operation }: Candidate): DepositKey {
-  const { vaultId, addressId, tokenId } = operation
-  return { vaultId, addressId, tokenId, txHash: event.txHash, index: event.index }
-}
-
-function toOperation(
-  event: DepositEvent,
-  target: EventTarget,
-  token: { id: string; decimals: number },
-  address: { vaultId: string; id: string; ownerId: string },
-  amount: bigint,
-  now: Date,
-): NewOperation {
-  return {
-    vaultId: address.vaultId,
-    id: newId(now),
-    type: 'deposit',
-    status: 'confirmed',
-    addressId: address.id,
-    ownerId: address.ownerId,
-    initiatorId: null,
-    networkId: target.networkId,
-    tokenId: token.id,
-    amount,
-    decimals: token.decimals,
-    rate: target.rate,
-    flowType: target.isInternal ? 'internal' : 'external',
-    counterparty: target.counterparty,
-    txHash: event.txHash,
-    tags: [],
-    paymentPurpose: null,
-    note: null,
-    now,
-    confirmedAt: now,
-    blockchainAt: event.blockTime,
-  }
-}
+const replaceUncredited = sql`do update
+  set id = excluded.id, from_address = excluded.from_address, occurrence = excluded.occurrence, orphaned_at = null,
+    created_at = excluded.created_at
+  where deposits.orphaned_at is not null and deposits.occurrence < excluded.occurrence
+    and not exists (select from operations o where o.vault_id = deposits.vault_id and o.id = deposits.id)`

@@ -5,8 +5,15 @@ import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseTimestamp } from '../../../lib/period.ts'
 import { type NotFinal, notFinalReason } from './finality.ts'
 
+/** `TOPUP`: a deposit is final. `DEPOSIT_ORPHANED`: one that was reported as final is no longer in the chain. */
+const eventKinds = ['TOPUP', 'DEPOSIT_ORPHANED'] as const
+type EventKind = (typeof eventKinds)[number]
+
 /** A deposit as the wallet service reports it; the amount is still in token units. */
 export type DepositEvent = {
+  kind: EventKind
+  /** How often the deposit had been orphaned before. What was said of a lower one is outdated, whenever it arrives. */
+  occurrence: number
   network: string
   /** null: the coin of the network. */
   contract: string | null
@@ -22,14 +29,15 @@ export type DepositEvent = {
 
 /**
  * Parses a wallet event. Unknown fields are ignored; the known ones are validated.
- * Returns null for an event type that is ignored (anything but TOPUP).
+ * Returns null for an event type that is ignored.
  * @throws 400 that names the wrong field
  */
 export function parseWalletEvent(body: unknown): DepositEvent | null {
   if (!isObject(body)) throw badRequest('body', 'must be a JSON object')
-  const kind = body.kind ?? body.type ?? body.event
-  if (typeof kind !== 'string') throw badRequest('kind', 'must be a string')
-  if (kind !== 'TOPUP') return null
+  const named = body.kind ?? body.type ?? body.event
+  if (typeof named !== 'string') throw badRequest('kind', 'must be a string')
+  const kind = eventKinds.find((known) => known === named)
+  if (kind === undefined) return null
   const tx = body.tx
   if (!isObject(tx)) throw badRequest('tx', 'must be an object')
 
@@ -38,23 +46,22 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
     throw badRequest('tx.amount', 'must be a decimal string in token units')
   }
   if (/^[0.]+$/.test(amount)) throw badRequest('tx.amount', 'must be greater than 0')
-  const index = tx.index ?? 0
-  if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 2_147_483_647) {
-    throw badRequest('tx.index', 'must be a whole number from 0')
-  }
   const blockTime = typeof tx.blockTime === 'string' ? parseTimestamp(tx.blockTime) : null
   if (blockTime === null && tx.blockTime != null)
     throw badRequest('tx.blockTime', 'must be an ISO 8601 timestamp with a zone')
   return {
+    kind,
+    occurrence: count(tx, 'occurrence'),
     network: text(tx, 'network', 64),
     contract: contractOf(tx.asset),
     amountDecimal: amount,
     toAddress: text(tx, 'toAddress', addressLengthMax),
     txHash: txHashKey(text(tx, 'txHash', txHashLengthMax)),
-    index,
+    index: count(tx, 'index'),
     fromAddress: tx.fromAddress == null ? null : text(tx, 'fromAddress', addressLengthMax),
     blockTime,
-    notFinal: notFinalReason(tx),
+    // A transaction that is gone is not final, whatever is said of it.
+    notFinal: kind === 'TOPUP' ? notFinalReason(tx) : null,
   }
 }
 
@@ -78,6 +85,15 @@ function text(tx: Record<string, unknown>, name: string, lengthMax: number): str
   const value = tx[name]
   if (!isText(value, lengthMax)) {
     throw badRequest(`tx.${name}`, `must be a string of 1 to ${lengthMax} characters without spaces`)
+  }
+  return value
+}
+
+/** A whole number that fits an integer column; 0 when it is left out. */
+function count(tx: Record<string, unknown>, name: string): number {
+  const value = tx[name] ?? 0
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 2_147_483_647) {
+    throw badRequest(`tx.${name}`, 'must be a whole number from 0')
   }
   return value
 }

@@ -49,6 +49,8 @@ async function buffersOfAnEvent(): Promise<number> {
     fromAddress: `0x${'cd'.repeat(20)}`,
     blockTime: null,
     notFinal: null,
+    kind: 'TOPUP' as const,
+    occurrence: 0,
   }
   const { result, cost } = await meter.measure((db) => findEventTargets(db, [event], now))
   expect(result[0]?.address?.vaultId).toBe(vault.id)

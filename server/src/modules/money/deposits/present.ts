@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { unmatchedHoursMax } from '../../../lib/limits.ts'
+import { formatDecimal } from '../../../lib/money.ts'
 import { detailFields } from '../../operations/feed/present.ts'
 import { toScreening } from '../screening/present.ts'
 import { parseStoredEvent } from './parse-event.ts'
@@ -19,6 +20,18 @@ export function toDeposit(row: DepositRow): Static<typeof Deposit> {
     screening: toScreening(row.screening),
     outcome: row.outcome,
     reason: row.reason,
+    orphaned: row.orphan === null ? null : toOrphaned(row.orphan, row.decimals),
+  }
+}
+
+function toOrphaned({ at, amount, taken }: NonNullable<DepositRow['orphan']>, decimals: number) {
+  const exposed = (BigInt(amount) - BigInt(taken)).toString()
+  return {
+    orphanedAt: new Date(at).toISOString(),
+    taken,
+    takenDecimal: formatDecimal(taken, decimals),
+    exposed,
+    exposedDecimal: formatDecimal(exposed, decimals),
   }
 }
 
@@ -38,6 +51,7 @@ export function toUncreditedEvent(row: UncreditedRow, now: Date): Static<typeof 
     index: event?.index ?? null,
     fromAddress: event?.fromAddress ?? null,
     misses: isUnmatched ? 'address' : null,
+    isOrphaned: event?.kind === 'DEPOSIT_ORPHANED',
     isOverdue: isUnmatched && now.getTime() - row.received_at.getTime() > unmatchedHoursMax * 3_600_000,
     blockchainAt: event?.blockTime?.toISOString() ?? null,
     createdAt: row.received_at.toISOString(),

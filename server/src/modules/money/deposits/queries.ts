@@ -103,19 +103,45 @@ function toEventTarget(row: TargetRow): EventTarget {
 /** What identifies a deposit: the address stands for network and recipient, the token for the contract. */
 export type DepositKey = { vaultId: string; addressId: string; tokenId: string; txHash: string; index: number }
 
+/** What is known of a deposit whose key was seen before. */
+export type FirstDeposit = {
+  id: string
+  /** Raw; null: it was orphaned before it was ever credited. */
+  amount: bigint | null
+  occurrence: number
+  isOrphaned: boolean
+}
+type FirstRow = { id: string; amount: string | null; occurrence: number; is_orphaned: boolean }
+
+const toFirst = ({ id, amount, occurrence, is_orphaned }: FirstRow): FirstDeposit => ({
+  id,
+  amount: amount === null ? null : BigInt(amount),
+  occurrence,
+  isOrphaned: is_orphaned,
+})
+
 /** The deposits that have these keys, in the order of the keys. */
-export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<{ id: string; amount: bigint }[]> {
+export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<FirstDeposit[]> {
   if (keys.length === 0) return []
-  const { rows } = await sql<{ id: string; amount: string }>`${prepared}
-    select o.id, o.amount
+  const { rows } = await sql<FirstRow>`${prepared}
+    select d.id, o.amount, d.occurrence, d.orphaned_at is not null as is_orphaned
     from unnest(${keys.map((k) => k.vaultId)}::text[], ${keys.map((k) => k.addressId)}::text[],
       ${keys.map((k) => k.tokenId)}::text[], ${keys.map((k) => k.txHash)}::text[], ${keys.map((k) => k.index)}::int[])
       with ordinality as k(vault_id, address_id, token_id, tx_hash, tx_index, n)
     join deposits d using (vault_id, address_id, token_id, tx_hash, tx_index)
-    join operations o on o.vault_id = d.vault_id and o.id = d.id
+    left join operations o on o.vault_id = d.vault_id and o.id = d.id
     order by k.n`.execute(trx)
   if (rows.length !== keys.length) throw new Error('A deposit that blocks another one must exist')
-  return rows.map(({ id, amount }) => ({ id, amount: BigInt(amount) }))
+  return rows.map(toFirst)
+}
+
+/** Locks the deposit with a key; null when nothing was ever said of it. */
+export async function lockDeposit(trx: Trx, key: DepositKey): Promise<FirstDeposit | null> {
+  const { vaultId, addressId, tokenId, txHash, index } = key
+  const { rows } = await sql<{ id: string }>`
+    select id from deposits where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId}
+      and tx_hash = ${txHash} and tx_index = ${index} for update`.execute(trx)
+  return rows.length === 0 ? null : (await findDepositsByKey(trx, [key]))[0]!
 }
 
 export type DepositRow = DetailColumns & {
@@ -130,6 +156,8 @@ export type DepositRow = DetailColumns & {
   outcome: 'credited' | 'quarantined'
   /** Why it is quarantined. */
   reason: QuarantineReason | null
+  /** What was taken back, if the chain lost it. */
+  orphan: { at: string; amount: string; taken: string } | null
 }
 
 const creditedDeposits = sql`
@@ -139,7 +167,10 @@ const creditedDeposits = sql`
     trim_scale(o.usd_rate) as usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust,
     o.tags, o.payment_purpose, o.note, o.blockchain_at,
     o.created_at, ${screeningOf('deposit', sql.ref('o.vault_id'), sql.ref('o.id'))} as screening,
-    'credited' as outcome, null as reason
+    'credited' as outcome, null as reason,
+    case when d.orphaned_at is not null then (
+      select json_build_object('at', d.orphaned_at, 'amount', x.amount::text, 'taken', x.taken::text) from deposit_orphans x
+      where x.vault_id = d.vault_id and x.deposit_id = d.id and x.returned_at is null) end as orphan
   from operations o
   join deposits d on d.vault_id = o.vault_id and d.id = o.id
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
@@ -184,7 +215,7 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
       null::timestamptz as usd_rate_as_of, null as usd_rate_source, null as usd_value, ${isDust('q.amount', 't')} as is_dust,
       null as category,
       '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at, e.received_at as created_at,
-      null as screening, 'quarantined' as outcome, e.reason
+      null as screening, 'quarantined' as outcome, e.reason, null as orphan
     from wallet_events e
     cross join lateral jsonb_to_record(e.quarantined)
       as q(amount numeric, "addressId" text, "tokenId" text, "txHash" text, index integer, "fromAddress" text)
@@ -287,6 +318,9 @@ export type QuarantinedEvent = {
   depositId: string | null
   /** What was credited for it; null: nothing. */
   credited: string | null
+  /** Of the deposit: how often it was orphaned before, and whether it is now. */
+  occurrence: number
+  isOrphaned: boolean
 }
 
 export function findQuarantined(db: Db | Trx, vaultId: string, id: string): Promise<QuarantinedEvent | null> {
@@ -310,7 +344,8 @@ async function selectQuarantined(
   const { rows } = await sql<QuarantinedEvent>`
     select e.id, e.outcome, e.reason, e.body, e.signed_by as "signedBy", a.id as "addressId", a.address,
       t.id as "tokenId", t.decimals, n.slug as network, t.contract_address as contract, q.amount::text as amount,
-      q."txHash", q.index, e.deposit_id as "depositId", o.amount::text as credited
+      q."txHash", q.index, e.deposit_id as "depositId", o.amount::text as credited,
+      coalesce(d.occurrence, 0) as occurrence, d.orphaned_at is not null as "isOrphaned"
     from wallet_events e
     cross join lateral jsonb_to_record(e.quarantined)
       as q(amount numeric, "addressId" text, "tokenId" text, "txHash" text, index integer)
@@ -318,6 +353,7 @@ async function selectQuarantined(
     join tokens t on t.id = q."tokenId"
     join networks n on n.id = t.network_id
     left join operations o on o.vault_id = e.vault_id and o.id = e.deposit_id
+    left join deposits d on d.vault_id = e.vault_id and d.id = e.deposit_id
     where e.vault_id = ${vaultId} and e.id = ${id} ${lock}`.execute(db)
   return rows[0] ?? null
 }
@@ -326,7 +362,7 @@ async function selectQuarantined(
 export async function resolveQuarantined(
   trx: Trx,
   { id }: QuarantinedEvent,
-  { outcome, depositId }: { outcome: 'credited' | 'dismissed'; depositId: string | null },
+  { outcome, depositId }: { outcome: 'credited' | 'orphaned' | 'dismissed'; depositId: string | null },
 ): Promise<void> {
   await trx
     .updateTable('wallet_events')

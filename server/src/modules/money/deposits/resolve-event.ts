@@ -16,6 +16,8 @@ import { correctionPosting } from '../ledger/postings.ts'
 import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
 import { screenSurplus } from '../screening/hold.ts'
 import { type Crediting, creditQuarantinedEvent } from './actions.ts'
+import { orphanDeposit, type Reorganised, returnDeposit } from './orphan.ts'
+import { parseStoredEvent } from './parse-event.ts'
 import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
 
 export const eventOutcomes = ['credit', 'dismiss'] as const
@@ -56,7 +58,11 @@ export async function gatherEventEvidence(
     askedAt: deps.clock().toISOString(),
     event: { reason, amount, address, network, contract, txHash, index },
     deposit: depositId === null || credited === null ? null : { id: depositId, amount: credited },
-    finding: objection ?? 'The transaction was mined, and pays what the event says',
+    finding:
+      objection ??
+      (isOrphaning(found)
+        ? 'The chain does not have the payment'
+        : 'The transaction was mined, and pays what the event says'),
     transaction,
   }
 }
@@ -68,7 +74,7 @@ export function eventResolveExecutor(deps: Deps): Executor {
       const found = await findQuarantined(db, vaultId, step.targetId ?? '')
       if (found === null) throw notFound('Wallet event')
       if (payloadOf(step).evidence !== null) assertQuarantined(found)
-      const baseVersion = found.credited ?? 'none'
+      const baseVersion = versionOf(found)
       return { step, targetType: 'wallet_event', targetId: step.targetId, baseVersion, facts: {} }
     },
 
@@ -88,7 +94,7 @@ export function eventResolveExecutor(deps: Deps): Executor {
     async apply(trx, context, step, baseVersion, fetched) {
       const found = await lockQuarantined(trx, context.vaultId, step.targetId ?? '')
       if (found === null) throw notFound('Wallet event')
-      if (found.outcome !== 'quarantined' || (found.credited ?? 'none') !== baseVersion) throw new StaleError()
+      if (found.outcome !== 'quarantined' || versionOf(found) !== baseVersion) throw new StaleError()
       const isScreened = deps.config.screening !== null
       await carryOut(trx, found, { step, context, transaction: fetched as TransactionState | null, isScreened })
       return { resultId: found.id }
@@ -114,13 +120,26 @@ async function carryOut(
   }
   const objection = objectionTo(found, transaction)
   if (objection !== null) throw notProven(objection)
+  if (isOrphaning(found)) {
+    await orphanDeposit(trx, toReorganised(found, vaultId), now)
+    await resolveQuarantined(trx, found, { outcome: 'orphaned', depositId: found.depositId })
+    await audit(trx, by, 'wallet_event.applied', target, { reason, amount: found.amount, depositId: found.depositId })
+    return
+  }
   const crediting = { now, isScreened }
   const depositId = found.depositId ?? (await creditAnew(trx, found, crediting))
-  if (found.depositId !== null) await correctDeposit(trx, found, vaultId, crediting)
+  if (found.depositId !== null) {
+    if (found.isOrphaned) await returnDeposit(trx, toReorganised(found, vaultId), now)
+    await correctDeposit(trx, found, vaultId, crediting)
+  }
   await resolveQuarantined(trx, found, { outcome: 'credited', depositId })
   const details = { reason, amount: found.amount, before: found.credited, depositId }
   await audit(trx, by, 'wallet_event.credited', target, details)
 }
+
+/** What a decision about an event is based on: the deposit that it contradicts, as it is in the books. */
+const versionOf = ({ credited, occurrence, isOrphaned }: QuarantinedEvent): string =>
+  `${credited ?? 'none'}${occurrence > 0 || isOrphaned ? ` ${isOrphaned ? 'orphaned' : 'back'} ${occurrence}` : ''}`
 
 /** An event that its account could not hold, and perhaps can by now. @throws 409 */
 async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Crediting): Promise<string> {
@@ -164,21 +183,48 @@ function refusalOf(error: unknown): AppError | null {
 
 const uniqueViolation = '23505'
 
+const isOrphaning = ({ reason }: QuarantinedEvent): boolean => reason === 'orphan_differs'
+
+const occurrenceOf = ({ body }: QuarantinedEvent): number => parseStoredEvent(body)?.occurrence ?? 0
+
+/** The deposit that an event contradicts, with what the event says of it. */
+function toReorganised(found: QuarantinedEvent, vaultId: string): Reorganised {
+  const { addressId, tokenId, txHash } = found
+  const amount = BigInt(found.credited ?? '0')
+  return { vaultId, id: found.depositId ?? '', addressId, tokenId, amount, occurrence: occurrenceOf(found), txHash }
+}
+
 /** Why the chain does not confirm an event; null: it does. */
 function objectionTo(found: QuarantinedEvent, transaction: TransactionState | null): string | null {
+  if (isOrphaning(found)) return objectionToOrphan(found, transaction)
+  if (found.isOrphaned && occurrenceOf(found) <= found.occurrence) return 'The deposit was orphaned after this event'
   if (transaction === null) return 'The wallet service does not know the transaction, or does not tell'
   if (transaction.status !== 'mined') return `The wallet service reports the transaction as ${transaction.status}`
-  const payment = transaction.payments.find(
-    ({ index, toAddress, contractAddress }) =>
-      index === found.index &&
-      isSameAddress(toAddress, found.address) &&
-      isSameAddress(contractAddress ?? '', found.contract ?? ''),
-  )
+  const payment = findPayment(found, transaction)
   if (payment === undefined) return 'The transaction has no such payment to the address'
   return payment.amount === found.amount
     ? null
     : `The transaction pays ${payment.amount}, and the event says ${found.amount}`
 }
+
+/**
+ * What contradicts that a deposit is gone. That the wallet service does not know its transaction is what an orphaned deposit
+ * looks like, so it is no objection: nothing is spent by it, and a deposit that comes back is credited once more.
+ */
+function objectionToOrphan(found: QuarantinedEvent, transaction: TransactionState | null): string | null {
+  if (found.isOrphaned || occurrenceOf(found) < found.occurrence) return 'The deposit was orphaned, or came back, since'
+  return transaction?.status === 'mined' && findPayment(found, transaction) !== undefined
+    ? 'The chain has the payment'
+    : null
+}
+
+const findPayment = (found: QuarantinedEvent, { payments }: TransactionState) =>
+  payments.find(
+    ({ index, toAddress, contractAddress }) =>
+      index === found.index &&
+      isSameAddress(toAddress, found.address) &&
+      isSameAddress(contractAddress ?? '', found.contract ?? ''),
+  )
 
 async function askChain(
   deps: Deps,

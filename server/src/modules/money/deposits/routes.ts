@@ -50,7 +50,8 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
       description:
         'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with ' +
         'them, an administrator those of the whole vault. Administrators can also read events that were not credited: ' +
-        '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; ' +
+        '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; a ' +
+        'credited deposit that the chain lost has `orphaned`; ' +
         '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
         'secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       access: 'member',
@@ -180,7 +181,8 @@ export function webhookRoutes(app: App, deps: Deps): void {
         summary: 'Receive a wallet event',
         description:
           'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, ' +
-          '`webhook-signature`). Only the kind TOPUP is processed; an event that is sent again changes nothing. A vault ' +
+          '`webhook-signature`). The kind TOPUP credits a deposit, DEPOSIT_ORPHANED takes back what was credited for one that ' +
+          'the chain no longer has; others are ignored. An event that is sent again changes nothing. A vault ' +
           'with a webhook secret of its own is credited only by events that this secret signed; all other vaults by ' +
           'events that the secret of the installation signed.',
         tag: 'Webhook',

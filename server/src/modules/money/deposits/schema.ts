@@ -21,16 +21,18 @@ import { notFinalReasons } from './finality.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
-const quarantineReasons = ['amount_differs', 'overflow'] as const
+const quarantineReasons = ['amount_differs', 'overflow', 'orphan_differs'] as const
 const eventReasons = [
   ...notFinalReasons,
   'unknown_kind',
   'unknown_network',
   'unknown_token',
   'disabled_token',
+  'orphaned',
+  'not_credited',
   ...quarantineReasons,
 ] as const
-const eventOutcomes = ['credited', 'duplicate', 'ignored', 'unmatched', 'quarantined'] as const
+const eventOutcomes = ['credited', 'duplicate', 'ignored', 'unmatched', 'quarantined', 'orphaned'] as const
 
 export type QuarantineReason = (typeof quarantineReasons)[number]
 export type EventReason = (typeof eventReasons)[number]
@@ -75,6 +77,21 @@ export const Deposit = Closed(
       '`credited`, or `quarantined`: held back from the balance until people have examined it.',
     ),
     reason: described(Nullable(Enum(quarantineReasons)), 'Why the deposit is in quarantine; null if it is not.'),
+    orphaned: described(
+      Nullable(
+        Closed({
+          orphanedAt: described(Timestamp, 'Instant at which it was taken back, in UTC.'),
+          taken: described(RawAmount, 'What was available of the address and was taken back.'),
+          takenDecimal: DecimalAmount,
+          exposed: described(
+            RawAmount,
+            'What had been spent or reserved by then, by which the address became exposed.',
+          ),
+          exposedDecimal: DecimalAmount,
+        }),
+      ),
+      'A credited deposit that the chain no longer has; null otherwise, also when it came back.',
+    ),
     createdAt: Timestamp,
   },
   { $id: 'Deposit', description: 'A payment that an address of the vault received.' },
@@ -100,6 +117,10 @@ export const UncreditedEvent = Closed(
       Nullable(Enum(['address'])),
       'What an unmatched event still misses: an `address` of a vault that its signature may credit. null if it is ignored.',
     ),
+    isOrphaned: Type.Boolean({
+      description: 'Whether the event says that the chain lost the deposit (`DEPOSIT_ORPHANED`).',
+      examples: [false],
+    }),
     isOverdue: Type.Boolean({ description: 'Unmatched for more than a day.', examples: [false] }),
     blockchainAt: Nullable(Timestamp),
     createdAt: Timestamp,
@@ -108,7 +129,7 @@ export const UncreditedEvent = Closed(
     $id: 'UncreditedEvent',
     description:
       'A signed wallet event that credited nothing. The fields are copied from the event; they are null for kinds other ' +
-      'than TOPUP. `vaultId` is null when the vault is unknown.',
+      'than TOPUP and DEPOSIT_ORPHANED. `vaultId` is null when the vault is unknown.',
   },
 )
 
@@ -162,7 +183,8 @@ export const WebhookAnswer = Closed(
     received: described(Type.Literal(true), 'Always true: the service has stored the event.'),
     outcome: described(
       Enum(eventOutcomes),
-      'What the event caused. `duplicate`: it was received before, and nothing was credited again.',
+      'What the event caused. `duplicate`: it was received before, or is outdated, and nothing was changed. `orphaned`: ' +
+        'what had been credited was taken back.',
     ),
     reason: Type.Optional(
       described(
@@ -178,7 +200,12 @@ export const WebhookAnswer = Closed(
 /** Documents the event; the handler itself validates it, because unknown fields of a wallet must not lose a deposit. */
 export const WalletEvent = Type.Object(
   {
-    kind: Type.Optional(Type.String({ examples: ['TOPUP'], description: 'Also read from `type` or `event`.' })),
+    kind: Type.Optional(
+      Type.String({
+        examples: ['TOPUP'],
+        description: '`TOPUP` or `DEPOSIT_ORPHANED`; also read from `type` or `event`.',
+      }),
+    ),
     id: Type.Optional(
       described(Type.String({ examples: ['evt_1'] }), 'Identifier that the wallet service gave the event.'),
     ),
@@ -204,6 +231,12 @@ export const WalletEvent = Type.Object(
             described(
               Type.Integer({ minimum: 0, examples: [0] }),
               'Position of the payment in its transaction; 0 if it is left out.',
+            ),
+          ),
+          occurrence: Type.Optional(
+            described(
+              Type.Integer({ minimum: 0, examples: [0] }),
+              'How often the deposit had been reported as orphaned before; 0 if it is left out.',
             ),
           ),
           fromAddress: Type.Optional(
@@ -237,7 +270,7 @@ export const WalletEvent = Type.Object(
             ),
           ),
         }),
-        'The transaction of a `TOPUP`.',
+        'The transaction of the deposit.',
       ),
     ),
   },

@@ -10,6 +10,7 @@ import { holdAudienceMax } from '../../../lib/limits.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
+import { lockAccountOf } from '../ledger/queries.ts'
 import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
 import type { HeldDeposit, LockedHold } from './end.ts'
 
@@ -81,7 +82,7 @@ export type Subject = {
   name: string
   /** Of a transfer. */
   phase: string | null
-  /** Of a deposit. */
+  /** Of a deposit; nothing of one that the chain took back can be reserved. */
   deposit: (HeldDeposit & { id: string; amount: string }) | null
 }
 
@@ -107,7 +108,7 @@ const subjectOf = (type: HoldSubjectType, viewer: Viewer, id: string): RawBuilde
         where o.vault_id = ${vaultId} and o.id = ${id} and ${isOperationReadable(scope, 'o')}`
     case 'deposit':
       return sql`select o.id as name, null as phase, json_build_object('id', o.id, 'addressId', o.address_id,
-          'tokenId', o.token_id, 'amount', o.amount::text) as deposit
+          'tokenId', o.token_id, 'amount', case o.status when 'confirmed' then o.amount else 0 end::text) as deposit
         from operations o where o.vault_id = ${vaultId} and o.id = ${id} and o.type = 'deposit' and ${isOperationReadable(scope, 'o')}`
   }
 }
@@ -148,14 +149,6 @@ export async function findMet(
         limit ${holdAudienceMax}) as initiator_ids`.execute(trx)
   const { handed_over: handedOver, initiator_ids: initiatorIds } = rows[0]!
   return { handedOver, initiatorIds }
-}
-
-/** Locks the account of a deposit; what is available in it, in raw units. */
-export async function lockAccountOf(trx: Trx, vaultId: string, { addressId, tokenId }: HeldDeposit): Promise<bigint> {
-  const { rows } = await sql<{ balance: string }>`
-    select balance from ledger_accounts where vault_id = ${vaultId} and address_id = ${addressId}
-      and token_id = ${tokenId} and purpose = 'available' for update`.execute(trx)
-  return BigInt(rows[0]?.balance ?? '0')
 }
 
 /** Whether a person administers the vault and nobody else who can act does. */

@@ -94,7 +94,8 @@ async function assertAdjustable(
   { vaultId, addressId, tokenId }: { vaultId: string; addressId: string; tokenId: string },
 ): Promise<void> {
   await shareHoldLock(trx, vaultId)
-  assertNotHeld(await findActiveHold(trx, { vaultId, addressId }))
+  // An exposure is no hold: an adjustment covers it first.
+  assertNotHeld(await findActiveHold(trx, { vaultId, addressId, ofExposure: false }))
   const { rows } = await sql<ActiveHold>`
     select h.id, h.subject_type as "subjectType", h.subject_id as "subjectId"
     from holds h join operations o on o.vault_id = h.vault_id and o.id = h.subject_id

@@ -2,12 +2,14 @@ import { sql } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { sqlStateOf, violates } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
+import { coverExposures, type Exposed } from './exposure.ts'
 import type { Posting } from './postings.ts'
 
 /**
  * Writes entries and moves the cached balances, in one statement for any number of postings. Accounts are locked in
  * sorted order and created at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts
- * when another node's clock was ahead: within an account time never decreases.
+ * when another node's clock was ahead: within an account time never decreases. What becomes available at an exposed address
+ * covers its exposure first.
  *
  * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
  *   an entry of that kind, so that every effect happens once; an error that `isOverflow` recognises when a balance would
@@ -16,7 +18,7 @@ import type { Posting } from './postings.ts'
 export async function postEntries(trx: Trx, postings: Posting[], now: Date): Promise<void> {
   if (postings.length === 0) return
   const column = <T>(read: (posting: Posting) => T) => postings.map(read)
-  await sql`${prepared}
+  const { rows: exposed } = await sql<Exposed>`${prepared}
     with input as (
       select * from unnest(
         ${column((p) => p.vaultId)}::text[], ${column((p) => p.tokenId)}::text[], ${column((p) => p.addressId)}::text[],
@@ -55,7 +57,8 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
           where t.vault_id = excluded.vault_id and t.address_id = excluded.address_id
             and t.token_id = excluded.token_id and t.purpose = excluded.purpose) end,
           last_entry_at = greatest(a.last_entry_at, excluded.last_entry_at)
-      returning a.vault_id, a.token_id, a.address_id, a.purpose, a.number, a.balance, a.last_entry_at, a.xmax = 0 as is_new
+      returning a.vault_id, a.token_id, a.address_id, a.purpose, a.number, a.balance, a.exposure, a.last_entry_at,
+        a.xmax = 0 as is_new
     ),
     running as (
       -- The balance after each posting: the final one less what the later postings of this statement moved.
@@ -79,7 +82,8 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
         select from ledger_accounts e
         where e.vault_id = i.vault_id and e.address_id = '' and e.token_id = i.token_id and e.purpose = i.purpose)
       on conflict do nothing
-    )
+    ),
+    entries as (
     insert into ledger_entries
       (vault_id, kind, token_id, operation_id, debit_account, credit_account, amount, debit_balance, credit_balance, created_at)
     select i.vault_id, i.kind, i.token_id, i.operation_id, d.number, c.number, i.amount, d.balance, c.balance,
@@ -87,7 +91,13 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
     from input i
     left join running d on d.n = i.n and d.delta < 0
     left join running c on c.n = i.n and c.delta > 0
-    order by i.n`.execute(trx)
+    order by i.n
+    )
+    select vault_id as "vaultId", token_id as "tokenId", address_id as "addressId", balance::text as available,
+      exposure::text as exposure
+    from accounts where exposure > 0 and balance > 0 and purpose = 'available'
+    order by vault_id, address_id, token_id`.execute(trx)
+  if (exposed.length > 0) await postEntries(trx, await coverExposures(trx, exposed, now), now)
 }
 
 /**

@@ -10,6 +10,9 @@ export const entryKinds = [
   'hold',
   'hold_release',
   'correct',
+  'orphan',
+  'orphan_return',
+  'cover',
 ] as const
 export type EntryKind = (typeof entryKinds)[number]
 
@@ -22,7 +25,7 @@ export type Posting = {
   tokenId: string
   addressId: string
   kind: EntryKind
-  /** The operation, adjustment or hold it belongs to, which has at most one entry of each kind. */
+  /** The operation, adjustment, hold, orphaning or cover it belongs to, which has at most one entry of each kind. */
   operationId: string
   debit: AddressPurpose | null
   credit: AddressPurpose | null
@@ -80,6 +83,21 @@ export function correctionPosting(subject: Subject): Posting {
   return isIncrease
     ? posting(magnitude, 'correct', null, 'available')
     : posting(magnitude, 'correct', 'available', null)
+}
+
+/** What was credited for a deposit that the chain lost, as far as it is available: available → external. */
+export function orphanPosting(subject: Subject): Posting {
+  return posting(subject, 'orphan', 'available', null)
+}
+
+/** An orphaned deposit that came back, whole: external → available. */
+export function orphanReturnPosting(subject: Subject): Posting {
+  return posting(subject, 'orphan_return', null, 'available')
+}
+
+/** What became available covers an exposure: available → external. */
+export function coverPosting(subject: Subject): Posting {
+  return posting(subject, 'cover', 'available', null)
 }
 
 function posting(

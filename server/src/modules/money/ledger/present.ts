@@ -16,6 +16,8 @@ export function toTotal(row: TotalRow): Total {
     availableDecimal: formatDecimal(row.available, row.decimals),
     reserved: row.reserved,
     reservedDecimal: formatDecimal(row.reserved, row.decimals),
+    exposure: row.exposure,
+    exposureDecimal: formatDecimal(row.exposure, row.decimals),
     usdValue: usdOfHolding(holdingOf(row)),
   }
 }
@@ -40,6 +42,8 @@ export function toAccount(row: AccountRow): Account {
     purpose: row.purpose,
     balance: row.balance,
     balanceDecimal: formatDecimal(row.balance, row.decimals),
+    exposure: row.exposure,
+    exposureDecimal: formatDecimal(row.exposure, row.decimals),
     token: { id: row.token_id, code: row.token_code, symbol: row.token_symbol, decimals: row.decimals },
     address: row.address_id === null ? null : { id: row.address_id, address: row.address!, label: row.label },
   }

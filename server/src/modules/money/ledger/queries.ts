@@ -13,6 +13,7 @@ export type TotalRow = {
   decimals: number
   available: string
   reserved: string
+  exposure: string
   usd_rate: string | null
 }
 
@@ -22,7 +23,7 @@ export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFil
     select s.*, r.usd_rate from (
     select t.id as token_id, t.code, t.symbol, t.decimals,
       sum(l.balance) filter (where l.purpose = 'available') as available,
-      coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved
+      coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved, sum(l.exposure) as exposure
     from ledger_accounts l
     join tokens t on t.id = l.token_id
     where l.vault_id = ${scope.vaultId} and l.address_id <> '' ${inScope(scope)}
@@ -37,6 +38,7 @@ export type AccountRow = {
   id: string
   purpose: 'available' | 'reserved' | 'external' | 'adjustment'
   balance: string
+  exposure: string
   created_at: Date
   token_id: string
   token_code: string
@@ -66,7 +68,7 @@ export async function listAccounts(db: Db, scope: AddressScope, options: Account
         ${options.after === null ? sql`` : sql`and (l.created_at, l.id) < (${options.after.createdAt}, ${options.after.id})`}
       order by l.created_at desc, l.id desc limit ${options.limit + 1}
     )
-    select p.id, p.purpose, p.created_at, p.token_id, p.token_code, p.token_symbol, p.decimals,
+    select p.id, p.purpose, p.exposure, p.created_at, p.token_id, p.token_code, p.token_symbol, p.decimals,
       a.id as address_id, a.address, a.label,
       case p.purpose
         when 'external' then -(select coalesce(sum(s.balance), 0) from ledger_accounts s
@@ -159,6 +161,7 @@ export type TokenSumRow = {
   decimals: number
   network: string
   cached: string
+  exposure: string
   recomputed: string
   sum_of_postings: string
   outstanding_fees: string
@@ -178,13 +181,14 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
     ), recomputed as (
       select token_id, sum(delta) as total, coalesce(sum(delta) filter (where is_address), 0) as held from sides group by token_id
     ), cached as (
-      select token_id, sum(balance) as held from ledger_accounts where vault_id = ${vaultId} and address_id <> '' group by token_id
+      select token_id, sum(balance) as held, sum(exposure) as exposure from ledger_accounts
+      where vault_id = ${vaultId} and address_id <> '' group by token_id
     ), fees as (
       select t.fee_token_id as token_id, sum(t.fee) as outstanding, array_agg(o.address_id) as address_ids
       from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
       where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted group by t.fee_token_id
     )
-    select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached,
+    select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached, coalesce(c.exposure, 0) as exposure,
       coalesce(r.held, 0) as recomputed, coalesce(r.total, 0) as sum_of_postings, coalesce(f.outstanding, 0) as outstanding_fees,
       (select coalesce(json_agg(json_build_object('address', a.address, 'contract', t.contract_address, 'network', n.slug)), '[]')
         from addresses a where a.vault_id = ${vaultId} and a.network_id = t.network_id and (a.id = any(f.address_ids) or exists (
@@ -196,4 +200,16 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
     left join fees f on f.token_id = t.id
     where coalesce(c.token_id, r.token_id, f.token_id) is not null order by t.code, t.id`.execute(db)
   return rows
+}
+
+/** Locks an account of available funds; what it holds, in raw units. */
+export async function lockAccountOf(
+  trx: Trx,
+  vaultId: string,
+  { addressId, tokenId }: { addressId: string; tokenId: string },
+): Promise<bigint> {
+  const { rows } = await sql<{ balance: string }>`
+    select balance from ledger_accounts where vault_id = ${vaultId} and address_id = ${addressId}
+      and token_id = ${tokenId} and purpose = 'available' for update`.execute(trx)
+  return BigInt(rows[0]?.balance ?? '0')
 }

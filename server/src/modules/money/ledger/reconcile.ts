@@ -27,9 +27,10 @@ export async function reconcileVault(
       token: { id: sum.token_id, code: sum.code, network: sum.network, decimals: sum.decimals },
       sumOfPostings: sum.sum_of_postings,
       cached: sum.cached,
+      exposure: sum.exposure,
       recomputed: sum.recomputed,
       onChain: onChain?.toString() ?? null,
-      difference: onChain === null ? null : (onChain - BigInt(sum.cached)).toString(),
+      difference: onChain === null ? null : (onChain - BigInt(sum.cached) + BigInt(sum.exposure)).toString(),
       outstandingFees: sum.outstanding_fees,
     })
   }

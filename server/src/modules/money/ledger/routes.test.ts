@@ -44,6 +44,8 @@ describe('balances', () => {
         availableDecimal: '0.5',
         reserved: '0',
         reservedDecimal: '0',
+        exposure: '0',
+        exposureDecimal: '0',
         usdValue: null,
       },
       {
@@ -52,6 +54,8 @@ describe('balances', () => {
         availableDecimal: '850',
         reserved: '150000000',
         reservedDecimal: '150',
+        exposure: '0',
+        exposureDecimal: '0',
         usdValue: null,
       },
     ])

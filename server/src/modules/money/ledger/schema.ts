@@ -20,6 +20,10 @@ const SignedDecimal = Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', 
 
 const purposes = ['available', 'reserved', 'external', 'adjustment'] as const
 
+const exposureMeaning =
+  'What was spent of deposits that the chain took back, and is not covered yet, in the smallest unit of the token; "0" ' +
+  'normally. The address sends nothing while it is exposed.'
+
 const BalanceTotal = Closed({
   token: described(
     Closed({ code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
@@ -29,6 +33,8 @@ const BalanceTotal = Closed({
   availableDecimal: DecimalAmount,
   reserved: RawAmount,
   reservedDecimal: DecimalAmount,
+  exposure: described(RawAmount, exposureMeaning),
+  exposureDecimal: DecimalAmount,
   usdValue: described(
     Nullable(Text('1.50')),
     'What available and reserved are worth at the newest rate that is at most 15 minutes old; null without one.',
@@ -43,6 +49,8 @@ const BalanceAccount = Closed({
   ),
   balance: SignedRaw,
   balanceDecimal: SignedDecimal,
+  exposure: described(RawAmount, exposureMeaning),
+  exposureDecimal: DecimalAmount,
   token: described(
     Closed({ id: Id, code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
     'The token of the account.',
@@ -107,7 +115,8 @@ export const LedgerEntry = Closed(
     kind: described(
       Enum(entryKinds),
       'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, an adjustment, ' +
-        'or the hold of a deposit and its release.',
+        'the hold of a deposit and its release, the correction of a deposit, a deposit that the chain took back and its ' +
+        'return, or the cover of an exposure.',
     ),
     operationId: Id,
     purpose: described(
@@ -236,6 +245,10 @@ export const Reconciliation = Closed(
             examples: ['0'],
           }),
           cached: described(RawAmount, 'Sum of the balances as stored, in the smallest unit of the token.'),
+          exposure: described(
+            RawAmount,
+            'What addresses are exposed by: the chain should have `cached` less this, in the smallest unit of the token.',
+          ),
           recomputed: described(
             SignedRaw,
             'Sum of the entries, in the smallest unit of the token; must equal `cached`.',
@@ -246,7 +259,7 @@ export const Reconciliation = Closed(
           ),
           difference: described(
             Nullable(SignedRaw),
-            '`onChain` less `recomputed`, in the smallest unit of the token; null if `onChain` is.',
+            '`onChain` less `cached`, plus `exposure`, in the smallest unit of the token; null if `onChain` is.',
           ),
           outstandingFees: described(
             RawAmount,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/client.ts'
 import { readSnapshot } from '../../../db/transaction.ts'
+import { orphanChecks } from './verify-orphans.ts'
 
 export type LedgerDifference = { kind: string; vaultId: string; detail: string }
 export type LedgerReport = {
@@ -52,6 +53,7 @@ export async function verifyLedger(
  * PostgreSQL would evaluate row by row, by whatever index it has for the inner columns.
  */
 const checks: Record<string, string> = {
+  ...orphanChecks,
   'cached balance': `
     with moved as (
       select debit_account as number, -amount as delta from ledger_entries where debit_account is not null
@@ -108,6 +110,9 @@ const checks: Record<string, string> = {
         when 'fee' then d.purpose is distinct from 'available' or c.id is not null
         when 'hold' then d.purpose is distinct from 'available' or c.purpose is distinct from 'reserved'
         when 'hold_release' then d.purpose is distinct from 'reserved' or c.purpose is distinct from 'available'
+        when 'orphan' then d.purpose is distinct from 'available' or c.id is not null
+        when 'orphan_return' then d.id is not null or c.purpose is distinct from 'available'
+        when 'cover' then d.purpose is distinct from 'available' or c.id is not null
         else (d.id is null) = (c.id is null) or coalesce(d.purpose, c.purpose) <> 'available'
       end`,
   'entries of an operation': `
@@ -144,8 +149,12 @@ const checks: Record<string, string> = {
     left join adjustments a on a.vault_id = e.vault_id and a.id = e.operation_id
     left join operations o on o.vault_id = e.vault_id and o.id = e.operation_id
     left join holds h on h.vault_id = e.vault_id and h.id = e.operation_id
+    left join deposit_orphans x on x.vault_id = e.vault_id and x.id = e.operation_id
+    left join exposure_covers k on k.vault_id = e.vault_id and k.id = e.operation_id
     where case when e.kind = 'adjust' then a.id is null
       when e.kind in ('hold', 'hold_release') then h.id is null
+      when e.kind in ('orphan', 'orphan_return') then x.id is null
+      when e.kind = 'cover' then k.id is null
       else o.id is null or (o.type = 'deposit') <> (e.kind in ('deposit', 'correct')) end`,
   'adjustment without its entry': `
     select a.vault_id, format('adjustment %s of %s has no entry that fits', a.id, a.amount) as detail

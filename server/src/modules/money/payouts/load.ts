@@ -4,7 +4,7 @@ import { AppError, type FieldFault, faulty } from '../../../lib/errors.ts'
 import { faultsListedMax } from '../../../lib/limits.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
-import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { factsOf, findArchivedRecipient, type Order, planOrder } from '../transfers/load-order.ts'
@@ -111,9 +111,10 @@ export function findObjections(
   const disabled = rows.flatMap(({ order: { source } }, i) =>
     source.token_enabled === true ? [] : [atRow(i, 'token', `is ${source.token_code}, which is disabled`)],
   )
-  const held = holds.flatMap((hold, i) =>
-    hold === null ? [] : [atRow(i, fieldOfHold(hold, rows[i]!.order), detailsOf(hold))],
-  )
+  const stoppedBy = (reason: ReturnType<typeof reasonOf>) =>
+    holds.flatMap((hold, i) =>
+      hold === null || reasonOf(hold) !== reason ? [] : [atRow(i, fieldOfHold(hold, rows[i]!.order), detailsOf(hold))],
+    )
   const rest = new Map<string, bigint>()
   const uncovered = rows.flatMap(({ order: { source, amount } }, i) => {
     const key = `${source.address_id} ${source.token_id}`
@@ -129,7 +130,8 @@ export function findObjections(
     beforePolicies: [
       ...objection('archived', 'The counterparty of a row is archived', archived),
       ...objection('disabled', 'The token of a row is disabled', disabled),
-      ...objection('held', 'A hold stops a row', held),
+      ...objection('held', 'A hold stops a row', stoppedBy('held')),
+      ...objection('address_exposed', 'The address of a row is exposed', stoppedBy('address_exposed')),
     ],
     afterPolicies: objection('insufficient_funds', 'insufficient funds', uncovered),
   }

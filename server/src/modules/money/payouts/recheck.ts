@@ -1,7 +1,7 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
-import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
+import { detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
 import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { findInitiator, listCandidates } from '../../rules/policies/queries.ts'
@@ -26,7 +26,7 @@ export async function findPayoutObjection(
 ): Promise<Objection | null> {
   const { vault_id: vaultId, id, initiator_id } = payout
   const hold = await findHoldOnTransfersOf(trx, vaultId, id)
-  if (hold !== null) return { reason: 'held', message: sentenceOf(hold), details: detailsOf(hold) }
+  if (hold !== null) return { reason: reasonOf(hold), message: sentenceOf(hold), details: detailsOf(hold) }
   if (transfers.some(({ vault_locked }) => !vault_locked))
     return { reason: 'vault_is_draft', message: 'The vault is not locked' }
   if (transfers.some(({ token_enabled }) => !token_enabled))

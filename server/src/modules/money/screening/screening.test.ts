@@ -116,6 +116,36 @@ describe('a deposit', () => {
     expect((await readDeposit(id)).screening).toMatchObject({ verdict: null, attempts: 3 })
   })
 
+  it('T17 T73 that the chain loses and has again is spendable only after the answer allow, whenever that comes', async () => {
+    const say = (kind: string, txHash: string, occurrence: number) =>
+      bench.test.anonymous.post('//webhooks/wallet', {
+        kind,
+        tx: { network: 'ethereum', asset: usdtContract, amount: '100', toAddress: address.address, txHash, occurrence },
+      })
+    const standing = async () => {
+      const { body } = await bench.owner.get(`${base}/balances?addressId=${address.id}&token=USDT`)
+      return [body.totals[0].availableDecimal, body.totals[0].reservedDecimal, body.totals[0].exposureDecimal]
+    }
+    const [before, meanwhile] = [fakeTxHash('answered after its return'), fakeTxHash('answered while it was gone')]
+    screener.behave = () => 'fails'
+    await arrives('100', before)
+    await say('DEPOSIT_ORPHANED', before, 0)
+    expect(await standing()).toEqual(['0', '100', '100'])
+    await say('TOPUP', before, 1)
+    expect(await standing()).toEqual(['0', '100', '0'])
+    screener.behave = () => honest('allow')
+    await screen()
+    expect(await standing()).toEqual(['100', '0', '0'])
+
+    await arrives('100', meanwhile)
+    await say('DEPOSIT_ORPHANED', meanwhile, 0)
+    await screen()
+    // What is allowed covers what the chain took: it was taken from what was available before.
+    expect(await standing()).toEqual(['100', '0', '0'])
+    await say('TOPUP', meanwhile, 1)
+    expect(await standing()).toEqual(['200', '0', '0'])
+  })
+
   it.each(silences)('T73 stays held while the screening service %s', async (silence) => {
     const id = await arrives('100')
     screener.behave = () => silence

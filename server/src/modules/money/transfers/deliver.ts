@@ -120,8 +120,9 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
     config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
   const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now })
   if (claim.phase === 'submitting') return { payload, objection, isClear }
-  if (!transfer.token_enabled || objection?.reason === 'held' || !isClear) {
-    // Nothing was sent yet: the transfer waits until the token is enabled again, the hold is released or the screening allows it.
+  const isStopped = objection?.reason === 'held' || objection?.reason === 'address_exposed'
+  if (!transfer.token_enabled || isStopped || !isClear) {
+    // Nothing was sent yet: the transfer waits until the token is enabled again, what stops it has gone, or the screening allows it.
     await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null
   }

@@ -68,6 +68,7 @@ describe('T63 a limit of the fee', () => {
       const order = { fromAddressId: address.id, toAddress: bench.recipient, amount: '1', ...more }
       return (await bench.owner.post(`/vaults/${bench.vault.code}/transfers/preview`, order)).body
     }
+    bench.vault.wallet.fee = '21000'
     expect(await preview({})).toMatchObject({ feeLevel: 'medium', maxFee: null, problems: [] })
     expect(await preview(limits)).toMatchObject({
       feeLevel: 'high',
@@ -75,6 +76,7 @@ describe('T63 a limit of the fee', () => {
       problems: [],
     })
     expect(await preview({ maxFee: '20999' })).toMatchObject({ problems: [{ code: 'above_max_fee', blocks: false }] })
+    bench.vault.wallet.fee = null
   })
 
   it('is what the selector maxFee looks at, in units of the coin; without a limit it is unknown', async () => {

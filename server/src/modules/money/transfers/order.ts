@@ -21,24 +21,32 @@ import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
 import { hashFacts, type RequestRecord } from './compare-record.ts'
+import { type Gas, insufficientGas } from './gas.ts'
 import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
-type Ordering = { member: Member; now: Date; approvalTtlHours: number; riskScore: string | undefined }
+type Ordering = {
+  member: Member
+  now: Date
+  approvalTtlHours: number
+  riskScore: string | undefined
+  gas: Gas | null
+}
 
 /**
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
  * policies writes an audit record.
  *
- * @throws as `loadOrder`; 409 for insufficient funds, an archived recipient, a disabled token or a quorum that cannot be
+ * @param gas the fee that the address cannot pay, as the wallet service said before the transaction; null otherwise
+ * @throws as `loadOrder`; 409 for insufficient funds or gas, an archived recipient, a disabled token or a quorum that cannot be
  *   reached: what a preview names as its problems
  */
 export async function orderTransfer(
   trx: Trx,
   body: OrderBody,
-  { member, now, approvalTtlHours, riskScore }: Ordering,
+  { member, now, approvalTtlHours, riskScore, gas }: Ordering,
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
@@ -78,6 +86,7 @@ export async function orderTransfer(
       'insufficient funds',
       `The address has less ${source.token_code} available than the transfer needs`,
     )
+  if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
 
   const expiresAt = effect === 'approval' ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null
   const { metadata } = body

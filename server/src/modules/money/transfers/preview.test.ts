@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer, Person } from '../../../testing/app.ts'
-import { fakeAddress } from '../../../testing/fake-wallet.ts'
-import { addMember, allowAll, ensureGroup } from '../../../testing/fixtures.ts'
+import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
+import { addMember, allowAll, ensureGroup, usdtContract } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { problemCodes } from './problems.ts'
 
@@ -14,6 +14,7 @@ let count = 0
 
 beforeAll(async () => {
   bench = await createTransferBench()
+  bench.vault.wallet.fee = '21000'
   colleague = await addMember(bench.test, bench.vault, 'colleague@example.org', ['treasury'])
   for (const verb of ['create', 'archive']) await allowAll(bench.vault, `counterparty_${verb}`)
 })
@@ -143,25 +144,41 @@ describe('what the order would be refused for', () => {
   })
 })
 
+it('T17 is an address that spent what the chain took back', async () => {
+  const { id, address } = await bench.fundedAddress({ eth: '1', usdt: '0' })
+  const tx = { network: 'ethereum', asset: usdtContract, amount: '5', toAddress: address, txHash: fakeTxHash('orphan') }
+  await bench.test.anonymous.post('//webhooks/wallet', { kind: 'TOPUP', tx })
+  expect((await bench.order(id, '3')).status).toBe(201)
+  await bench.test.anonymous.post('//webhooks/wallet', { kind: 'DEPOSIT_ORPHANED', tx })
+  expect(await refusedFor('address_exposed', id, '0.1', { token: 'ETH' })).toContain(id)
+})
+
 describe('what an accepted order would meet', () => {
   it('is too little of the coin for the estimated fee, to the last unit', async () => {
     const without = await bench.fundedAddress()
     const { problems, remaining } = await preview(without.id, '10')
-    expect(problems).toEqual([{ code: 'no_gas', message: expect.stringContaining('ETH'), blocks: false }])
+    const message = `The address lacks ${fee} ETH for the network fee of the transfer`
+    expect(problems).toEqual([{ code: 'insufficient_gas', message, blocks: true }])
     expect(remaining.nativeCoin).toBeNull()
+    expect(await refusedFor('insufficient_gas', without.id, '10')).toBe(message)
     const exact = await bench.fundedAddress({ eth: fee })
     const enough = await preview(exact.id, '10')
     expect([enough.problems, enough.remaining.nativeCoin]).toEqual([
       [],
       { amount: '0', amountDecimal: '0', asset: 'ETH' },
     ])
-    expect((await bench.order(without.id, '10')).status).toBe(201)
+    expect((await bench.order(exact.id, '10')).status).toBe(201)
   })
 
   it('is too little of the coin for its own fee', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const all = await preview(id, '1', { token: 'ETH' })
-    expect([codesOf(all), all.remaining.token.amount, all.remaining.nativeCoin]).toEqual([['no_gas'], '0', null])
+    expect([codesOf(all), all.remaining.token.amount, all.remaining.nativeCoin]).toEqual([
+      ['insufficient_gas'],
+      '0',
+      null,
+    ])
+    expect(await refusedFor('insufficient_gas', id, '1', { token: 'ETH' })).toContain(`lacks ${fee} ETH`)
     const { problems, remaining } = await preview(id, '0.999999999999979', { token: 'ETH' })
     expect(problems).toEqual([])
     expect([remaining.token.amount, remaining.nativeCoin.amount]).toEqual(['21000', '0'])
@@ -334,12 +351,13 @@ describe('the value in USD', () => {
 it('the list of problems is closed and each of them is tested here', () => {
   expect(problemCodes.toSorted()).toEqual([
     'above_max_fee',
+    'address_exposed',
     'archived',
     'blocked_by_policy',
     'disabled',
     'held',
     'insufficient_funds',
-    'no_gas',
+    'insufficient_gas',
     'no_policy_allows',
     'quorum_unreachable',
     'wallet_service_failed',

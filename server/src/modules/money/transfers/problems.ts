@@ -1,7 +1,8 @@
 import type { Reason } from '../../../lib/reasons.ts'
-import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import { type Electorate, findShortages, nobody } from '../../rules/votes/open.ts'
+import { missingGas, sentenceOfMissing } from './gas.ts'
 import { findArchivedRecipient, type Order } from './load-order.ts'
 import type { CoinAccount } from './queries.ts'
 
@@ -10,14 +11,16 @@ const refusals = [
   'archived',
   'disabled',
   'held',
+  'address_exposed',
   'blocked_by_policy',
   'no_policy_allows',
   'insufficient_funds',
+  'insufficient_gas',
   'quorum_unreachable',
 ] as const satisfies readonly Reason[]
 
 /** With these an order is placed, and its delivery would probably fail or wait. */
-const obstacles = ['no_gas', 'above_max_fee', 'wallet_service_failed', 'wallet_service_silent'] as const
+const obstacles = ['above_max_fee', 'wallet_service_failed', 'wallet_service_silent'] as const
 
 export type ProblemCode = (typeof refusals | typeof obstacles)[number]
 
@@ -60,22 +63,27 @@ export function findProblems(prospect: Prospect): Problem[] {
   const archived = findArchivedRecipient(order)
   if (archived !== null) name('archived', `toAddress belongs to ${archived.name}, which is archived`)
   if (source.token_enabled !== true) name('disabled', `The token ${source.token_code} is disabled`)
-  if (hold !== null) name('held', detailsOf(hold))
+  if (hold !== null) name(reasonOf(hold), detailsOf(hold))
   if (decision.effect === 'block')
     name('blocked_by_policy', decision.blockReason ?? 'A policy of the vault blocks this transfer')
   if (decision.effect === 'deny') name('no_policy_allows', 'No policy allows this transfer')
   const rest = remaindersOf(prospect)
   if (rest.token < 0n)
     name('insufficient_funds', `The address has less ${source.token_code} available than the transfer needs`)
+  // An amount of the coin that is too high already is insufficient_funds, which says more.
+  const { coin, estimate } = prospect
+  if (rest.token >= 0n && coin !== null && estimate !== null && 'fee' in estimate) {
+    const missing = missingGas({ fee: estimate.fee, coin }, source.token_id, order.amount)
+    if (missing > 0n) name('insufficient_gas', sentenceOfMissing(missing, coin))
+  }
   for (const shortage of findShortages(decision.requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
     name('quorum_unreachable', shortage)
-  nameDeliveryProblems(prospect, rest, name)
+  nameDeliveryProblems(prospect, name)
   return problems
 }
 
 function nameDeliveryProblems(
   { order, coin, estimate }: Prospect,
-  rest: ReturnType<typeof remaindersOf>,
   name: (code: ProblemCode, message: string) => void,
 ): void {
   if (estimate !== null && 'failure' in estimate) {
@@ -87,8 +95,4 @@ function nameDeliveryProblems(
     if (isAbove)
       name('above_max_fee', 'The network asks for more than maxFee now; the transfer would wait until it falls')
   }
-  // An amount of the coin that is too high already is insufficient_funds, which says more.
-  const isTooMuch = order.source.token_id === coin?.id && rest.token < 0n
-  if (coin !== null && rest.coin !== null && rest.coin < 0n && !isTooMuch)
-    name('no_gas', `The address would have less ${coin.code} available than the estimated fee of the transfer`)
 }

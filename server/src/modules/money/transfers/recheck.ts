@@ -2,7 +2,7 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
-import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
+import { detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
 import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
@@ -51,7 +51,7 @@ export function findObstacle(
 ): Objection | null {
   if (!vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
   if (!token_enabled) return { reason: 'disabled', message: 'The token is disabled' }
-  if (hold !== null) return { reason: 'held', message: sentenceOf(hold), details: detailsOf(hold) }
+  if (hold !== null) return { reason: reasonOf(hold), message: sentenceOf(hold), details: detailsOf(hold) }
   if (isFirstArchived || (owner !== null && owner.archivedAt !== null))
     return { reason: 'archived', message: 'The counterparty is archived' }
   return null

@@ -74,6 +74,7 @@ export function replacementRoutes(api: Endpoints, deps: Deps, executors: Executo
           'changed_concurrently',
           'differs_from_record',
           'disabled',
+          'address_exposed',
           'held',
           'initiator_lost_permission',
           'not_replaceable',

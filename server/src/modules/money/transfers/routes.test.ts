@@ -17,6 +17,9 @@ beforeEach(async () => {
   bench.vault.wallet.down = false
   address = await bench.fundedAddress()
 })
+afterEach(() => {
+  bench.vault.wallet.fee = null
+})
 afterEach(() => bench.expectSoundLedger())
 
 const order = (amount: string, more: Record<string, unknown> = {}, by: Person = bench.owner) =>
@@ -441,6 +444,7 @@ describe('what is refused', () => {
 
 describe('preview', () => {
   it('returns the decision, with trace, fee and available balance, and changes nothing', async () => {
+    bench.vault.wallet.fee = '21000'
     const tables = ['operations', 'transfers', 'ledger_entries', 'audit_records', 'approval_voters', 'idempotency_keys']
     const before = await Promise.all(tables.map(bench.count))
     const preview = (amount: string) =>

@@ -1,4 +1,4 @@
-import { addressScopeOf } from '../../../access/address-scope.ts'
+import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
 import { callerOf, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
@@ -20,6 +20,7 @@ import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-re
 import { scoreOrder } from '../screening/score-orders.ts'
 import { getEvidence } from './evidence.ts'
 import { TransferEvidence } from './evidence-schema.ts'
+import { type FeeEstimates, findUnpayable } from './gas.ts'
 import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
 import { previewTransfer } from './preview.ts'
@@ -37,6 +38,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
   const api = endpoints(app, deps, 'Transfers')
   const { approvalTtlHours } = deps.config
 
+  const estimates: FeeEstimates = new Map()
   api.send(
     'post',
     '/vaults/:code/transfers',
@@ -45,7 +47,8 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
       summary: 'Create a transfer',
       description:
         'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. ' +
-        'The amount is reserved at once. 409 for insufficient funds, a disabled token, an archived counterparty, or a ' +
+        'The amount is reserved at once. 409 for insufficient funds, too little of the coin for the network fee that the ' +
+        'wallet service expects, a disabled token, an archived counterparty, or a ' +
         'threshold that the approvers cannot reach.',
       ...ofVault,
       errors: [
@@ -54,17 +57,20 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'no_policy_allows',
         'archived',
         'disabled',
+        'address_exposed',
         'held',
         'insufficient_funds',
+        'insufficient_gas',
         'quorum_unreachable',
       ],
       body: TransferOrder,
       answers: { 201: Transfer },
     },
     async ({ member, body, now }, { request, reply }) => {
+      const gas = await findUnpayable(deps.db, visibleScopeOf(member), { deps, estimates, body, now })
       const riskScore = await scoreOrder(deps, body, { member, now })
       return mutate(deps, request, reply, async (trx) => {
-        const outcome = await orderTransfer(trx, body, { member, now, approvalTtlHours, riskScore })
+        const outcome = await orderTransfer(trx, body, { member, now, approvalTtlHours, riskScore, gas })
         return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
       })
     },
@@ -158,6 +164,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'archived',
         'blocked_by_policy_now',
         'disabled',
+        'address_exposed',
         'held',
         'initiator_lost_permission',
         'part_of_payout',
@@ -176,6 +183,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'not_an_approver',
         'already_voted',
         'approval_expired',
+        'address_exposed',
         'held',
         'part_of_payout',
         'payload_changed',

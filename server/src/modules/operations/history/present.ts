@@ -31,5 +31,6 @@ export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
     approvalsCount: row.approvals_count,
     warnings: [...(row.is_look_alike ? ['look_alike' as const] : []), ...(row.is_dust ? ['dust' as const] : [])],
     confirmedAt: row.confirmed_at?.toISOString() ?? null,
+    orphanedAt: row.orphaned_at?.toISOString() ?? null,
   }
 }

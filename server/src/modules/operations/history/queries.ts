@@ -36,7 +36,11 @@ export type HistoryRow = OperationColumns & {
   payout_id: string | null
   external_id: string | null
   confirmed_at: Date | null
+  /** Of a deposit that the chain took back. */
+  orphaned_at: Date | null
 }
+
+const orphanedReason = 'ORPHANED: The chain no longer has the deposit'
 
 /** One page of the feed, newest first. */
 export function listHistory(
@@ -56,7 +60,8 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
       o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
       n.type as network_type, n.id as network_id, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
       ${profileOfUser(sql`o.initiator_id`)} as initiator, t.expires_at,
-      t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
+      t.fee, coalesce(t.failure_reason, case when d.orphaned_at is not null then ${orphanedReason} end) as failure_reason,
+      d.orphaned_at, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
         where w.vault_id = o.vault_id and w.subject_id = coalesce(t.payout_id, o.id) and w.decision = 'approve') as approvals_count,
       t.payout_id, t.external_id,

@@ -78,6 +78,10 @@ export const HistoryItem = Closed(
     }),
     createdAt: Timestamp,
     confirmedAt: Nullable(Timestamp),
+    orphanedAt: described(
+      Nullable(Timestamp),
+      'Instant at which the chain lost a deposit that was credited, in UTC; null otherwise, also when it came back.',
+    ),
   },
   { $id: 'HistoryItem', description: 'A transfer or a deposit, from the side of one address of the vault.' },
 )

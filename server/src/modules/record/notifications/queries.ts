@@ -11,12 +11,12 @@ export type NotificationKey = {
   vault_id: string
   subject_id: string
   user_id: string
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'rules_changed'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned' | 'rules_changed'
 }
 
 export type DueNotification = NotificationKey & {
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost'
-  subject_type: 'transfer' | 'approval_request' | 'payout'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned'
+  subject_type: 'transfer' | 'approval_request' | 'payout' | 'deposit'
   created_at: Date
   attempts: number
   email: string
@@ -34,6 +34,10 @@ export type DueNotification = NotificationKey & {
   rows_count: number | null
   /** Why it was halted or failed. */
   reason: string | null
+  /** Of a deposit: the address that received it. */
+  own_address: string | null
+  /** Of a deposit that the chain took back: how much of it was spent, in raw units; null: it is not taken back. */
+  exposed: string | null
 }
 
 const key = ['vault_id', 'subject_id', 'user_id', 'kind']
@@ -52,14 +56,18 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email,
       v.code as vault_code, v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, c.subject_type) as action,
       coalesce(o.status, r.status, p.status) as status, o.amount, k.decimals, k.code as asset, t.to_address, p.rows_count,
-      coalesce(t.halt_reason, t.failure_reason, r.failure_reason, p.halt_reason) as reason
+      coalesce(t.halt_reason, t.failure_reason, r.failure_reason, p.halt_reason) as reason, a.address as own_address,
+      (x.amount - x.taken)::text as exposed
     from claimed c
     join users u on u.id = c.user_id
     join vaults v on v.id = c.vault_id
-    left join operations o on c.subject_type = 'transfer' and o.vault_id = c.vault_id and o.id = c.subject_id
+    left join operations o on c.subject_type in ('transfer', 'deposit') and o.vault_id = c.vault_id and o.id = c.subject_id
     left join transfers t on t.vault_id = o.vault_id and t.id = o.id
     left join tokens k on k.id = o.token_id
     left join approval_requests r on c.subject_type = 'approval_request' and r.vault_id = c.vault_id and r.id = c.subject_id
+    left join addresses a on c.subject_type = 'deposit' and a.vault_id = o.vault_id and a.id = o.address_id
+    left join deposit_orphans x on c.subject_type = 'deposit' and x.vault_id = c.vault_id and x.deposit_id = c.subject_id
+      and x.returned_at is null
     left join payouts p on c.subject_type = 'payout' and p.vault_id = c.vault_id and p.id = c.subject_id
     left join users i on i.id = coalesce(o.initiator_id, r.initiator_id, p.initiator_id)`.execute(db)
   return rows[0] ?? null

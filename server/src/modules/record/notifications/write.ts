@@ -77,6 +77,19 @@ export async function notifyOfStop(
     ${againAfterPause}`.execute(trx)
 }
 
+/** Queues mails to the administrators of a vault about a deposit that the chain took back. Nobody can turn them off. */
+export async function notifyOfOrphan(
+  trx: Trx,
+  { vaultId, depositId }: { vaultId: string; depositId: string },
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${depositId}, 'deposit', u.id, 'orphaned', ${now}, ${now}
+    from users u where ${isReachable} and u.id in (${administratorsOf([vaultId])})
+    ${againAfterPause}`.execute(trx)
+}
+
 /**
  * Queues mails to the initiators of what waits for more votes than people can still cast. Nobody can turn these mails off.
  * About one subject there is one every five minutes at most.

@@ -89,7 +89,7 @@ export type WalletClient = {
   /** Raw smallest units as the chain knows them. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
   /** Raw smallest units of the network's coin. */
-  estimateFee(question: FeeQuestion): Promise<{ fee: string }>
+  estimateFee(question: FeeQuestion, deadline?: AbortSignal): Promise<{ fee: string }>
 }
 
 type ClientOptions = {
@@ -163,8 +163,8 @@ export function createWalletClient({
       const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
       return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
     },
-    estimateFee: async (question) =>
-      read(FeeEstimateCheck, await repeatedly({ method: 'POST', path: '/fees', body: question })),
+    estimateFee: async (question, deadline) =>
+      read(FeeEstimateCheck, await repeatedly({ method: 'POST', path: '/fees', body: question }, deadline)),
   }
 }
 

@@ -11,8 +11,11 @@ export type HoldSubjectType = (typeof holdSubjectTypes)[number]
 export const holdOrigins = ['people', 'screening'] as const
 export type HoldOrigin = (typeof holdOrigins)[number]
 
-/** A hold that is not released. */
-export type ActiveHold = { id: string; subjectType: HoldSubjectType; subjectId: string }
+/**
+ * What stops an order, a vote or a hand-over: a hold that is not released, or the exposure of an address, which has the id of
+ * the address.
+ */
+export type ActiveHold = { id: string; subjectType: HoldSubjectType | 'exposure'; subjectId: string }
 
 type Text = string | RawBuilder<unknown>
 
@@ -23,6 +26,8 @@ export type Touched = {
   ofVault?: boolean
   /** The paying address. */
   addressId?: Text
+  /** Whether an exposure of the paying address stops it; it does unless this is false. */
+  ofExposure?: boolean
   /** The recipient, which may be an address of the vault or of a counterparty. */
   to?: { networkId: Text; key: Text }
   /** The counterparty that was paid when the transfer was ordered. */
@@ -53,14 +58,15 @@ export async function lockForPlacing(trx: Trx, vaultId: string): Promise<void> {
 const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigInt64BE().toString()
 
 /**
- * SQL: the oldest active hold on anything touched, as JSON of ActiveHold, or null. The address book is read as it is now: a
- * hold of a counterparty concerns the addresses that it has. It costs one look at an index for each subject, because few
- * things are held.
+ * SQL: the oldest active hold on anything touched, as JSON of ActiveHold; else the exposure of the paying address, or null. The
+ * address book is read as it is now: a hold of a counterparty concerns the addresses that it has. It costs one look at an
+ * index for each subject, because few things are held.
  */
 export function activeHoldOn({
   vaultId,
   ofVault = true,
   addressId,
+  ofExposure = true,
   to,
   counterpartyId,
   transferId,
@@ -82,12 +88,17 @@ export function activeHoldOn({
       sql`select 'counterparty', known.counterparty_id from counterparty_addresses known where ${isRecipient('known')}`,
     )
   }
-  return sql<ActiveHold | null>`(
+  const hold = sql`(
     select json_build_object('id', active.id, 'subjectType', active.subject_type, 'subjectId', active.subject_id)
     from (${sql.join(subjects, sql` union all `)}) touched
     join holds active on active.vault_id = ${vaultId} and active.subject_type = touched.type
       and active.subject_id = touched.id and active.released_at is null
     order by active.created_at, active.id limit 1)`
+  if (addressId === undefined || !ofExposure) return sql<ActiveHold | null>`${hold}`
+  return sql<ActiveHold | null>`coalesce(${hold}, (
+    select json_build_object('id', exposed.address_id, 'subjectType', 'exposure', 'subjectId', exposed.address_id)
+    from ledger_accounts exposed
+    where exposed.vault_id = ${vaultId} and exposed.address_id = ${addressId} and exposed.exposure > 0 limit 1))`
 }
 
 /** SQL: whether there is an active hold on just this subject. */
@@ -126,14 +137,23 @@ const nouns: Record<HoldSubjectType, string> = {
 }
 
 /** Why something is refused or waits. The reason of the hold is for those who may read the hold. */
-export const sentenceOf = ({ subjectType }: ActiveHold): string => `A hold on ${nouns[subjectType]} stops this`
+export const sentenceOf = ({ subjectType }: ActiveHold): string =>
+  subjectType === 'exposure'
+    ? 'The chain took back a deposit of the address that was spent already'
+    : `A hold on ${nouns[subjectType]} stops this`
+
+/** The reason of what is refused. */
+export const reasonOf = ({ subjectType }: ActiveHold): 'held' | 'address_exposed' =>
+  subjectType === 'exposure' ? 'address_exposed' : 'held'
 
 export function heldConflict(hold: ActiveHold): AppError {
-  return conflict('held', sentenceOf(hold), detailsOf(hold))
+  return conflict(reasonOf(hold), sentenceOf(hold), detailsOf(hold))
 }
 
 export const detailsOf = ({ id, subjectType, subjectId }: ActiveHold): string =>
-  `The hold ${id} on the ${subjectType} ${subjectId} stops this`
+  subjectType === 'exposure'
+    ? `The address ${subjectId} sends nothing until its exposure is covered`
+    : `The hold ${id} on the ${subjectType} ${subjectId} stops this`
 
 /** @throws 409 naming the hold */
 export function assertNotHeld(hold: ActiveHold | null): void {

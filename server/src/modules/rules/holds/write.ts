@@ -19,6 +19,19 @@ export async function insertHolds(trx: Trx, holds: Insertable<Holds>[]): Promise
   await insertRows(trx, { holds })
 }
 
+/** What an active hold on a deposit reserves, once there is something to reserve. */
+export async function setReserved(
+  trx: Trx,
+  { vaultId, id, reserved }: { vaultId: string; id: string; reserved: bigint },
+): Promise<void> {
+  await trx
+    .updateTable('holds')
+    .set({ reserved: reserved.toString() })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+}
+
 /** `releasedById` is null for the service itself. */
 type Release = { vaultId: string; id: string; releasedById: string | null; reason: string; now: Date }
 

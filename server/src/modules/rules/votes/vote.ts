@@ -7,7 +7,7 @@ import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyInitiator } from '../../record/notifications/write.ts'
-import { type ActiveHold, assertNotHeld } from '../holds/active.ts'
+import { type ActiveHold, heldConflict } from '../holds/active.ts'
 import { listRequirements } from './queries.ts'
 import { isApproved, type RequirementState } from './tally.ts'
 
@@ -46,7 +46,9 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   const { member, id, comment, now } = ballot
   const row = await lockVisible(trx, subject, member, id)
   subject.assertOpen(row, now)
-  assertNotHeld(await subject.findHold(trx, row))
+  const hold = await subject.findHold(trx, row)
+  // What is rejected gives back its funds, which cover an exposure.
+  if (hold !== null && (decision === 'approve' || hold.subjectType !== 'exposure')) throw heldConflict(hold)
   const compared = await stopUnlessAsRecorded(trx, subject, row, now)
   if ('refusal' in compared) return compared
 

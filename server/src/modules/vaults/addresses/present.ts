@@ -55,5 +55,7 @@ function toBalance(row: AddressBalanceRow): Static<typeof Address>['balances'][n
     availableDecimal: formatDecimal(row.available, row.decimals),
     reserved: row.reserved,
     reservedDecimal: formatDecimal(row.reserved, row.decimals),
+    exposure: row.exposure,
+    exposureDecimal: formatDecimal(row.exposure, row.decimals),
   }
 }

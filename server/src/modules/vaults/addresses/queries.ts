@@ -15,6 +15,7 @@ export type AddressBalanceRow = {
   decimals: number
   available: string
   reserved: string
+  exposure: string
 }
 export type AddressWithBalances = AddressRow & {
   network_slug: string
@@ -138,6 +139,7 @@ function selectAddresses(db: Db | Trx, scope: AddressScope) {
             sql<string>`coalesce(sum(account.balance) filter (where account.purpose = 'reserved'), 0)::text`.as(
               'reserved',
             ),
+            sql<string>`sum(account.exposure)::text`.as('exposure'),
           ])
           .whereRef('account.vault_id', '=', 'addresses.vault_id')
           .whereRef('account.address_id', '=', 'addresses.id')

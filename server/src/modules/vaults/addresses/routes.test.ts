@@ -355,6 +355,8 @@ describe('reading addresses', () => {
         availableDecimal: `${huge.slice(0, -18)}.${huge.slice(-18)}`,
         reserved: '0',
         reservedDecimal: '0',
+        exposure: '0',
+        exposureDecimal: '0',
       },
       {
         tokenId: vault.tokens.usdt.id,
@@ -365,6 +367,8 @@ describe('reading addresses', () => {
         availableDecimal: '1.5',
         reserved: '250000',
         reservedDecimal: '0.25',
+        exposure: '0',
+        exposureDecimal: '0',
       },
     ])
   })

@@ -38,6 +38,11 @@ const AddressBalance = Closed(
     availableDecimal: OutDecimal,
     reserved: RawAmount,
     reservedDecimal: OutDecimal,
+    exposure: described(
+      RawAmount,
+      'What was spent of deposits that the chain took back, and is not covered yet; the address sends nothing meanwhile.',
+    ),
+    exposureDecimal: OutDecimal,
   },
   { $id: 'AddressBalance' },
 )

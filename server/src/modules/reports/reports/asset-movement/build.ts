@@ -59,6 +59,9 @@ export type Balance = {
 
 type BalanceRow = Record<Exclude<keyof Balance, 'tokenId'>, string> & { tokenId: string }
 
+/** Deposits, less what was corrected and what the chain took back of them. */
+const depositKinds = sql.join(['deposit', 'correct', 'orphan', 'orphan_return', 'cover'].map((kind) => sql.lit(kind)))
+
 /**
  * Balances of the addresses in the scope of a report at the beginning and at the end of its interval, and the movements in
  * between, from ledger entries by their own date. Filters by address, folder, token and network apply; those of
@@ -81,7 +84,7 @@ export async function listBalances(trx: Trx, filter: OperationFilter, { from, to
     )
     select m.token_id as "tokenId",
       coalesce(sum(m.delta) filter (where m.created_at < ${from}), 0) as opening,
-      coalesce(sum(m.delta) filter (where ${within} and m.kind in ('deposit', 'correct')), 0) as incoming,
+      coalesce(sum(m.delta) filter (where ${within} and m.kind in (${depositKinds})), 0) as incoming,
       coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'settle'), 0) as outgoing,
       coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'fee'), 0) as fees,
       coalesce(sum(m.delta) filter (where ${within} and m.kind = 'adjust'), 0) as adjustments,
