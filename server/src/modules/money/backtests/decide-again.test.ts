@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { actionTypes } from '../../rules/policies/decision.ts'
+import { decidedElsewhere } from '../../rules/policies/keep-decision.ts'
+import { gatedActions } from '../../rules/votes/executor.ts'
 import { changeOf } from './decide-again.ts'
+
+it('every action is decided by policies, or is known to be decided elsewhere', () => {
+  const byPolicies: readonly string[] = actionTypes
+  expect(gatedActions.filter((action) => !byPolicies.includes(action)).toSorted()).toEqual(decidedElsewhere.toSorted())
+})
 
 describe('the change of an outcome', () => {
   const outcome = (effect: 'allow' | 'approval' | 'deny' | 'block', ...thresholds: number[]) => {

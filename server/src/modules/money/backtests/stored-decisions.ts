@@ -97,7 +97,10 @@ const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDec
       select r.id, r.created_at, r.decisions, (
         select jsonb_agg(s.one ->> 'actionType' order by s.position)
         from jsonb_array_elements(r.decisions) with ordinality as s(one, position)) as actions
-      from decisions r where r.vault_id = ${wanted.vaultId} and ${isWanted('r', wanted)}`.execute(db)
+      from decisions r
+      where r.vault_id = ${wanted.vaultId} and r.action <> all(${decidedElsewhere}) and ${isWanted('r', wanted)}`.execute(
+      db,
+    )
     return rows.map((row) => toStoredChain('decision', row))
   },
 }

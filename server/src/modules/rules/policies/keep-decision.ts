@@ -3,10 +3,15 @@ import { newId } from '../../../lib/ids.ts'
 import type { Decision } from './decision.ts'
 
 /**
- * Actions that other rules decide on: those of a category, and those of the order that a transaction replaces, which is tried
- * itself.
+ * Actions that other rules decide on: those of a category, those of the order that a transaction replaces, which is tried
+ * itself, and governance.
  */
-export const decidedElsewhere: readonly string[] = ['category_assign', 'category_edit', 'transfer_replace']
+export const decidedElsewhere: readonly string[] = [
+  'category_assign',
+  'category_edit',
+  'transfer_replace',
+  'rules_change',
+]
 
 type Kept = {
   vaultId: string
