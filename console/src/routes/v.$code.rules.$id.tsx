@@ -1,8 +1,18 @@
 import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { ChangeSetPage } from '../features/governance/change-set-page.tsx'
+
+const ChangeSetHistory = lazy(() => import('../features/policies/change-set-history.tsx'))
 
 export const Route = createFileRoute('/v/$code/rules/$id')({ component: ChangeSet })
 
 function ChangeSet() {
-  return <ChangeSetPage {...Route.useParams()} />
+  const params = Route.useParams()
+  return (
+    <ChangeSetPage {...params}>
+      <Suspense>
+        <ChangeSetHistory {...params} />
+      </Suspense>
+    </ChangeSetPage>
+  )
 }

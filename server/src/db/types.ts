@@ -230,6 +230,7 @@ export interface Backtests {
   from_at: Timestamp;
   id: string;
   leased_until: Timestamp | null;
+  moves: Generated<Json>;
   policies: Json;
   requester_id: string;
   result: Json | null;

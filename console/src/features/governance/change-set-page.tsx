@@ -1,7 +1,7 @@
 import type { ChangeSet } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
@@ -18,12 +18,15 @@ import { DraftForm } from './draft-form.tsx'
 import { changeSetQuery } from './queries.ts'
 import { directionOf, statusOf } from './words.ts'
 
-/** One change set: what it makes of the rules, where it stands, and what may be done with it. */
-export function ChangeSetPage({ code, id }: { code: string; id: string }) {
+type ChangeSetPageProps = { code: string; id: string; children: ReactNode }
+
+/** One change set: what it makes of the rules, where it stands, what may be done with it, and below that `children`. */
+export function ChangeSetPage({ code, id, children }: ChangeSetPageProps) {
   const query = useQuery(changeSetQuery(code, id))
   return (
     <Page title={query.data?.title ?? t('Change of the rules')}>
       <DetailState query={query}>{query.data !== undefined && <Shown code={code} set={query.data} />}</DetailState>
+      {query.data !== undefined && children}
     </Page>
   )
 }

@@ -156,7 +156,7 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
       <Card title={t('Try it on history')}>
         <TryHistory
           {...{ code, vocabulary, nameOf }}
-          draft={tryable}
+          tried={{ draft: tryable }}
           disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
         />
       </Card>

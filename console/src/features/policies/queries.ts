@@ -30,15 +30,11 @@ export const selectorsQuery = (code: string) =>
     staleTime: 3_600_000,
   })
 
-export type Backtested = { draft: BacktestOrder['draft']; from: string; until: string }
+export type Backtested = { tried: Pick<BacktestOrder, 'draft' | 'changeSetId'>; from: string; until: string }
 
 /** Asks what would have become of what was decided in a period. */
-export const askBacktest = (code: string, { draft, from, until }: Backtested): Promise<Backtest> =>
-  vaultOf(code).policies.backtest({
-    ...(draft === undefined ? {} : { draft }),
-    from: startOfDay(from),
-    to: endOfDay(until),
-  })
+export const askBacktest = (code: string, { tried, from, until }: Backtested): Promise<Backtest> =>
+  vaultOf(code).policies.backtest({ ...tried, from: startOfDay(from), to: endOfDay(until) })
 
 const isUnderWay = (backtest: Backtest | undefined) => backtest?.status === 'queued' || backtest?.status === 'running'
 

@@ -1,4 +1,4 @@
-import type { Backtest, BacktestChange, BacktestOrder } from '@strongroom/sdk'
+import type { Backtest, BacktestChange } from '@strongroom/sdk'
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { formatUsd } from '../../lib/amounts.ts'
@@ -16,16 +16,16 @@ import { actionWords } from './words.ts'
 
 type TryHistoryProps = {
   code: string
-  /** Policies that are not saved, which decide beside the saved ones. */
-  draft: BacktestOrder['draft']
+  /** Policies that are not saved, which decide beside the saved ones, or a change set. */
+  tried: Backtested['tried']
   vocabulary: Vocabulary
   nameOf: (id: string, code: string) => string
   /** Why the draft cannot be tried yet. */
-  disabledBecause: string | null
+  disabledBecause?: string | null
 }
 
 /** Asks what would have become of what was decided in a period. Nothing changes. */
-export function TryHistory({ code, draft, vocabulary, nameOf, disabledBecause }: TryHistoryProps) {
+export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = null }: TryHistoryProps) {
   const today = dayOf(new Date())
   const [from, setFrom] = useState(addDays(today, -30))
   const [until, setUntil] = useState(today)
@@ -35,10 +35,10 @@ export function TryHistory({ code, draft, vocabulary, nameOf, disabledBecause }:
   const isPeriod = isDay(from) && isDay(until) && from <= until
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (disabledBecause === null && isPeriod) asking.mutate({ draft, from, until })
+    if (disabledBecause === null && isPeriod) asking.mutate({ tried, from, until })
   }
   const asked = asking.variables
-  const isOutdated = asked !== undefined && JSON.stringify(asked) !== JSON.stringify({ draft, from, until })
+  const isOutdated = asked !== undefined && JSON.stringify(asked) !== JSON.stringify({ tried, from, until })
   const found = asking.data === undefined ? undefined : (backtest.data ?? asking.data)
   return (
     <>

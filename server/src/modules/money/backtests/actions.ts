@@ -4,7 +4,10 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, tooManyRequests } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
+import { findChangeSet } from '../../rules/governance/queries.ts'
+import { movesBetween, policiesOf } from '../../rules/governance/under-document.ts'
 import type { Drafts } from '../../rules/policies/draft-policies.ts'
 import { listAllCandidates } from '../../rules/policies/queries.ts'
 import type { Rules, TriedPolicy } from './decide-again.ts'
@@ -15,6 +18,8 @@ import { countStoredDecisions, type Interval } from './stored-decisions.ts'
 /** A backtest before it is stored; `found` is what was found already, null for what takes a while. */
 export type PreparedBacktest = {
   rules: Rules
+  /** What the rules are of; undefined for policies that are tried alone. */
+  changeSetId?: string | undefined
   interval: Interval
   decisionsCount: number
   found: { result: BacktestResult; changed: ChangedDecision[] } | null
@@ -34,6 +39,18 @@ export async function policiesUnder(
   const saved = mode === 'replace' ? [] : await listAllCandidates(db, vaultId, all)
   const kept = saved.filter(({ code }) => !replaced.has(code)).map((policy) => ({ ...policy, enabled: true }))
   return { policies: [...kept, ...drafts], administratorsId }
+}
+
+/**
+ * The rules that a change set would publish: its policies, and who it makes join and leave groups. Other groups stay those of
+ * the day of each decision.
+ *
+ * @throws 404
+ */
+export async function rulesOfChangeSet(db: Db, vaultId: string, id: string): Promise<Rules> {
+  const { before, after } = orNotFound(await findChangeSet(db, vaultId, id), 'Change set')
+  const { administratorsId } = await listGroupIds(db, vaultId)
+  return { vaultId, policies: policiesOf(after), moves: movesBetween(before, after), administratorsId }
 }
 
 /**
@@ -66,13 +83,13 @@ export async function prepareBacktest(
 /** @throws 429 while the vault has one that waits or runs */
 export async function orderBacktest(
   trx: Trx,
-  { rules: { policies }, interval, decisionsCount, found }: PreparedBacktest,
+  { rules: { policies, moves = {} }, changeSetId, interval, decisionsCount, found }: PreparedBacktest,
   by: ByMember,
 ): Promise<BacktestRow> {
   const { member, now } = by
   const vaultId = member.vault.id
   const row = await insertBacktest(trx, {
-    ...{ vaultId, id: newId(now), requesterId: member.userId, policies, ...interval, decisionsCount, now },
+    ...{ vaultId, id: newId(now), requesterId: member.userId, policies, moves, ...interval, decisionsCount, now },
     result: found?.result ?? null,
   })
   if (row === null)
@@ -81,7 +98,7 @@ export async function orderBacktest(
   const details = {
     from: interval.from.toISOString(),
     to: interval.to.toISOString(),
-    policies: policies.map(({ code }) => code),
+    ...(changeSetId === undefined ? { policies: policies.map(({ code }) => code) } : { changeSetId }),
   }
   await audit(trx, byMember(by), 'policies.backtested', { type: 'backtest', id: row.id }, details)
   return row

@@ -1,4 +1,5 @@
 import { addDecimals } from '../../../lib/money.ts'
+import { groupsAfter, type Moves } from '../../rules/governance/under-document.ts'
 import { decideFrom } from '../../rules/policies/decide.ts'
 import { decideViews, withoutEachOther } from '../../rules/policies/decide-batch.ts'
 import type { Decision, Effect, Facts, PolicySnapshot, PolicyTrace } from '../../rules/policies/decision.ts'
@@ -18,8 +19,8 @@ export type Rules = {
   policies: readonly TriedPolicy[]
   /** The group of the administrators. */
   administratorsId: string
-  /** The groups of an initiator under these rules; left out: those that the decision recorded. */
-  groupIdsOf?(facts: Facts): string[]
+  /** Who joins and leaves groups under these rules, besides what a decision recorded of its day. */
+  moves?: Moves
 }
 
 export type Outcome = Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'>
@@ -58,8 +59,11 @@ export function candidatesOf({ policies }: Pick<Rules, 'policies'>) {
 export function createDecideAgain(rules: Rules): (stored: StoredDecision) => Promise<Again> {
   const candidates = candidatesOf(rules)
   const { administratorsId } = rules
+  const { moves = {} } = rules
   const factsUnder = (facts: Facts): Facts =>
-    rules.groupIdsOf === undefined ? facts : { ...facts, initiatorGroupIds: rules.groupIdsOf(facts) }
+    Object.hasOwn(moves, facts.initiatorId)
+      ? { ...facts, initiatorGroupIds: groupsAfter(moves[facts.initiatorId]!, facts.initiatorGroupIds) }
+      : facts
 
   const decideStep = ({ actionType, facts: recorded }: StoredStep & { facts: Facts }) => {
     const facts = factsUnder(recorded)

@@ -5,6 +5,7 @@ import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
 import type { Backtests } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { exportLeaseSeconds, verificationAttemptsMax } from '../../../lib/limits.ts'
+import type { Moves } from '../../rules/governance/under-document.ts'
 import type { Rules, TriedPolicy } from './decide-again.ts'
 import type { BacktestResult, ChangedDecision } from './evaluate.ts'
 import type { backtestStates } from './schema.ts'
@@ -12,7 +13,7 @@ import type { SubjectType } from './stored-decisions.ts'
 
 export type BacktestRow = RowOf<
   Backtests,
-  { state: (typeof backtestStates)[number]; policies: TriedPolicy[]; result: BacktestResult | null }
+  { state: (typeof backtestStates)[number]; policies: TriedPolicy[]; moves: Moves; result: BacktestResult | null }
 >
 
 export const backtestJobs = leasedJobs<BacktestRow>({
@@ -33,6 +34,7 @@ type NewBacktest = {
   id: string
   requesterId: string
   policies: readonly TriedPolicy[]
+  moves: Moves
   from: Date
   to: Date
   decisionsCount: number
@@ -43,14 +45,14 @@ type NewBacktest = {
 
 /** null when the vault has one that waits or runs. */
 export async function insertBacktest(trx: Trx, order: NewBacktest): Promise<BacktestRow | null> {
-  const { vaultId, id, requesterId, policies, from, to, decisionsCount, result, now } = order
+  const { vaultId, id, requesterId, policies, moves, from, to, decisionsCount, result, now } = order
   const doneAt = result === null ? null : now
   const { rows } = await sql<BacktestRow>`
-    insert into backtests (vault_id, id, requester_id, state, policies, from_at, to_at, decisions_count, evaluated_count,
+    insert into backtests (vault_id, id, requester_id, state, policies, moves, from_at, to_at, decisions_count, evaluated_count,
       result, created_at, started_at, finished_at)
-    values (${vaultId}, ${id}, ${requesterId}, ${result === null ? 'queued' : 'done'}, ${JSON.stringify(policies)}, ${from},
-      ${to}, ${decisionsCount}, ${result?.evaluated ?? 0}, ${result === null ? null : JSON.stringify(result)}, ${now},
-      ${doneAt}, ${doneAt})
+    values (${vaultId}, ${id}, ${requesterId}, ${result === null ? 'queued' : 'done'}, ${JSON.stringify(policies)},
+      ${JSON.stringify(moves)}, ${from}, ${to}, ${decisionsCount}, ${result?.evaluated ?? 0},
+      ${result === null ? null : JSON.stringify(result)}, ${now}, ${doneAt}, ${doneAt})
     on conflict (vault_id) where state in ('queued', 'running') do nothing returning *`.execute(trx)
   return rows[0] ?? null
 }

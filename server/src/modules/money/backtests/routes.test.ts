@@ -135,6 +135,52 @@ describe('a backtest of policies', () => {
     expect(found).toHaveLength(5)
   })
 
+  it('tries the policies, groups and members that a change set would publish', async () => {
+    const drafted = async (...changes: object[]) => {
+      const { status, body } = await bench.vault.admin.post('/vaults/main-vault/change-sets', {
+        title: 'Tried',
+        changes,
+      })
+      expect(status, JSON.stringify(body)).toBe(201)
+      return { changeSetId: body.id as string }
+    }
+    const capped = (targetId: string) => {
+      const { groupId: _, ...payload } = policy('cap', { rules: over('25') })
+      return { action: 'policy_create', targetId, payload }
+    }
+    const joining = (userId: string) => ({
+      action: 'policy_group_member_add',
+      targetId: '$change:0',
+      payload: { userId },
+    })
+    const newGroup = { action: 'policy_group_create', payload: { code: 'night', name: 'Night shift' } }
+    const before = await bench.count('policies')
+    const set = await drafted(newGroup, joining(bench.owner.userId), capped('$change:0'))
+    const found = await run(set)
+    expect(countsOf(found)).toEqual([7, 4, 3, 0, 0])
+    const { items } = await changesOf(found.id)
+    expect(subjectsOf({ items })).toEqual([ids.rated, ids['200'], ids['30']])
+    expect(items[2]).toMatchObject({ before: { effect: 'allow' }, after: { effect: 'block' } })
+    const others = await drafted(newGroup, joining(bench.firstApprover.userId), capped('$change:0'))
+    expect(countsOf(await run(others))).toEqual([7, 7, 0, 0, 0])
+    expect(await bench.count('policies')).toBe(before)
+    const [record] = await bench.sql('select content from audit_records where target_id = $1', [found.id])
+    expect(JSON.parse(String(record!.content)).details).toMatchObject(set)
+    expect((await ask({ ...set, ...draft('add') })).body.details[0].field).toBe('changeSetId')
+    expect((await ask({ changeSetId: ids['10'] })).body.reason).toBe('not_found')
+    expect((await ask(set, bench.owner)).status).toBe(403)
+  })
+
+  it('denies what somebody did whom a change set removes', async () => {
+    const changes = [{ action: 'member_remove', targetId: bench.owner.userId, payload: {} }]
+    const { body } = await bench.vault.admin.post('/vaults/main-vault/change-sets', { title: 'Leaves', changes })
+    const found = await run({ changeSetId: body.id })
+    // What was refused is refused by nothing more than that they are no member.
+    expect(countsOf(found)).toEqual([7, 0, 6, 1, 0])
+    const { items } = await changesOf(found.id)
+    expect(items.every(({ after }: Answer['body']) => after.effect === 'deny')).toBe(true)
+  })
+
   it('evaluates an interval, and refuses what is none', async () => {
     expect(countsOf(await run({ ...draft('add'), to: '2020-01-02' }))).toEqual([0, 0, 0, 0, 0])
     for (const more of [{ from: 'then' }, { to: '2019-12-31' }, { limit: 5 }])

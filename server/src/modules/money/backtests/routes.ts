@@ -10,8 +10,8 @@ import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { oneOfDrafts, readDrafts } from '../../rules/policies/draft-policies.ts'
-import { orderBacktest, policiesUnder, prepareBacktest } from './actions.ts'
-import { createDecideAgain } from './decide-again.ts'
+import { orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
+import { createDecideAgain, type Rules } from './decide-again.ts'
 import { toBacktest, toBacktestChange } from './present.ts'
 import { type BacktestRow, type ChangeRow, findBacktest, listChanges, listGroupIds } from './queries.ts'
 import { Backtest, BacktestChange, BacktestChangeQuery, BacktestOrder } from './schema.ts'
@@ -27,10 +27,12 @@ export function backtestRoutes(app: App, deps: Deps): void {
       operationId: 'backtestPolicies',
       summary: 'Backtest policies',
       description:
-        'Decides again what was decided in an interval, by policies that are not saved and from the facts of its day alone. For ' +
-        `administrators and auditors. Up to ${backtestInlineMax} decisions are \`done\` in the answer, up to ` +
-        `${backtestDecisionsMax} in the background. 429 while the vault has one in the background.`,
+        'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +
+        'publish, and from the facts of its day alone. For administrators and auditors. Up to ' +
+        `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
+        'the vault has one in the background.',
       access: 'auditor',
+      errors: [404],
       params: VaultParams,
       body: BacktestOrder,
       answers: { 202: Backtest },
@@ -38,15 +40,12 @@ export function backtestRoutes(app: App, deps: Deps): void {
     async ({ member, body, now }, { request, reply }) => {
       const { from, to } = parseBounds(body)
       if (from === null) throw badRequest('from', 'is required')
-      const { draft, path } = oneOfDrafts(body)
-      const drafts = await readDrafts(deps.db, member.vault.id, draft, { now, path })
-      const { policies, administratorsId } = await policiesUnder(deps.db, member.vault.id, drafts)
-      const rules = { vaultId: member.vault.id, policies, administratorsId }
+      const rules = await rulesToTry(deps.db, member.vault.id, body, now)
       const prepared = await deps.slowReads.inTurn(member.userId, (db) =>
         prepareBacktest(db, { member }, rules, { from, to: to ?? now }),
       )
       return mutate(deps, request, reply, async (trx) =>
-        accepted(toBacktest(await orderBacktest(trx, prepared, { member, now }))),
+        accepted(toBacktest(await orderBacktest(trx, { ...prepared, changeSetId: body.changeSetId }, { member, now }))),
       )
     },
   )
@@ -89,6 +88,19 @@ export function backtestRoutes(app: App, deps: Deps): void {
   )
 }
 
+/** @throws 400, 404 for a change set that the vault does not have */
+async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Date): Promise<Rules> {
+  const { changeSetId, ...given } = body
+  if (changeSetId !== undefined) {
+    if (given.policies !== undefined || given.draft !== undefined)
+      throw badRequest('changeSetId', 'cannot stand beside policies or draft')
+    return rulesOfChangeSet(db, vaultId, changeSetId)
+  }
+  const { draft, path } = oneOfDrafts(given)
+  const drafts = await readDrafts(db, vaultId, draft, { now, path })
+  return { vaultId, ...(await policiesUnder(db, vaultId, drafts)) }
+}
+
 async function findVisible(db: Db, member: Member, id: string): Promise<BacktestRow> {
   return orNotFound(await findBacktest(db, member.vault.id, id), 'Backtest')
 }
@@ -98,7 +110,12 @@ async function decideRowsAgain(db: Db, member: Member, backtest: BacktestRow, ro
   const vaultId = member.vault.id
   const scope = visibleScopeOf(member)
   const { administratorsId } = await listGroupIds(db, vaultId)
-  const decideAgain = createDecideAgain({ vaultId, policies: backtest.policies, administratorsId })
+  const decideAgain = createDecideAgain({
+    vaultId,
+    policies: backtest.policies,
+    moves: backtest.moves,
+    administratorsId,
+  })
   const stored = new Map<string, StoredDecision>()
   for (const type of subjectTypes) {
     const ids = rows.filter(({ subject_type }) => subject_type === type).map(({ subject_id }) => subject_id)

@@ -16,7 +16,7 @@ export async function runDueBacktests(deps: Deps, signal: AbortSignal): Promise<
 
 async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal): Promise<void> {
   const { db, clock, log, slowReads } = deps
-  const { vault_id: vaultId, requester_id: requesterId, policies } = taken
+  const { vault_id: vaultId, requester_id: requesterId, policies, moves } = taken
   try {
     const requester = await findMembership(db, vaultId, requesterId)
     const readsAll = requester !== null && (requester.isAdmin || requester.isAuditor)
@@ -24,7 +24,7 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
     const scope = visibleScopeOf({ ...requester, readsAll, vault: { id: vaultId } })
     const { administratorsId } = await listGroupIds(db, vaultId)
     await deleteChanges(db, taken)
-    const rules = { vaultId, policies, administratorsId }
+    const rules = { vaultId, policies, moves, administratorsId }
     const interval = { from: taken.from_at, to: taken.to_at }
     const result = await backtest(slowReads.db, scope, rules, interval, {
       async onPage(evaluated, changed) {

@@ -12,6 +12,7 @@ export const BacktestOrder = Closed(
   {
     policies: Type.Optional(described(TriedPolicies, 'Policies that alone decide, in place of the saved ones.')),
     draft: Type.Optional(described(DraftPolicies, 'Policies to try alone or beside the saved ones.')),
+    changeSetId: Type.Optional(described(Id, 'A change set: the rules that it would publish are tried.')),
     from: Type.String({
       maxLength: 40,
       description: `Beginning of the interval, ${boundText}`,
@@ -27,10 +28,12 @@ export const BacktestOrder = Closed(
   },
   {
     $id: 'BacktestOrder',
-    description: 'Exactly one of `policies` and `draft` says what is tried.',
+    description: 'Exactly one of `policies`, `draft` and `changeSetId` says what is tried.',
     examples: [{ draft: { mode: 'add', policies: [] }, from: '2026-01-01', to: '2026-01-31' }],
   },
 )
+
+export type BacktestOrder = Static<typeof BacktestOrder>
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description, examples: [12] })
 const Usd = (description: string) => Type.String({ description, examples: ['12500.00'] })

@@ -36,7 +36,17 @@ it.each(seeds)(
         return { result, items }
       }
       const saved = await allPolicies(admin)
-      for (const body of [{ draft: { mode: 'add', policies: [] } }, { policies: saved.map(toBody) }]) {
+      const renamed = {
+        action: 'policy_group_update',
+        targetId: organisation.groups[0],
+        payload: { name: 'Another name' },
+      }
+      const set = await admin.post('/vaults/main-vault/change-sets', { title: 'Name', changes: [renamed] })
+      for (const body of [
+        { draft: { mode: 'add', policies: [] } },
+        { policies: saved.map(toBody) },
+        { changeSetId: set.body.id },
+      ]) {
         const { result, items } = await ask(body)
         expect(items).toEqual([])
         expect(result.evaluated).toBeGreaterThan(20)

@@ -1,0 +1,185 @@
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import type { Change, GovernedActionName } from './actions.ts'
+import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
+
+/**
+ * The changes that make of the present rules the wanted ones, none when they are alike; pure. Policies, policy groups,
+ * memberships, approvals of categories, variants and governance follow the wanted document; the wallet service, invitations
+ * and tokens do not, because they need secrets, mails and other people.
+ * Things that are gone are made again under their code, with a new id.
+ */
+export function planChanges(present: RulesDocument, wanted: RulesDocument): Change[] {
+  const plan = new Plan(present, wanted)
+  plan.groups()
+  plan.members('add')
+  plan.policies()
+  plan.categories()
+  plan.variants()
+  plan.members('remove')
+  plan.groupsThatGo()
+  plan.governance()
+  return plan.changes
+}
+
+const isSame = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other)
+
+/** The fields of `after` that differ from those of `before`. */
+function changed<Item extends object>(before: Item, after: Item): Partial<Item> {
+  const entries = Object.entries(after).filter(([name, value]) => !isSame(value, before[name as keyof Item]))
+  return Object.fromEntries(entries) as Partial<Item>
+}
+
+class Plan {
+  readonly changes: Change[] = []
+  /** By the id of a wanted group: the id that it has now, or `$change:N` of its creation. */
+  readonly #ids = new Map<string, string>()
+  readonly #present: RulesDocument
+  readonly #wanted: RulesDocument
+
+  constructor(present: RulesDocument, wanted: RulesDocument) {
+    this.#present = present
+    this.#wanted = wanted
+  }
+
+  #add(action: GovernedActionName, targetId: string | null, payload: object): string {
+    this.changes.push({ action, targetId, payload: payload as Record<string, unknown> })
+    return `$change:${this.changes.length - 1}`
+  }
+
+  #presentGroup({ id, code }: RulesGroup): RulesGroup | undefined {
+    const { groups } = this.#present
+    return groups.find((group) => group.id === id) ?? groups.find((group) => group.code === code)
+  }
+
+  groups(): void {
+    for (const group of this.#wanted.groups) {
+      const settings = settingsOfGroup(group)
+      const present = this.#presentGroup(group)
+      if (present === undefined) this.#ids.set(group.id, this.#add('policy_group_create', null, settings))
+      else {
+        this.#ids.set(group.id, present.id)
+        const patch = changed(settingsOfGroup(present), settings)
+        if (Object.keys(patch).length > 0) this.#add('policy_group_update', present.id, patch)
+      }
+    }
+  }
+
+  members(verb: 'add' | 'remove'): void {
+    for (const group of this.#wanted.groups) {
+      const present = this.#presentGroup(group)?.members ?? []
+      const [some, others] = verb === 'add' ? [group.members, present] : [present, group.members]
+      for (const userId of some.filter((one) => !others.includes(one))) {
+        this.#add(`policy_group_member_${verb}`, this.#ids.get(group.id)!, { userId })
+      }
+    }
+  }
+
+  /** Deletions come first, because they free codes. */
+  policies(): void {
+    const presentOf = ({ id, code, groupId }: RulesPolicy) =>
+      this.#present.policies.find(
+        (policy) => (policy.id === id || policy.code === code) && policy.groupId === this.#ids.get(groupId),
+      )
+    const kept = new Set(this.#wanted.policies.map((policy) => presentOf(policy)?.id))
+    for (const { id } of this.#present.policies) if (!kept.has(id)) this.#add('policy_delete', id, {})
+    for (const policy of this.#wanted.policies) {
+      const present = presentOf(policy)
+      const settings = this.#settingsOfPolicy(policy)
+      if (present === undefined) this.#add('policy_create', this.#ids.get(policy.groupId)!, settings)
+      else {
+        const patch = changed(draftOf(present), settings)
+        if (Object.keys(patch).length > 0) this.#add('policy_update', present.id, patch)
+      }
+    }
+  }
+
+  #settingsOfPolicy(policy: RulesPolicy): ReturnType<typeof draftOf> {
+    const draft = draftOf(policy)
+    const idNow = (id: string) => this.#ids.get(id) ?? id
+    return {
+      ...draft,
+      rules: draft.rules.map((rule) => ({
+        ...rule,
+        selectors: rule.selectors.map((selector) => {
+          if (selector.selectorType !== 'initiatorGroup') return selector
+          const { value } = selector
+          return {
+            ...selector,
+            value: Array.isArray(value) ? value.map((id) => idNow(String(id))) : idNow(String(value)),
+          }
+        }),
+      })),
+      approvers: draft.approvers.map((approver) =>
+        approver.groupId === undefined ? approver : { ...approver, groupId: idNow(approver.groupId) },
+      ),
+    }
+  }
+
+  categories(): void {
+    const none = { approvalScope: 'none', approvalThreshold: 0, allowInitiatorApproval: false, approvers: [] }
+    const ids = new Set([...this.#present.categories, ...this.#wanted.categories].map(({ id }) => id))
+    for (const id of ids) {
+      const present = this.#present.categories.find((category) => category.id === id) ?? none
+      const wanted = this.#wanted.categories.find((category) => category.id === id) ?? none
+      if (wanted !== none && !isSame(present.approvers, wanted.approvers)) {
+        const approvers = wanted.approvers.map((approver) => this.#approver(approver))
+        this.#add('category_approvers_replace', id, { approvers })
+      }
+      const patch = changed(settingsOfCategory(present), settingsOfCategory(wanted))
+      if (Object.keys(patch).length > 0) this.#add('category_update', id, settingsOfCategory(wanted))
+    }
+  }
+
+  #approver({ kind, id }: Pick<RulesPolicy['approvers'][number], 'kind' | 'id'>) {
+    return kind === 'user' ? { kind, userId: id } : { kind, groupId: this.#ids.get(id) ?? id }
+  }
+
+  /** A variant that was added since stays, disabled: none is ever removed. */
+  variants(): void {
+    for (const present of this.#present.variants) {
+      const wanted = this.#wanted.variants.find(({ id }) => id === present.id)
+      const { name, enabled } = wanted ?? { name: present.name, enabled: false }
+      const patch = changed({ name: present.name, enabled: present.enabled }, { name, enabled })
+      if (Object.keys(patch).length > 0) this.#add('variant_update', present.id, patch)
+    }
+  }
+
+  groupsThatGo(): void {
+    const kept = new Set(this.#ids.values())
+    for (const { id, isSystem } of this.#present.groups) {
+      if (!kept.has(id) && !isSystem) this.#add('policy_group_delete', id, {})
+    }
+  }
+
+  governance(): void {
+    const { approverGroupId: wantedGroup, ...rest } = this.#wanted.governance
+    const approverGroupId = wantedGroup === null ? null : (this.#ids.get(wantedGroup) ?? wantedGroup)
+    const wanted = { ...rest, approverGroupId }
+    if (!isSame(wanted, this.#present.governance)) this.#add('governance_update', null, wanted)
+  }
+}
+
+const settingsOfGroup = ({ code, name, description }: RulesGroup) => ({ code, name, description })
+
+const settingsOfCategory = (category: {
+  approvalScope: string
+  approvalThreshold: number
+  allowInitiatorApproval: boolean
+}) => ({
+  approvalScope: category.approvalScope,
+  approvalThreshold: category.approvalThreshold,
+  allowInitiatorApproval: category.allowInitiatorApproval,
+})
+
+type DraftApprover = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }
+
+/** A policy as its endpoints take it. */
+function draftOf({ id: _, groupId: __, approvers, ...policy }: RulesPolicy) {
+  return {
+    ...policy,
+    approvers: approvers.map(({ kind, id, threshold }): DraftApprover => {
+      const votes = threshold === null ? {} : { threshold }
+      return kind === 'user' ? { kind, userId: id, ...votes } : { kind, groupId: id, ...votes }
+    }),
+  }
+}
