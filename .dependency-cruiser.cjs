@@ -57,6 +57,7 @@ module.exports = {
     below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config\\.ts$)'),
     below('mail-above-http', 'mail/', '(modules|jobs)/|(app|start|main|cli)\\.ts$'),
     below('modules-above-http', 'modules/', 'jobs/|(app|start|main|cli)\\.ts$'),
+    below('policies-as-code-above-modules', 'policies-as-code/', 'jobs/|(app|start|main|cli)\\.ts$|db/'),
     below('jobs-above-modules', 'jobs/', '(app|start|main|cli)\\.ts$'),
     below('app-above-modules', 'app\\.ts$', '(start|main|cli)\\.ts$'),
     below('start-above-app', 'start\\.ts$', '(main|cli)\\.ts$'),

@@ -244,6 +244,18 @@ describe('commands beside a running server', () => {
     expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('There is no database in') })
   })
 
+  it('of `policy` end with 1 when they fail, because 2 says that rules differ', async () => {
+    const missing = await run(['policy', 'plan', 'rules.yaml'], { STRONGROOM_URL: url, STRONGROOM_TOKEN: 'none' })
+    expect(missing).toEqual({ code: 1, out: '', err: expect.stringMatching(/^strongroom: .*rules\.yaml[^\n]*\n$/) })
+    expect((await run(['policy', 'plan'])).code).toBe(1)
+    const refused = await run(['policy', 'export', 'main'], { STRONGROOM_URL: url, STRONGROOM_TOKEN: 'none' })
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('was answered 401') })
+    const away = { STRONGROOM_URL: 'http://127.0.0.1:1', STRONGROOM_TOKEN: 'none' }
+    expect((await run(['policy', 'export', 'main'], away)).err).toMatch(
+      /^strongroom: http:\/\/127\.0\.0\.1:1\S* cannot be reached/,
+    )
+  })
+
   it('list the settings and hide secrets', async () => {
     const result = await run(['config'], { SMTP_URL: 'smtp://u:hunter2hunter2@localhost' })
     expect(result.code).toBe(0)

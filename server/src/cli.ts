@@ -128,6 +128,37 @@ program
     await runCommand(url, flags)
   })
 
+const policy = program
+  .command('policy')
+  .description(
+    'the rules of a vault as a file, through the API of STRONGROOM_URL with the service token STRONGROOM_TOKEN. Exits 0 when ' +
+      'nothing differs or the rules were applied, 2 when they differ, 3 when votes are missing, 1 on any failure',
+  )
+
+policy
+  .command('export')
+  .argument('<vault>', 'code of the vault')
+  .option('-o, --output <file>', 'write into this file, and keep the comments that it has')
+  .description('print the rules as YAML, in a stable order')
+  .action(async (vault: string, options: { output?: string }) => (await openPolicies()).exportRules(vault, options))
+
+const tried = (command: Command) =>
+  command
+    .argument('<file>', 'rules as YAML')
+    .option('--days <number>', 'how many days of decisions are made again', '30')
+    .option('--no-backtest', 'do not try the rules on past decisions')
+
+tried(policy.command('plan'))
+  .description('say what a file would change, and what it would have changed; changes nothing')
+  .action(async (file: string, options) => (await openPolicies()).planRules(file, options))
+
+tried(policy.command('apply'))
+  .option('--title <text>', 'what it is for, for those who vote')
+  .option('--wait', 'wait until it was applied or has ended')
+  .option('--timeout <minutes>', 'how long to wait', '60')
+  .description('open a change set with what a file changes, and submit it')
+  .action(async (file: string, options) => (await openPolicies()).applyRules(file, options))
+
 program
   .command('openapi')
   .description('print the OpenAPI document of this version')
@@ -142,16 +173,22 @@ process.stdout.on('error', () => process.exit())
 try {
   await program.parseAsync()
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : couldNotRun
+  // CI tells a failure of `policy` from a difference, which is 2 there.
+  const failed = process.argv[2] === 'policy' ? 1 : couldNotRun
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : failed
   else {
     process.stderr.write(`strongroom: ${describeFailure(error)}\n`)
-    process.exitCode = couldNotRun
+    process.exitCode = failed
   }
 }
 
 /** Help, the list of settings and a mistyped command need no database, whose libraries take most of the start. */
 function openCommands() {
   return import('./database-commands.ts')
+}
+
+function openPolicies() {
+  return import('./policies-as-code/command.ts')
 }
 
 function printSettings(): void {

@@ -1,0 +1,208 @@
+import { expect, it } from 'vitest'
+import type { RulesDocument, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
+import { planChanges } from '../modules/rules/governance/plan-changes.ts'
+import { createRandom } from '../testing/random.ts'
+import type { Person } from './rules-file.ts'
+import { toDocument } from './to-document.ts'
+import { toFile } from './to-file.ts'
+import { readRules, writeRules } from './yaml-text.ts'
+
+/** `POLICY_FILE_RUNS` sets how many organisations are made; `secondsMax` ends it earlier on a busy machine. */
+const runs = Number(process.env.POLICY_FILE_RUNS ?? 100)
+const secondsMax = Number(process.env.POLICY_FILE_SECONDS ?? 5)
+
+const texts = [
+  ...['Treasury', 'null', 'yes', '~', '1e3', '0x10', '  padded', 'a: b', '# no comment', '- dash', '"quoted"', "it's"],
+  ...[
+    '[x]',
+    '{x: y}',
+    '&anchor',
+    '*alias',
+    '!tag',
+    '%',
+    '@at',
+    '`',
+    'Zürich – 東京',
+    '2026-11-22',
+    '12:30:45',
+    '.5',
+    '|',
+    '>',
+  ],
+]
+const codes = ['treasury', '123', 'null', 'true', '0x1f', '1e3', 'n', 'off', '007', 'night-shift', 'a_b']
+
+function organisation(seed: number): { document: RulesDocument; people: Person[] } {
+  const { below, shuffle } = createRandom(seed)
+  const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)]!
+  const some = <Item>(items: readonly Item[]): Item[] => shuffle([...items]).slice(0, below(items.length + 1))
+  const maybe = <Value>(value: Value): Value | null => (below(2) === 0 ? value : null)
+  const idOf = (kind: string, i: number) => `c${kind}${String(seed).padStart(10, '0')}${String(i).padStart(10, '0')}`
+  const people = Array.from({ length: 6 }, (_, i) => ({
+    userId: idOf('user', i),
+    // A service may be called like a person.
+    ...(i < 4
+      ? { name: pick(texts), email: `person.${i}@example.org` }
+      : { name: 'person.0@example.org', email: null }),
+  }))
+  const userIds = [...people.map(({ userId }) => userId), 'an-external-service', '4711', 'person.1@example.org']
+  const system = ['administrators', 'auditors', 'everyone']
+  const groups = [...system, ...some(codes)].toSorted().map((code, i) => ({
+    ...{ id: idOf('grp', i), code, name: pick(texts), description: maybe(pick([...texts, ''])) },
+    isSystem: system.includes(code),
+    members: code === 'everyone' ? [] : some(userIds).toSorted(),
+  }))
+  const groupIds = groups.map(({ id }) => id)
+  const values: Record<string, () => unknown> = {
+    amount: () => ({ op: 'gt', value: pick(['1', '1000', '0.10']) }),
+    velocityAmount: () => ({ op: 'lte', value: '5', windowSeconds: 86_400, per: 'vault' }),
+    token: () => pick(['ETH', ['ETH', 'null', '123']]),
+    initiator: () => pick([pick(userIds), some(userIds)]),
+    initiatorGroup: () => pick([pick(groupIds), [...some(groupIds), 'c123456789012345678901234']]),
+    firstPaymentToDestination: () => pick([true, false]),
+    time: () => ({ timezone: 'Europe/Berlin', days: ['mon', 'sun'], from: '08:00', to: '12:30' }),
+  }
+  const policies = some([...codes, 'large', 'small', 'halt'])
+    .toSorted()
+    .map((code, i): RulesPolicy => {
+      const effect = pick(['allow', 'block', 'requireApproval'] as const)
+      const approvalThreshold = effect === 'block' ? 0 : effect === 'allow' ? below(2) : 1 + below(3)
+      const approvers =
+        approvalThreshold === 0
+          ? []
+          : pick([
+              [],
+              some(groupIds).map((id) => ({ kind: 'group' as const, id, threshold: null })),
+              [{ kind: 'group' as const, id: pick(groupIds), threshold: 1 }],
+              userIds.map((id) => ({ kind: 'user' as const, id, threshold: null })),
+            ])
+      const selector = () => {
+        const selectorType = pick(Object.keys(values))
+        return { selectorType, value: values[selectorType]!() }
+      }
+      return {
+        ...{ id: idOf('pol', i), groupId: pick(groupIds), code, name: pick(texts), description: maybe(pick(texts)) },
+        ...{ actionType: 'transfer', effect, blockReason: effect === 'block' ? maybe(pick(texts)) : null },
+        ...{
+          approvalThreshold,
+          adminBypass: below(2) === 0,
+          allowInitiatorApproval: below(2) === 0,
+          enabled: below(2) === 0,
+        },
+        rules: Array.from({ length: below(3) }, () => ({
+          conditionType: pick(['require', 'any', 'exclude'] as const),
+          selectors: Array.from({ length: 1 + below(2) }, selector),
+        })),
+        approvers: approvers.toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1)),
+      }
+    })
+  const governance = {
+    ...{ threshold: below(3), approverGroupId: maybe(pick(groupIds)) },
+    ...{ looseningDelayHours: below(24), tighteningDelayHours: below(2) },
+  }
+  const wallet = { url: 'https://wallet.example.org', secretFingerprint: null, webhookSecretFingerprint: null }
+  const others = { invitations: [], categories: [], wallet, tokens: [], variants: [] }
+  return { document: { schemaVersion: 1, governance, groups, policies, ...others }, people }
+}
+
+it('rules that are exported and read again are the same, of every organisation', { timeout: 60_000 }, () => {
+  const end = Date.now() + secondsMax * 1_000
+  let other = ''
+  let done = 0
+  for (let seed = 1; seed <= runs && Date.now() < end; seed += 1) {
+    const { document, people } = organisation(seed)
+    const file = toFile('main-vault', document, people)
+    const text = writeRules(file)
+    const again = readRules(text)
+    expect(again, text).toEqual(JSON.parse(JSON.stringify(file)))
+    const wanted = toDocument(again, document, people)
+    expect(wanted, text).toEqual(document)
+    expect(planChanges(document, wanted)).toEqual([])
+    // The same over itself, and over the file of somebody else.
+    expect(writeRules(file, text)).toBe(text)
+    if (other !== '') expect(readRules(writeRules(file, other)), other).toEqual(again)
+    other = text
+    done += 1
+  }
+  expect(done).toBeGreaterThan(20)
+})
+
+it('comments stay with what they are about when rules are written over them', () => {
+  const { document, people } = organisation(1)
+  const policy = (code: string, approvalThreshold: number): RulesPolicy => ({
+    ...{ id: `new policy ${code}`, groupId: document.groups[0]!.id, code, name: code, description: null },
+    ...{ actionType: 'transfer', effect: 'requireApproval', blockReason: null, approvalThreshold, adminBypass: false },
+    ...{ allowInitiatorApproval: false, enabled: true, approvers: [] },
+    rules: [{ conditionType: 'require', selectors: [{ selectorType: 'amount', value: { op: 'gt', value: '1000' } }] }],
+  })
+  const fileOf = (policies: RulesPolicy[]) => toFile('main-vault', { ...document, policies }, people)
+  const text = writeRules(fileOf([policy('large', 2), policy('old', 1)]))
+    .replace('  - code: large', '  # Agreed with the board.\n  - code: large')
+    .replace('approvalThreshold: 2', 'approvalThreshold: 2 # the board asked for two')
+    .replace('- amount:', '# In tokens.\n          - amount:')
+    .replace('  - code: old', '  # Goes with the policy.\n  - code: old')
+  const written = writeRules(fileOf([policy('earlier', 1), policy('large', 3)]), text)
+  expect(written).toContain('# Agreed with the board.\n  - code: large')
+  expect(written).toContain('approvalThreshold: 3 # the board asked for two')
+  expect(written).toMatch(/# In tokens\.\n +- amount:/)
+  expect(written).not.toContain('Goes with the policy')
+  expect(readRules(written)).toEqual(readRules(writeRules(fileOf([policy('earlier', 1), policy('large', 3)]))))
+})
+
+it.each([
+  ['vault: [', /^line 1: /],
+  ['policies: []', /^vault: is required/],
+  ['vault: main-vault\npolicy: []', /^policy: /],
+  ['vault: main-vault\nvault: other', /DUPLICATE_KEY/],
+  [
+    'vault: main-vault\npolicies:\n  - code: x\n    group: y\n    name: X\n    actionType: transfer\n    effect: maybe',
+    /effect/,
+  ],
+])('a file that is none is refused: %j', (text, message) => {
+  expect(() => readRules(text)).toThrow(message)
+})
+
+it('names every fault of a file by its path', () => {
+  const { document, people } = organisation(1)
+  const file = readRules(`
+vault: main-vault
+groups:
+  - { code: night, name: Night, members: [nobody@example.org, person.0@example.org] }
+policies:
+  - code: large
+    group: unknown
+    name: Large
+    actionType: transfer
+    effect: requireApproval
+    rules:
+      - require: [{ amount: { op: gt, value: 1000 } }]
+        any: [{ token: ETH }]
+  - { code: large, group: night, name: Again, actionType: transfer, effect: allow }
+`)
+  const faults = (() => {
+    try {
+      toDocument(file, document, people)
+    } catch (error) {
+      return (error as Error).message
+    }
+    return ''
+  })()
+  for (const path of [
+    'groups.0.members.0',
+    'policies.0.group',
+    'policies.0.approvalThreshold',
+    'policies.0.rules.0:',
+    'policies.0.rules.0.selectors.0',
+    'policies.1.code',
+  ]) {
+    expect(faults).toContain(path)
+  }
+  // The name of a service is nobody's address.
+  expect(
+    toDocument(
+      { vault: 'main-vault', groups: [{ code: 'night', name: 'N', members: ['person.0@example.org'] }] },
+      document,
+      people,
+    ).groups.find(({ code }) => code === 'night')!.members,
+  ).toEqual([people[0]!.userId])
+})

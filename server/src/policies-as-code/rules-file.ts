@@ -1,0 +1,86 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Closed, Code, Description, Enum, Name, Nullable, VaultCode } from '../http/schema.ts'
+import {
+  approvalThresholdMax,
+  governanceDelayHoursMax,
+  membershipUserIdLengthMax,
+  noteLengthMax,
+} from '../lib/limits.ts'
+import { actionTypes, type ConditionType, policyEffects } from '../modules/rules/policies/decision.ts'
+
+/**
+ * The file of rules, as people read it: groups are named by their code and people by their e-mail address, which identify them
+ * for good. Everything else that has no such name is an id; names that somebody may change would let them change what a rule
+ * means.
+ */
+
+/** A member: an e-mail address, or an id, with a name that is for the reader alone. */
+const Member = Type.Union([
+  Type.String(),
+  Closed({
+    id: Type.String({ minLength: 1, maxLength: membershipUserIdLengthMax }),
+    name: Type.Optional(Type.String()),
+  }),
+])
+export type MemberReference = Static<typeof Member>
+
+/** One selector: its type, and its value. */
+const Selector = Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 1 })
+const Selectors = Type.Optional(Type.Array(Selector, { minItems: 1 }))
+/** One rule: its condition, and the selectors. */
+const Rule = Closed({ require: Selectors, any: Selectors, exclude: Selectors } satisfies Record<ConditionType, TSchema>)
+
+const Threshold = Type.Integer({ minimum: 0, maximum: approvalThresholdMax })
+const Hours = Type.Integer({ minimum: 0, maximum: governanceDelayHoursMax })
+
+const Policy = Closed({
+  code: Code,
+  group: Code,
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  actionType: Enum(actionTypes),
+  effect: Enum(policyEffects),
+  blockReason: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: noteLengthMax }))),
+  approvalThreshold: Type.Optional(Threshold),
+  approvers: Type.Optional(
+    Type.Array(
+      Type.Union([
+        Closed({ group: Code, threshold: Type.Optional(Type.Integer({ minimum: 1, maximum: approvalThresholdMax })) }),
+        Closed({ user: Member }),
+      ]),
+    ),
+  ),
+  adminBypass: Type.Optional(Type.Boolean()),
+  allowInitiatorApproval: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(Type.Boolean()),
+  rules: Type.Optional(Type.Array(Rule)),
+})
+export type FilePolicy = Static<typeof Policy>
+
+const Group = Closed({
+  code: Code,
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  /** Left out: the members stay as they are. */
+  members: Type.Optional(Type.Array(Member)),
+})
+export type FileGroup = Static<typeof Group>
+
+/** A section that is left out stays as it is. */
+export const RulesFile = Closed({
+  vault: VaultCode,
+  governance: Type.Optional(
+    Closed({
+      threshold: Threshold,
+      approverGroup: Type.Optional(Nullable(Code)),
+      looseningDelayHours: Type.Optional(Hours),
+      tighteningDelayHours: Type.Optional(Hours),
+    }),
+  ),
+  groups: Type.Optional(Type.Array(Group)),
+  policies: Type.Optional(Type.Array(Policy)),
+})
+export type RulesFile = Static<typeof RulesFile>
+
+/** Somebody in the vault; services have no e-mail address. */
+export type Person = { userId: string; name: string; email: string | null }

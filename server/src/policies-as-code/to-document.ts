@@ -1,0 +1,170 @@
+import { canonicalJson } from '../lib/canonical-json.ts'
+import type { RulesDocument, RulesGroup, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
+import { conditionTypes } from '../modules/rules/policies/decision.ts'
+import { findPolicyFaults } from '../modules/rules/policies/policy-draft.ts'
+import type { FileGroup, FilePolicy, MemberReference, Person, RulesFile } from './rules-file.ts'
+import { plain } from './words.ts'
+
+/** What is wrong with a file: a path within it, and what is wrong there. */
+export class FileFaults extends Error {
+  constructor(faults: { field: string; message: string }[]) {
+    super(plain(faults.map(({ field, message }) => `${field}: ${message}`).join('; ')))
+    this.name = 'FileFaults'
+  }
+}
+
+/**
+ * The rules that a file asks for: the present ones with the sections of the file in place of theirs. What is new has an id that
+ * only this document knows.
+ * @throws FileFaults
+ */
+export function toDocument(file: RulesFile, present: RulesDocument, people: Person[]): RulesDocument {
+  const reader = new Reader(present, people)
+  const groups = reader.groups(file.groups)
+  const policies = reader.policies(file.policies)
+  const governance = reader.governance(file.governance)
+  if (reader.faults.length > 0) throw new FileFaults(reader.faults)
+  return { ...present, governance, groups, policies }
+}
+
+class Reader {
+  readonly faults: { field: string; message: string }[] = []
+  readonly #present: RulesDocument
+  readonly #people: Person[]
+  /** By code: the groups that there will be. */
+  readonly #groupIds = new Map<string, string>()
+
+  constructor(present: RulesDocument, people: Person[]) {
+    this.#present = present
+    this.#people = people
+  }
+
+  #fault(field: string, message: string): void {
+    this.faults.push({ field, message })
+  }
+
+  groups(wanted: FileGroup[] | undefined): RulesGroup[] {
+    const { groups: present } = this.#present
+    const listed = (wanted ?? []).map((group, i) => this.#group(group, `groups.${i}`))
+    this.#refuseTwice(listed, 'groups')
+    const codes = new Set(listed.map(({ code }) => code))
+    // Built-in groups are never removed.
+    const kept = present.filter(({ code, isSystem }) => !codes.has(code) && (isSystem || wanted === undefined))
+    const all = inOrder([...listed, ...kept])
+    for (const { id, code } of all) this.#groupIds.set(code, id)
+    return all
+  }
+
+  #group({ code, name, description = null, members }: FileGroup, path: string): RulesGroup {
+    const present = this.#present.groups.find((group) => group.code === code)
+    const ids = members?.map((member, i) => this.#member(member, `${path}.members.${i}`)) ?? present?.members ?? []
+    const { id, isSystem } = present ?? { id: `new group ${code}`, isSystem: false }
+    return { ...{ id, code, name, description, isSystem }, members: [...new Set(ids)].toSorted(byText) }
+  }
+
+  policies(wanted: FilePolicy[] | undefined): RulesPolicy[] {
+    if (wanted === undefined) return this.#remaining()
+    const policies = wanted.map((policy, i) => this.#policy(policy, `policies.${i}`))
+    this.#refuseTwice(policies, 'policies')
+    return inOrder(policies)
+  }
+
+  /** Policies that the file does not speak of, unless it removes their group. */
+  #remaining(): RulesPolicy[] {
+    const ids = new Set(this.#groupIds.values())
+    return this.#present.policies.filter(({ groupId }) => ids.has(groupId))
+  }
+
+  #policy(wanted: FilePolicy, path: string): RulesPolicy {
+    const { code, name, description = null, actionType, effect, blockReason = null, approvalThreshold = 0 } = wanted
+    const { adminBypass = false, allowInitiatorApproval = false, enabled = true } = wanted
+    const groupId = this.#groupId(wanted.group, `${path}.group`)
+    const present = this.#present.policies.find((policy) => policy.code === code && policy.groupId === groupId)
+    const approvers = (wanted.approvers ?? []).map((approver, i) => this.#approver(approver, `${path}.approvers.${i}`))
+    const policy = {
+      ...{ id: present?.id ?? `new policy ${code}`, groupId, code, name, description, actionType, effect, blockReason },
+      ...{ approvalThreshold, adminBypass, allowInitiatorApproval, enabled },
+      rules: (wanted.rules ?? []).map((rule, i) => this.#rule(rule, `${path}.rules.${i}`)),
+      approvers: approvers.toSorted((one, other) => byText(`${one.kind} ${one.id}`, `${other.kind} ${other.id}`)),
+    }
+    // What is there already was checked when it was saved, perhaps by an earlier release.
+    if (present === undefined || canonicalJson(present) !== canonicalJson(policy)) this.#check(policy, path)
+    return policy
+  }
+
+  /** The rules that need nothing of the vault; the service checks the others. */
+  #check({ approvers, ...policy }: RulesPolicy, path: string): void {
+    const draft = {
+      ...{ ...policy, logoUri: null, color: null, emoji: null },
+      approvers: approvers.map(({ kind, id, threshold }) => ({
+        kind,
+        ...(kind === 'user' ? { userId: id } : { groupId: id }),
+        ...(threshold === null ? {} : { threshold }),
+      })),
+    }
+    for (const { field, message } of findPolicyFaults(draft)) this.#fault(`${path}.${field}`, message)
+  }
+
+  #approver(approver: NonNullable<FilePolicy['approvers']>[number], path: string): RulesPolicy['approvers'][number] {
+    if ('user' in approver) return { kind: 'user', id: this.#member(approver.user, `${path}.user`), threshold: null }
+    const { group, threshold = null } = approver
+    return { kind: 'group', id: this.#groupId(group, `${path}.group`), threshold }
+  }
+
+  #rule(rule: NonNullable<FilePolicy['rules']>[number], path: string): RulesPolicy['rules'][number] {
+    const given = conditionTypes.filter((type) => rule[type] !== undefined)
+    if (given.length !== 1) this.#fault(path, `must have one of ${conditionTypes.join(', ')}`)
+    const conditionType = given[0] ?? 'require'
+    const selectors = (rule[conditionType] ?? []).map((selector, i) => {
+      const [selectorType, value] = Object.entries(selector)[0]!
+      return { selectorType, value: this.#value(selectorType, value, `${path}.${conditionType}.${i}.${selectorType}`) }
+    })
+    return { conditionType, selectors }
+  }
+
+  #value(selectorType: string, value: unknown, path: string): unknown {
+    const read = (one: unknown, at: string): unknown => {
+      const isId = typeof one === 'object' && one !== null && 'id' in one
+      if (typeof one !== 'string' && !isId) return one
+      if (selectorType === 'initiator') return this.#member(one as MemberReference, at)
+      return isId ? String(one.id) : this.#groupId(one as string, at)
+    }
+    if (selectorType !== 'initiatorGroup' && selectorType !== 'initiator') return value
+    return Array.isArray(value) ? value.map((one, i) => read(one, `${path}.${i}`)) : read(value, path)
+  }
+
+  #member(member: MemberReference, path: string): string {
+    if (typeof member !== 'string') return member.id
+    const person = this.#people.find(({ email }) => email !== null && email === member.toLowerCase())
+    if (person !== undefined) return person.userId
+    this.#fault(path, `${JSON.stringify(member)} is not the e-mail address of a member who can use the vault`)
+    return member
+  }
+
+  #groupId(code: string, path: string): string {
+    const id = this.#groupIds.get(code)
+    if (id !== undefined) return id
+    this.#fault(path, `there is no group ${JSON.stringify(code)}`)
+    return code
+  }
+
+  governance(wanted: RulesFile['governance']): RulesDocument['governance'] {
+    if (wanted === undefined) return this.#present.governance
+    const { threshold, approverGroup = null, looseningDelayHours = 0, tighteningDelayHours = 0 } = wanted
+    const approverGroupId = approverGroup === null ? null : this.#groupId(approverGroup, 'governance.approverGroup')
+    return { threshold, approverGroupId, looseningDelayHours, tighteningDelayHours }
+  }
+
+  #refuseTwice(items: { code: string }[], path: string): void {
+    for (const [i, { code }] of items.entries()) {
+      if (items.findIndex((other) => other.code === code) !== i) {
+        this.#fault(`${path}.${i}.code`, `${JSON.stringify(code)} stands in the file twice`)
+      }
+    }
+  }
+}
+
+/** The order of the database for text, byte by byte. */
+const byText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+const inOrder = <Item extends { code: string }>(items: Item[]) =>
+  items.toSorted((one, other) => byText(one.code, other.code))

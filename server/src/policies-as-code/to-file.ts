@@ -1,0 +1,87 @@
+import { everyoneCode } from '../access/memberships.ts'
+import type { RulesDocument, RulesGroup, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
+import type { FileGroup, FilePolicy, MemberReference, Person, RulesFile } from './rules-file.ts'
+
+/** The rules of a vault as a file, in one order: equal rules give equal files. Settings with their usual value are left out. */
+export function toFile(vault: string, { governance, groups, policies }: RulesDocument, people: Person[]): RulesFile {
+  const codes = new Map(groups.map(({ id, code }) => [id, code]))
+  const memberOf = memberNames(people)
+  const { approverGroupId, threshold, looseningDelayHours, tighteningDelayHours } = governance
+  return {
+    vault,
+    governance: {
+      threshold,
+      approverGroup: approverGroupId === null ? null : codes.get(approverGroupId)!,
+      looseningDelayHours,
+      tighteningDelayHours,
+    },
+    groups: groups.map((group) => toFileGroup(group, memberOf)),
+    policies: policies.map((policy) => toFilePolicy(policy, codes, memberOf)),
+  }
+}
+
+type MemberOf = (userId: string) => MemberReference
+
+function memberNames(people: Person[]): MemberOf {
+  const byId = new Map(people.map((person) => [person.userId, person]))
+  return (id) => {
+    const person = byId.get(id)
+    if (person === undefined) return { id }
+    return person.email ?? { id, name: person.name }
+  }
+}
+
+/** People first, by their address. */
+function inOrder(members: MemberReference[]): MemberReference[] {
+  const keyOf = (one: MemberReference) => (typeof one === 'string' ? `0${one}` : `1${one.id}`)
+  return members.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+}
+
+/** Everybody is in `everyone`, which has no members of its own. */
+function toFileGroup({ code, name, description, members, isSystem }: RulesGroup, memberOf: MemberOf): FileGroup {
+  const listed = isSystem && code === everyoneCode ? {} : { members: inOrder(members.map(memberOf)) }
+  return { code, name, ...unless(null, { description }), ...listed }
+}
+
+function toFilePolicy(policy: RulesPolicy, codes: ReadonlyMap<string, string>, memberOf: MemberOf): FilePolicy {
+  const { code, name, actionType, effect, description, blockReason, approvalThreshold, approvers, rules } = policy
+  const groupOf = (id: string) => codes.get(id) ?? { id }
+  return {
+    ...{ code, group: codes.get(policy.groupId)!, name },
+    ...unless(null, { description }),
+    ...{ actionType, effect },
+    ...unless(null, { blockReason }),
+    ...unless(0, { approvalThreshold }),
+    ...(approvers.length === 0
+      ? {}
+      : {
+          approvers: approvers.map(({ kind, id, threshold }) =>
+            kind === 'user' ? { user: memberOf(id) } : { group: codes.get(id)!, ...unless(null, { threshold }) },
+          ) as NonNullable<FilePolicy['approvers']>,
+        }),
+    ...unless(false, { adminBypass: policy.adminBypass }),
+    ...unless(false, { allowInitiatorApproval: policy.allowInitiatorApproval }),
+    ...unless(true, { enabled: policy.enabled }),
+    ...(rules.length === 0
+      ? {}
+      : {
+          rules: rules.map(({ conditionType, selectors }) => ({
+            [conditionType]: selectors.map(({ selectorType, value }) => ({
+              [selectorType]: named(selectorType, value, { initiatorGroup: groupOf, initiator: memberOf }),
+            })),
+          })),
+        }),
+  }
+}
+
+type Names = { initiatorGroup(id: string): unknown; initiator(id: string): unknown }
+
+function named(selectorType: string, value: unknown, names: Names): unknown {
+  if (selectorType !== 'initiatorGroup' && selectorType !== 'initiator') return value
+  const nameOf = (id: unknown) => names[selectorType](String(id))
+  return Array.isArray(value) ? value.map(nameOf) : nameOf(value)
+}
+
+function unless<Fields extends object>(usual: unknown, fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== usual)) as Partial<Fields>
+}
