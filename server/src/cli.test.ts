@@ -240,6 +240,8 @@ describe('commands beside a running server', () => {
     expect((await run(['legder', 'verify'])).code).toBe(2)
     expect((await run(['admin', 'add'])).code).toBe(2)
     expect((await run(['admin', 'add', 'nobody'])).code).toBe(2)
+    const unknown = await run(['governance', 'reset', 'nowhere', '--reason', 'The quorum is lost'])
+    expect(unknown).toMatchObject({ code: 2, err: 'strongroom: There is no vault "nowhere"\n' })
     const nowhere = await run(['ledger', 'verify'], { DATABASE_URL: '', DATA_DIR: join(dataDir, 'none') })
     expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('There is no database in') })
   })

@@ -75,6 +75,17 @@ admin
   })
 
 program
+  .command('governance')
+  .description('who must agree to changes of the rules of a vault')
+  .command('reset')
+  .argument('<vault>', 'code of the vault')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
+  .description('switch the governance of a vault off, when too few of those who vote are left')
+  .action(async (vault: string, { reason }: { reason: string }) =>
+    (await openCommands()).switchGovernanceOff(vault, reason),
+  )
+
+program
   .command('ledger')
   .description('the books')
   .command('verify')

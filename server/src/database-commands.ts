@@ -18,6 +18,7 @@ import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
 import { verifyAudit } from './modules/record/audit/verify.ts'
 import { verifyRequests } from './modules/rules/approval-requests/compare-record.ts'
+import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { findRunningOrigin } from './running-service.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
@@ -63,6 +64,17 @@ export function removePasskeys(email: string, reason: string): Promise<void> {
       removePasskeysOf(trx, { ...(await byOperator(trx, email, reason)), operator: nameOfOperator() }),
     )
     print(`Passkeys of ${email} that were removed: ${removed}. The next one needs no confirmation.`)
+  })
+}
+
+export function switchGovernanceOff(code: string, reason: string): Promise<void> {
+  return withDatabase(async (db) => {
+    await inTransaction(db, (trx) =>
+      resetGovernance(trx, { code, reason, operator: nameOfOperator(), now: new Date() }),
+    )
+    print(
+      `The vault ${code} has no governance any more. Its administrators change its rules alone, and every member is told.`,
+    )
   })
 }
 

@@ -73,6 +73,8 @@ it('T27 holds together offline: order, votes, entries, records and seals', async
   expect(body.decision.policies.map((policy: { code: string }) => policy.code)).toEqual(['large'])
   // The version of the rules that decided.
   expect(body.decision.policies[0].rulesVersion).toBeGreaterThan(0)
+  const transfer = (await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}`)).body
+  expect(transfer.rulesVersion).toBe(body.decision.policies[0].rulesVersion)
   expect(body.ledgerEntries.map((entry: { kind: string; amount: string }) => [entry.kind, entry.amount])).toEqual([
     ['reserve', '200000000'],
     ['settle', '200000000'],

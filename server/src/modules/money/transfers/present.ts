@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { detailFields } from '../../operations/feed/present.ts'
+import { rulesVersionOf } from '../../rules/policies/decision.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
 import { toScreening } from '../screening/present.ts'
@@ -20,6 +21,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,
     decisionPolicyName: row.decision_policy_name,
+    rulesVersion: rulesVersionOf([row.decision]),
     failureReason: row.failure_reason,
     haltReason: row.halt_reason,
     stuckSince: row.status === 'pending' ? (row.stuck_since?.toISOString() ?? null) : null,

@@ -20,7 +20,7 @@ import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/li
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
-import { GroupThresholds, PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
+import { GroupThresholds, PolicyDecision, PolicyTrace, RulesVersionNumber } from '../../rules/policies/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
@@ -67,6 +67,7 @@ export const Transfer = Closed(
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     decisionPolicyName: Nullable(Text('Large transfers need two votes')),
+    rulesVersion: RulesVersionNumber,
     failureReason: Nullable(
       Type.String({
         description:

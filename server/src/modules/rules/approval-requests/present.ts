@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { rulesVersionOf } from '../policies/decision.ts'
 import { toApprover, toRequirement } from '../votes/present.ts'
 import { isQuorumReachable } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'
@@ -24,6 +25,7 @@ export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof App
     payloadHash: row.payload_hash.toString('hex'),
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,
+    rulesVersion: rulesVersionOf(row.decision),
     approvalThreshold: row.approval_threshold,
     requirements: row.requirements.map((one) => ({ stepIndex: one.stepIndex, ...toRequirement(one) })),
     approvers: row.approvers.map((approver) => ({

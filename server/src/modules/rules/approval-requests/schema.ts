@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
+import { RulesVersionNumber } from '../policies/schema.ts'
 import { gatedActions } from '../votes/executor.ts'
 import { approverFields, groupVoteFields, PayloadHash, QuorumReachable } from '../votes/schema.ts'
 import { requestStatuses } from './lifecycle.ts'
@@ -92,6 +93,7 @@ export const ApprovalRequest = Closed(
         examples: ['new-counterparties'],
       }),
     ),
+    rulesVersion: RulesVersionNumber,
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     requirements: Type.Array(
       Closed({

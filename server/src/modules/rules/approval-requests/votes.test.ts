@@ -277,6 +277,8 @@ describe('T29 the last vote looks again', () => {
       { stepIndex: 2, policyCode: 'waived', bypassed: true },
     ])
     expect(request.decisionPolicyCode).toBe('two-votes')
+    // The version of the rules that decided.
+    expect(request.rulesVersion).toBeGreaterThan(0)
     await approve(bench.firstApprover, request.id)
     await bench.leave(deputy, bench.vault.groups.administrators)
     expect((await approve(bench.secondApprover, request.id)).status).toBe(409)

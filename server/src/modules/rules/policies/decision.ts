@@ -102,8 +102,18 @@ export type Decision = {
 /** A matching policy; `inDoubt`: it is unknown whether it matches, and it is assumed to. */
 export type Match = { policy: PolicySnapshot; inDoubt: boolean }
 
-/** The readable part of a decision that is stored as JSON with its transfer or approval request. */
-export type KeptDecision = Pick<Decision, 'effect' | 'decisionPolicy' | 'trace'>
+/**
+ * The readable part of a decision that is stored as JSON with its transfer or approval request; what was stored by an early
+ * version has no policies.
+ */
+export type KeptDecision = Pick<Decision, 'effect' | 'decisionPolicy' | 'trace'> & Partial<Pick<Decision, 'policies'>>
+
+/** The version of the rules that decided; null when no policy matched, or none was recorded. */
+export function rulesVersionOf(decisions: Partial<Pick<Decision, 'policies'>>[]): number | null {
+  for (const { rulesVersion } of decisions.flatMap(({ policies = [] }) => policies))
+    if (rulesVersion) return rulesVersion
+  return null
+}
 
 /** Whether a matching policy requires votes: requireApproval, or allow with a threshold. */
 export function asksApproval(policy: Pick<PolicySnapshot, 'effect' | 'approvalThreshold'>): boolean {

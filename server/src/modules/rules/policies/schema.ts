@@ -254,6 +254,11 @@ export const GroupThresholds = Type.Array(
 )
 export const DecisionEffect = Enum(decisionEffects)
 export const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
+/** Beside what was decided. */
+export const RulesVersionNumber = described(
+  Nullable(Type.Integer({ minimum: 1, examples: [7] })),
+  'The version of the rules of the vault whose policies decided; null before the first, and where no policy did.',
+)
 export const PolicyDecision = Closed(
   {
     effect: described(DecisionEffect, 'What the policies decided. `deny`: no policy permits the action.'),
