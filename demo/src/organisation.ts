@@ -15,6 +15,7 @@ import { signIn } from './sign-in.ts'
 
 export const vaultCode = 'treasury'
 export const people = {
+  secondAdministrator: 'second.admin@strongroom.localhost',
   treasurer: 'treasurer@strongroom.localhost',
   secondTreasurer: 'second.treasurer@strongroom.localhost',
   thirdTreasurer: 'third.treasurer@strongroom.localhost',
@@ -55,18 +56,19 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string; w
     const vault = found === 'forbidden' ? null : found
     if (mark !== null && vault?.id === mark.vaultId) {
       if (vault.walletServiceUrl === mark.walletUrl && mark.walletUrl !== way.wallet.url) {
-        await pointToWallet(admin, way.wallet)
+        await pointToWallet(admin, way)
         writeJson(markPath, { ...mark, walletUrl: way.wallet.url })
       }
       return { ...mark, waitingPath: await findWaiting(admin) }
     }
-    const vaultId = await completeVault(admin, vault, way.wallet)
+    const vaultId = await completeVault(admin, vault, way)
     // Policies name tokens and groups, which must exist before them.
     const [groups] = await Promise.all([completeGroups(admin), completeTokens(admin)])
     await Promise.all([completePolicies(admin, groups), completePeople(admin, groups, way)])
     const address = await completeAddress(admin, way)
     await way.fund(address.address, address.balances.length > 0)
     await requestAddress(way)
+    await completeGovernance(admin)
     writeJson(markPath, { vaultId, walletUrl: way.wallet.url, address: address.address } satisfies Mark)
     return { address: address.address, waitingPath: await findWaiting(admin) }
   } finally {
@@ -84,14 +86,24 @@ async function findVault(admin: Strongroom): Promise<Vault | 'forbidden' | null>
   }
 }
 
-/** Another port is another origin, to which a stored secret is not sent. */
-async function pointToWallet(admin: Strongroom, { url, token }: Way['wallet']): Promise<void> {
-  await admin.vault(vaultCode).update({ walletServiceUrl: url, walletServiceSecret: token })
+/**
+ * Another port is another origin, to which a stored secret is not sent. Like every change of the rules of the complete vault, it
+ * takes the vote of the second administrator.
+ */
+async function pointToWallet(admin: Strongroom, way: Way): Promise<void> {
+  const { url, token } = way.wallet
+  const change = { walletServiceUrl: url, walletServiceSecret: token }
+  const { pendingApproval } = await admin.vault(vaultCode).update(change)
+  if (pendingApproval === null) return
+  const second = await signIn(way.baseUrl, await way.linkFor(people.secondAdministrator))
+  await second.vault(vaultCode).approvalRequests.approve(pendingApproval.id)
+  await second.auth.signOut()
 }
 
-async function completeVault(admin: Strongroom, found: Vault | null, wallet: Way['wallet']): Promise<string> {
+async function completeVault(admin: Strongroom, found: Vault | null, way: Way): Promise<string> {
+  const { wallet } = way
   const vault = found ?? (await admin.vaults.create(vaultDraft(wallet)))
-  if (vault.walletServiceUrl !== wallet.url) await pointToWallet(admin, wallet)
+  if (vault.walletServiceUrl !== wallet.url) await pointToWallet(admin, way)
   if (vault.lockedAt === null) await admin.vault(vaultCode).lock()
   return vault.id
 }
@@ -156,6 +168,7 @@ async function completePeople(admin: Strongroom, groups: Groups, way: Way): Prom
   const vault = admin.vault(vaultCode)
   const invitations = await vault.invitations.list()
   const members = [
+    { email: people.secondAdministrator, groupId: groups.administrators },
     { email: people.treasurer, groupId: groups.treasury },
     { email: people.secondTreasurer, groupId: groups.treasury },
     { email: people.thirdTreasurer, groupId: groups.treasury },
@@ -194,6 +207,13 @@ async function requestAddress(way: Way): Promise<void> {
     await addresses.create(order)
   }
   await compliance.auth.signOut()
+}
+
+/** From now on one administrator changes the rules only with the other one. */
+async function completeGovernance(admin: Strongroom): Promise<void> {
+  const { governance } = admin.vault(vaultCode)
+  if ((await governance.get()).threshold > 0) return
+  await governance.update({ threshold: 1, looseningDelayHours: 0, tighteningDelayHours: 0 })
 }
 
 /** The page of the newest thing that waits for a vote of the administrator; the first page of the console if nothing does. */

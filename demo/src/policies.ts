@@ -99,7 +99,7 @@ export function demoPolicies({ administrators, treasury, compliance }: Groups): 
       ...votes(1, administrators),
       groupId: compliance,
     },
-    // One person stops something, and there is one administrator only.
+    // One person stops something, and somebody who does not administer the vault looks before it goes on.
     {
       code: 'admin-releases',
       name: 'Compliance agrees before what is held goes on',

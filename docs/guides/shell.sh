@@ -26,6 +26,13 @@ sign_in() {
 # group TOKEN CODE: prints the id of that policy group of the demo's vault.
 group() { call "$1" GET '/vaults/treasury/policy-groups?limit=100' | field "items.find((group) => group.code === '$2').id"; }
 
+# agreed: reads the answer to a change of the rules of the demo's vault, and lets the second administrator vote for it.
+agreed() {
+  local request
+  request=$(field request.id)
+  call "$(sign_in second.admin@strongroom.localhost)" POST "/vaults/treasury/approval-requests/$request/approve"
+}
+
 # mail_to EMAIL WORD: waits for a mail of the demo to that person with that word, a minute at most, and prints its file.
 mail_to() {
   local file

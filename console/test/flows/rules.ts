@@ -23,6 +23,8 @@ export function rulesFlows(stack: () => Stack): void {
       await admin.page.getByRole('link', { name: 'See what it changes' }).click()
       await admin.page.getByText('May permit more').waitFor()
       await admin.page.getByRole('heading', { name: /^Policy: / }).waitFor()
+      await admin.page.getByRole('button', { name: 'Try on history' }).click()
+      await admin.page.getByText(/^\d+ decisions? of this period$/).waitFor()
       expect(await axeViolations(admin.page)).toEqual([])
 
       const other = await watchPage(await stack().contextOf('compliance'), stack().url)

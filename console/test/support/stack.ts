@@ -34,10 +34,12 @@ export async function startStack(): Promise<Stack> {
   const mails = mailsBelow(join(dataDir, 'outbox'))
   const states = new Map<Person, Promise<State>>()
   const stateOf = (person: Person) => once(states, person, () => signInByMail(browser, url, mails, emails[person]))
+  const client = async (person: Person) => clientWith(url, await stateOf(person))
+  await switchGovernanceOff(await client('admin'), await client('secondAdministrator'))
   return {
     url,
     browser,
-    client: async (person) => clientWith(url, await stateOf(person)),
+    client,
     contextOf: async (person, options = {}) => browser.newContext({ ...options, storageState: await stateOf(person) }),
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     stop: async () => {
@@ -49,6 +51,14 @@ export async function startStack(): Promise<Stack> {
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** Flows change the rules of the demo alone; the one about governance switches it on itself. */
+async function switchGovernanceOff(admin: Strongroom, second: Strongroom): Promise<void> {
+  const { governance } = admin.vault(vaultCode)
+  if ((await governance.get()).threshold === 0) return
+  const { pendingApproval } = await governance.update({ threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 })
+  await second.vault(vaultCode).approvalRequests.approve(pendingApproval!.id)
 }
 
 type State = Awaited<ReturnType<BrowserContext['storageState']>>
