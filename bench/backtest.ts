@@ -3,6 +3,7 @@ import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decideFrom } from '../server/src/modules/rules/policies/decide.ts'
 import type { Facts, PolicySnapshot } from '../server/src/modules/rules/policies/decision.ts'
+import { planningSeconds } from './lib/planning.ts'
 import { createRecord, printGoals, writeRecord } from './lib/record.ts'
 import { type Stack, startStack } from './lib/stack.ts'
 import { createWorld, type World } from './lib/world.ts'
@@ -15,6 +16,7 @@ import { createWorld, type World } from './lib/world.ts'
 const decisions = Number(process.env.BENCH_DECISIONS ?? 100_000)
 const policiesCount = Number(process.env.BENCH_POLICIES ?? 20)
 const secondsMax = 30
+const planningSecondsMax = 2
 const from = '2026-01-01T00:00:00.000Z'
 
 type Backtest = {
@@ -49,6 +51,10 @@ try {
   record.add('  of the plain evaluation', '', seconds / plain.seconds)
   record.add('  CPU of the service', 's', cpu)
   record.add('  CPU of the service, of the plain evaluation', '', cpu / plain.cpu)
+  const planning = planningSeconds(1_000, 100)
+  record.add('plan of 1,000 policies and 100 groups, all of which change', 's', planning)
+  record.add('  of the plain evaluation of 1,000 decisions', '', planning / ((plain.seconds * 1_000) / decisions))
+  record.expect('seconds for the plan', planning, 'at most', planningSecondsMax)
   record.expect(`seconds for ${decisions} decisions`, seconds, 'at most', secondsMax)
   printGoals(record)
   const minutes = (Date.now() - startedAt) / 60_000

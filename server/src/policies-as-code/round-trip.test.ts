@@ -32,6 +32,20 @@ const texts = [
 ]
 const codes = ['treasury', '123', 'null', 'true', '0x1f', '1e3', 'n', 'off', '007', 'night-shift', 'a_b']
 
+type Choices = { pick<Item>(items: readonly Item[]): Item; some<Item>(items: readonly Item[]): Item[] }
+
+function valuesOf({ pick, some }: Choices, userIds: string[], groupIds: string[]): Record<string, () => unknown> {
+  return {
+    amount: () => ({ op: 'gt', value: pick(['1', '1000', '0.10']) }),
+    velocityAmount: () => ({ op: 'lte', value: '5', windowSeconds: 86_400, per: 'vault' }),
+    token: () => pick(['ETH', ['ETH', 'null', '123']]),
+    initiator: () => pick([pick(userIds), some(userIds)]),
+    initiatorGroup: () => pick([pick(groupIds), [...some(groupIds), 'c123456789012345678901234']]),
+    firstPaymentToDestination: () => pick([true, false]),
+    time: () => ({ timezone: 'Europe/Berlin', days: ['mon', 'sun'], from: '08:00', to: '12:30' }),
+  }
+}
+
 function organisation(seed: number): { document: RulesDocument; people: Person[] } {
   const { below, shuffle } = createRandom(seed)
   const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)]!
@@ -53,15 +67,7 @@ function organisation(seed: number): { document: RulesDocument; people: Person[]
     members: code === 'everyone' ? [] : some(userIds).toSorted(),
   }))
   const groupIds = groups.map(({ id }) => id)
-  const values: Record<string, () => unknown> = {
-    amount: () => ({ op: 'gt', value: pick(['1', '1000', '0.10']) }),
-    velocityAmount: () => ({ op: 'lte', value: '5', windowSeconds: 86_400, per: 'vault' }),
-    token: () => pick(['ETH', ['ETH', 'null', '123']]),
-    initiator: () => pick([pick(userIds), some(userIds)]),
-    initiatorGroup: () => pick([pick(groupIds), [...some(groupIds), 'c123456789012345678901234']]),
-    firstPaymentToDestination: () => pick([true, false]),
-    time: () => ({ timezone: 'Europe/Berlin', days: ['mon', 'sun'], from: '08:00', to: '12:30' }),
-  }
+  const values = valuesOf({ pick, some }, userIds, groupIds)
   const policies = some([...codes, 'large', 'small', 'halt'])
     .toSorted()
     .map((code, i): RulesPolicy => {
