@@ -8,6 +8,7 @@ import { referenceFlows } from './flows/reference.ts'
 import { rulesFlows } from './flows/rules.ts'
 import { sendFlows } from './flows/send.ts'
 import { voteFlows } from './flows/vote.ts'
+import { waysOutFlows } from './flows/ways-out.ts'
 import { pagesAreSound } from './pages.ts'
 import { type Stack, startStack } from './support/stack.ts'
 
@@ -25,6 +26,7 @@ administrationFlows(() => stack)
 holdFlows(() => stack)
 orphanFlows(() => stack)
 passkeyFlows(() => stack)
+waysOutFlows(() => stack)
 rulesFlows(() => stack)
 proofFlows(() => stack)
 referenceFlows(() => stack)

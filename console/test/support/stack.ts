@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStrongroom, type Strongroom } from '@strongroom/sdk'
+import pg from 'pg'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 import { people } from '../../../demo/src/organisation.ts'
 import { livingPids, startDemo, until } from '../../../demo/src/testing/demo.ts'
@@ -22,6 +23,10 @@ export type Stack = {
   contextOf(person: Person, options?: BrowserContextOptions): Promise<BrowserContext>
   /** Waits for a mail. */
   mailTo(email: string, fits: (mail: ReceivedMail) => boolean): Promise<ReceivedMail>
+  /** Asks something of the local chain. */
+  chain(method: string, ...params: unknown[]): Promise<unknown>
+  /** What somebody does who holds the database. */
+  sql(statement: string, values: unknown[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -42,6 +47,8 @@ export async function startStack(): Promise<Stack> {
     client,
     contextOf: async (person, options = {}) => browser.newContext({ ...options, storageState: await stateOf(person) }),
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
+    chain: (method, ...params) => askChain(dataDir, method, params),
+    sql: (statement, values) => runSql(dataDir, statement, values),
     stop: async () => {
       await browser.close()
       if (demo === null) return
@@ -59,6 +66,24 @@ async function switchGovernanceOff(admin: Strongroom, second: Strongroom): Promi
   if ((await governance.get()).threshold === 0) return
   const { pendingApproval } = await governance.update({ threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 })
   await second.vault(vaultCode).approvalRequests.approve(pendingApproval!.id)
+async function askChain(dataDir: string, method: string, params: unknown[]): Promise<unknown> {
+  const { chain } = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as { chain: number }
+  const answer = await fetch(`http://127.0.0.1:${chain}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } }
+  if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+  return result
+}
+
+async function runSql(dataDir: string, statement: string, values: unknown[]): Promise<void> {
+  const port = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3])
+  const password = readFileSync(join(dataDir, 'postgres-password'), 'utf8').trim()
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'strongroom', password, database: 'strongroom' })
+  await client.connect()
+  await client.query(statement, values).finally(() => client.end())
 }
 
 type State = Awaited<ReturnType<BrowserContext['storageState']>>

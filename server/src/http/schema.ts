@@ -156,7 +156,7 @@ export const pageQuery = {
   limit: Type.Optional(
     described(
       Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, default: limits.pageItemsDefault, examples: [20] }),
-      'Largest number of items of a page. A page may have fewer, even if it is not the last.',
+      'Most items of a page; a page may have fewer, even if it is not the last.',
     ),
   ),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),

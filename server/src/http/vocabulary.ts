@@ -3,7 +3,7 @@
  * does not describe itself, so that it is written once; a schema says its own where the meaning is narrower.
  */
 export const vocabulary: Readonly<Record<string, string>> = {
-  id: 'Identifier that the service assigned; it never changes and is not used again.',
+  id: 'Identifier; it never changes.',
   vaultId: 'Identifier of the vault that it belongs to.',
   createdAt: 'Instant of its creation, in UTC.',
   updatedAt: 'Instant of its last change, in UTC; at first that of its creation.',
@@ -16,10 +16,10 @@ export const vocabulary: Readonly<Record<string, string>> = {
   items: 'One page of the list, in the order of the list.',
   nextCursor: 'Value of `cursor` for the next page; null on the last page.',
 
-  name: 'Name for people to read; requests refer to the id or the code instead.',
-  code: 'Short name by which requests and policies refer to it; unique among those of its kind.',
+  name: 'Name for people to read.',
+  code: 'Unique short name, by which requests and policies refer to it.',
   description: 'Free text about it; null for none.',
-  color: 'Color in which user interfaces show it, in hexadecimal digits (RGB, with or without opacity); null for none.',
+  color: 'Color in hexadecimal digits (RGB, with or without opacity); null for none.',
   emoji: 'Emoji with which user interfaces show it; null for none.',
   username: 'Name without spaces, unique among all users regardless of case; null until the person chooses one.',
   image: 'Address of a picture, over HTTPS or of one that the service keeps; null for none.',
