@@ -26,7 +26,7 @@ type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
 /**
  * Starts everything and returns; keeps it running until a signal arrives or a part ends, and then stops it in order.
- * @param consoleBuilt resolves when the files of the console are there, which the server looks for as it starts
+ * @param consoleBuilt resolves when the files of the console are there; the server starts meanwhile, and the summary waits for it
  * @param programs what the parts run, if not the compiled files
  */
 export async function supervise(consoleBuilt: Promise<unknown>, programs: Programs = {}): Promise<void> {
@@ -93,7 +93,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     }
     return report(wallet.ask<{ url: string }>(startWallet), 'the wallet is ready')
   })
-  const serverReady = Promise.all([database, consoleBuilt]).then(([{ url: databaseUrl }]) => {
+  const serverReady = database.then(({ url: databaseUrl }) => {
     const startServer: ServerStart = {
       type: 'start',
       environment: toEnvironment(settings, secrets, { PORT: String(serverPort), DATABASE_URL: databaseUrl }),
@@ -124,6 +124,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     organisation,
     walletUp,
     chainIsUp,
+    consoleBuilt,
   ])
   printSummary({
     url,

@@ -2,7 +2,7 @@
 // chain start meanwhile.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -14,6 +14,7 @@ const folder = fileURLToPath(new URL('../../console/', import.meta.url))
  */
 export async function buildStaleConsole() {
   if (process.env.CONSOLE === 'off' || !isStale()) return false
+  announceBuild()
   const build = spawn(process.execPath, [join(folder, 'scripts/build.js')], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [build.stdout, build.stderr]) {
@@ -24,6 +25,18 @@ export async function buildStaleConsole() {
   const [code] = await once(build, 'close')
   if (code !== 0) throw new Error(`the console cannot be built:\n${output}`)
   return true
+}
+
+/** The server starts meanwhile and serves this page, until the build puts its own in the place. */
+function announceBuild() {
+  const dist = join(folder, 'dist')
+  rmSync(dist, { recursive: true, force: true })
+  mkdirSync(dist)
+  writeFileSync(
+    join(dist, 'index.html'),
+    '<!doctype html><html lang="en"><meta http-equiv="refresh" content="1"><title>Strongroom</title>' +
+      '<p>The console is being built. This page opens it when it is ready.</p></html>\n',
+  )
 }
 
 function isStale() {
