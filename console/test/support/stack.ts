@@ -66,6 +66,8 @@ async function switchGovernanceOff(admin: Strongroom, second: Strongroom): Promi
   if ((await governance.get()).threshold === 0) return
   const { pendingApproval } = await governance.update({ threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 })
   await second.vault(vaultCode).approvalRequests.approve(pendingApproval!.id)
+}
+
 async function askChain(dataDir: string, method: string, params: unknown[]): Promise<unknown> {
   const { chain } = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as { chain: number }
   const answer = await fetch(`http://127.0.0.1:${chain}`, {
