@@ -11,6 +11,8 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { BaseError, type Hex } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
+import { readProtection, updateAuthority } from './authority/protection.ts'
+import { type AuthorityStore, AuthorityUnavailableError } from './authority/store.ts'
 import { describeNodeError } from './chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
 import type { Chain } from './chains/open-chain.ts'
@@ -30,6 +32,8 @@ import { toTransferStatus } from './transfers/transfer-row.ts'
 export type AppParts = {
   pool: pg.Pool
   keyring: Keyring
+  /** null: no client can be protected. */
+  authorities: AuthorityStore | null
   chains: Map<string, Chain>
   log: Logger
   /** Called after an order was stored, so that it is signed at once. */
@@ -37,7 +41,7 @@ export type AppParts = {
 }
 
 /** The HTTP side of the protocol. */
-export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): FastifyInstance {
+export function buildApp({ pool, keyring, authorities, chains, log, onOrder }: AppParts): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -80,16 +84,17 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
 
     routes.post(operations.orderTransfer.path, { schema: operations.orderTransfer.schema }, async (request, reply) => {
       chainOf(chains, request.body.network)
-      const transfer = await orderTransfer(pool, keyring, clientIdOf(request), request.body)
+      const transfer = await orderTransfer({ pool, keyring, authorities }, clientIdOf(request), request.body)
       onOrder(transfer.network)
       return reply.code(202).send(toTransferStatus(transfer))
     })
 
     readingRoutes(guarded, { pool, chains, log })
+    authorityRoutes(guarded, { pool, authorities })
 
     routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
       const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
-      return await quoteReplacement({ pool, keyring, chain: chainOf(chains, transfer.network) }, transfer)
+      return await quoteReplacement({ pool, keyring, authorities, chain: chainOf(chains, transfer.network) }, transfer)
     })
 
     for (const [operation, kind] of [
@@ -100,7 +105,7 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
         const { id } = request.params
         const transfer = await getTransfer(pool, clientIdOf(request), id)
         const chain = chainOf(chains, transfer.network)
-        await replaceTransaction({ pool, keyring, chain }, transfer, kind, request.body)
+        await replaceTransaction({ pool, keyring, authorities, chain }, transfer, kind, request.body)
         onOrder(transfer.network)
         return reply.code(202).send(toTransferStatus(await getTransfer(pool, clientIdOf(request), id)))
       })
@@ -132,6 +137,20 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
     })
   })
   return app
+}
+
+/** The document that says whose signatures this service asks for: kept here, and changed by those whom it names. */
+function authorityRoutes(guarded: FastifyInstance, { pool, authorities }: Pick<AppParts, 'pool' | 'authorities'>) {
+  const routes = guarded.withTypeProvider<TypeBoxTypeProvider>()
+  routes.get(operations.getAuthority.path, { schema: operations.getAuthority.schema }, async (request) => {
+    const present = await readProtection(pool, authorities, clientIdOf(request))
+    if (present === null) throw notFound('Authority')
+    return present
+  })
+
+  routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, (request) =>
+    updateAuthority(pool, authorities, clientIdOf(request), request.body),
+  )
 }
 
 /** What became of a transfer, and what a transaction did. */
@@ -196,6 +215,10 @@ function toAnswer(error: FastifyError, log: Logger): WalletError {
   if (error instanceof BaseError) {
     log.warn({ error: describeNodeError(error) }, 'the node did not answer a request')
     return new WalletError(503, 'The node of the network does not answer; try again')
+  }
+  if (error instanceof AuthorityUnavailableError) {
+    log.error({ error: error.message }, 'nothing is signed for a protected client')
+    return new WalletError(503, 'The authority of the vault cannot be read; an operator must restore its file')
   }
   if (isDatabaseDown(error)) {
     log.warn({ error: error.message }, 'the database did not answer a request')

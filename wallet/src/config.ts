@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import {
   clientTokenLengthMin,
   networkNameLengthMax,
@@ -26,7 +27,13 @@ export type ChainConfig = {
 export type ClientConfig = { name: string; token: string }
 
 /** The settings of the key store; commands that only use the database read no more than this. */
-export type StoreConfig = { databaseUrl: string; passphrase: string; logLevel: LogLevel }
+export type StoreConfig = {
+  databaseUrl: string
+  passphrase: string
+  logLevel: LogLevel
+  /** Where the authorities of protected clients lie: a directory beside the key material, not in the database. */
+  authorityDir?: string
+}
 
 export type WalletConfig = StoreConfig & {
   /** 0 picks a free port. */
@@ -76,6 +83,7 @@ function readStore(environment: Environment, faults: string[]): StoreConfig {
     databaseUrl: readDatabaseUrl(environment.DATABASE_URL, faults),
     passphrase: readPassphrase(environment.WALLET_PASSPHRASE, faults),
     logLevel: readLogLevel(environment.LOG_LEVEL, faults),
+    ...readAuthorityDir(environment.AUTHORITY_DIR, faults),
   }
 }
 
@@ -91,6 +99,12 @@ function readPassphrase(value = '', faults: string[]): string {
     faults.push(`WALLET_PASSPHRASE must have at least ${passphraseLengthMin} characters`)
   }
   return value
+}
+
+function readAuthorityDir(value = '', faults: string[]): { authorityDir?: string } {
+  if (value === '') return {}
+  if (!isAbsolute(value)) faults.push('AUTHORITY_DIR must be an absolute path')
+  return { authorityDir: value }
 }
 
 function readLogLevel(value = 'info', faults: string[]): LogLevel {

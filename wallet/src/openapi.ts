@@ -93,6 +93,7 @@ const statusMeaning: Record<number, string> = {
   202: 'Accepted; the state tells how far it is',
   400: 'The request does not have the form of the protocol; details names the fields',
   401: 'No valid bearer token',
+  403: 'In a protected vault: people have not signed this; details begins with a code',
   404: 'Not found, or not of this client',
   409: 'The request contradicts what exists',
   500: 'Unexpected error; requestId finds it in the log',

@@ -1,5 +1,6 @@
 import {
   AddressOrder,
+  AuthorityUpdate,
   Balance,
   BalanceQuery,
   DerivedAddress,
@@ -7,6 +8,7 @@ import {
   FeeEstimate,
   FeeQuestion,
   Health,
+  PresentAuthority,
   Replacement,
   ReplacementQuote,
   TransactionParams,
@@ -37,7 +39,7 @@ export const operations = {
     method: 'post',
     path: '/transfers',
     summary: 'Orders a transfer. Idempotent by id; the same id with other fields is a 409.',
-    schema: { body: TransferOrder, response: { 202: TransferStatus, 409: ErrorBody, ...common } },
+    schema: { body: TransferOrder, response: { 202: TransferStatus, 403: ErrorBody, 409: ErrorBody, ...common } },
   },
   getTransfer: {
     method: 'get',
@@ -80,6 +82,22 @@ export const operations = {
       params: TransactionParams,
       querystring: TransactionQuery,
       response: { 200: TransactionState, 404: ErrorBody, ...common },
+    },
+  },
+  getAuthority: {
+    method: 'get',
+    path: '/authority',
+    summary: 'The authority of a protected vault: whose signatures this service asks for. 404: it is not protected.',
+    schema: { response: { 200: PresentAuthority, 404: ErrorBody, ...common } },
+  },
+  updateAuthority: {
+    method: 'post',
+    path: '/authority',
+    summary:
+      'Puts the next version of the authority in force, which the version before must have signed. The present one again changes nothing.',
+    schema: {
+      body: AuthorityUpdate,
+      response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },
     },
   },
   getBalance: {

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { Authority } from './authority/documents.ts'
 import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from './limits.ts'
 
 /** What is on the wire: one schema validates, serialises and documents. */
@@ -66,7 +67,7 @@ export const ErrorBody = Type.Object(
     code: Type.Integer({ description: 'The HTTP status.', examples: [400] }),
     details: Type.Optional(
       Type.Union([Type.Array(Type.Object({ field: Type.String(), message: Type.String() }, strict)), Type.String()], {
-        description: 'A list of fields on 400, a sentence on 409.',
+        description: 'A list of fields on 400, a sentence on 403 and 409.',
       }),
     ),
     requestId: Type.Optional(Type.String({ description: 'Present on 500.' })),
@@ -92,6 +93,14 @@ export const TransferOrder = Type.Object(
     amount: Amount,
     feeLevel: Type.Optional(FeeLevel),
     maxFee: Type.Optional(MaxFee),
+    // Read apart from the request, because what cannot be read is refused with a code.
+    authorization: Type.Optional(
+      Type.Unknown({
+        description:
+          'In a protected vault: the order that people signed, the version of the authority and the signed votes, as ' +
+          'docs/signed-orders.md has them.',
+      }),
+    ),
   },
   { ...strict, title: 'TransferOrder' },
 )
@@ -244,6 +253,22 @@ export const TransactionState = Type.Object(
   { ...strict, title: 'TransactionState' },
 )
 export type TransactionState = Static<typeof TransactionState>
+
+export const AuthorityUpdate = Type.Object(
+  {
+    authority: Type.Unknown({ description: 'The next version, in the form in which GET answers the present one.' }),
+    votes: Type.Unknown({ description: 'Signed votes on its hash, as docs/signed-orders.md has them.' }),
+  },
+  { ...strict, title: 'AuthorityUpdate' },
+)
+export const PresentAuthority = Type.Object(
+  {
+    authority: Authority,
+    version: Type.Integer({ minimum: 1, examples: [1] }),
+    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the authority: its fingerprint.' }),
+  },
+  { ...strict, title: 'PresentAuthority' },
+)
 
 export const BalanceQuery = Type.Object(
   {

@@ -1,5 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { buildApp } from './app.ts'
+import { markAuthorities } from './authority/protection.ts'
+import { openAuthorities } from './authority/store.ts'
 import { type Chain, openChain, readHead } from './chains/open-chain.ts'
 import { ensureClient } from './clients.ts'
 import type { WalletConfig } from './config.ts'
@@ -34,10 +36,19 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     await migrate(pool)
     const keyring = await openKeyring(pool, config.passphrase)
     for (const client of config.clients) await ensureClient(pool, keyring, client)
+    const authorities = await openAuthorities(config.authorityDir)
+    if (authorities !== null) await markAuthorities(pool, authorities, log)
     const chains = new Map(
       Object.entries(config.chains).map(([network, chain]) => [network, openChain(network, chain)]),
     )
-    const app = buildApp({ pool, keyring, chains, log, onOrder: (network) => senders.get(network)?.wake() })
+    const app = buildApp({
+      pool,
+      keyring,
+      authorities,
+      chains,
+      log,
+      onOrder: (network) => senders.get(network)?.wake(),
+    })
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
 
@@ -68,7 +79,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       const sender = startLoop(log, {
         name: `send ${network}`,
         everyMilliseconds: pollMilliseconds,
-        pass: async () => (await sendTransfers({ pool, keyring, chain, log })) > 0,
+        pass: async () => (await sendTransfers({ pool, keyring, authorities, chain, log })) > 0,
       })
       senders.set(network, sender)
       loops.push(watcher, sender)

@@ -1,19 +1,55 @@
 import type pg from 'pg'
 import { isAddressEqual, zeroAddress } from 'viem'
 import { readAddress, readPath } from '../addresses.ts'
+import { hashOf } from '../authority/canonical.ts'
+import { type Ordered, refusalOfOrder } from '../authority/decide.ts'
+import { lockClient, noAuthority, readProtection, refused } from '../authority/protection.ts'
+import type { AuthorityStore } from '../authority/store.ts'
+import { readOrderedLastDay } from '../authority/verify-stored.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { badField, notFound, WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { amountMax } from '../limits.ts'
 import type { TransferOrder } from '../protocol.ts'
 import type { PresentedRow } from './transfer-row.ts'
 
-/** Accepts an order once per (client, id): the same order again returns its state, another order under the id is a 409. */
+type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null }
+
+/**
+ * Accepts an order once per (client, id): the same order again returns its state, another order under the id is a 409. In a
+ * protected client a new order needs the signatures that its authority asks for, or it is a 403 and nothing is stored.
+ */
 export async function orderTransfer(
-  pool: pg.Pool,
-  keyring: Keyring,
+  { pool, keyring, authorities }: Parts,
   clientId: string,
   order: TransferOrder,
 ): Promise<PresentedRow> {
+  const { authorization } = order
+  const ordered = await readOrder(keyring, clientId, order)
+  await inTransaction(pool, async (tx) => {
+    // Two orders at once must not both find that the other one has not used up the amount of the day.
+    await lockClient(tx, clientId)
+    const present = await readProtection(tx, authorities, clientId)
+    // Who asks again, for example after a lost answer, is told the state, whatever has expired or changed since.
+    if (await isOrdered(tx, clientId, ordered.id)) return
+    const { rows } = await tx.query<{ now: Date }>("select date_trunc('milliseconds', clock_timestamp()) as now")
+    const until = rows[0]!.now
+    if (present === null && authorization !== undefined) throw refused(noAuthority)
+    if (present !== null) {
+      const orderedLastDay = await readOrderedLastDay(tx, clientId, { ...ordered, until })
+      const { authority } = present
+      const reason = refusalOfOrder({ ordered, authorization, authority, orderedLastDay, now: new Date() })
+      if (reason !== null) throw refused(reason)
+    }
+    await store(tx, clientId, ordered, { authorization, until })
+  })
+  const row = await getTransfer(pool, clientId, order.id)
+  if (!isSameOrder(row, ordered, authorization))
+    throw new WalletError(409, 'This id belongs to another order', `transfer ${order.id} was ordered with other fields`)
+  return row
+}
+
+async function readOrder(keyring: Keyring, clientId: string, order: TransferOrder): Promise<Ordered> {
   const { address } = await keyring.account(clientId, readPath(order))
   const fromAddress = readAddress('fromAddress', order.fromAddress)
   if (!isAddressEqual(address, fromAddress)) throw badField('fromAddress', 'is not the address of the derivation path')
@@ -21,39 +57,75 @@ export async function orderTransfer(
   const contractAddress = order.contractAddress === null ? null : readAddress('contractAddress', order.contractAddress)
   const amount = readAmount(order.amount)
   if (amount === 0n) throw badField('amount', 'must be above zero')
-  if (order.maxFee !== undefined) readAmount(order.maxFee, 'maxFee')
+  return {
+    id: order.id,
+    network: order.network,
+    coinType: order.coinType,
+    derivationPath: order.derivationPath,
+    fromAddress,
+    toAddress,
+    contractAddress,
+    amount,
+    feeLevel: order.feeLevel ?? null,
+    maxFee: order.maxFee === undefined ? null : readAmount(order.maxFee, 'maxFee'),
+  }
+}
 
-  await pool.query(
+async function isOrdered(tx: pg.PoolClient, clientId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('select from wallet.transfers where client_id = $1 and id = $2', [clientId, id])
+  return rowCount === 1
+}
+
+async function store(
+  tx: pg.PoolClient,
+  clientId: string,
+  ordered: Ordered,
+  { authorization, until }: { authorization: unknown; until: Date },
+): Promise<void> {
+  await tx.query(
     `insert into wallet.transfers
-       (client_id, id, network, coin_type, derivation_path, from_address, to_address, contract_address, amount, fee_level, max_fee)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (client_id, id) do nothing`,
+       (client_id, id, network, coin_type, derivation_path, from_address, to_address, contract_address, amount, fee_level,
+        max_fee, signed_order, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       clientId,
-      order.id,
-      order.network,
-      order.coinType,
-      order.derivationPath,
-      fromAddress,
-      toAddress,
-      contractAddress,
-      amount.toString(),
-      order.feeLevel ?? null,
-      order.maxFee ?? null,
+      ordered.id,
+      ordered.network,
+      ordered.coinType,
+      ordered.derivationPath,
+      ordered.fromAddress,
+      ordered.toAddress,
+      ordered.contractAddress,
+      ordered.amount.toString(),
+      ordered.feeLevel,
+      ordered.maxFee?.toString() ?? null,
+      authorization === undefined ? null : JSON.stringify(authorization),
+      until,
     ],
   )
-  const row = await getTransfer(pool, clientId, order.id)
-  const same =
-    row.network === order.network &&
-    row.derivation_path === order.derivationPath &&
-    row.from_address === fromAddress &&
-    row.to_address === toAddress &&
-    row.contract_address === contractAddress &&
-    BigInt(row.amount) === amount &&
-    row.fee_level === (order.feeLevel ?? null) &&
-    row.max_fee === (order.maxFee ?? null)
-  if (!same)
-    throw new WalletError(409, 'This id belongs to another order', `transfer ${order.id} was ordered with other fields`)
-  return row
+}
+
+/** The votes may be others, as long as they are for the same order. */
+function isSameOrder(row: PresentedRow, ordered: Ordered, authorization: unknown): boolean {
+  return (
+    row.network === ordered.network &&
+    row.derivation_path === ordered.derivationPath &&
+    row.from_address === ordered.fromAddress &&
+    row.to_address === ordered.toAddress &&
+    row.contract_address === ordered.contractAddress &&
+    BigInt(row.amount) === ordered.amount &&
+    row.fee_level === ordered.feeLevel &&
+    (row.max_fee === null ? null : BigInt(row.max_fee)) === ordered.maxFee &&
+    (authorization === undefined || row.signed_order === null || isSameSigned(row.signed_order, authorization))
+  )
+}
+
+function isSameSigned(stored: unknown, received: unknown): boolean {
+  try {
+    return hashOf((stored as { order?: unknown }).order) === hashOf((received as { order?: unknown }).order)
+  } catch {
+    return false
+  }
 }
 
 /** What is in no block waits for every lower nonce of its address. */

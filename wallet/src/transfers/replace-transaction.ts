@@ -1,6 +1,10 @@
 import type pg from 'pg'
 import { keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { readProtection } from '../authority/protection.ts'
+import { toText } from '../authority/refusal.ts'
+import type { AuthorityStore } from '../authority/store.ts'
+import { refusalOfStored } from '../authority/verify-stored.ts'
 import { defaultFeeLevel, type FeeCaps, replacementCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
@@ -14,7 +18,7 @@ import { failUnsigned, lockNonce, movementOf, openAccount, readCommittedCost } f
 import { listTransactions, storeTransaction, type Transaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
-type Parts = { pool: pg.Pool; keyring: Keyring; chain: Chain }
+type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain }
 type Kind = Transaction['kind']
 
 /**
@@ -40,6 +44,8 @@ export async function replaceTransaction(
   const limit = maxFee === undefined ? limitOf(transfer) : readAmount(maxFee, 'maxFee')
   const plan = await planReplacement(parts, transfer, wanted, { ...situation, limit })
   if ('refusal' in plan) throw refused(plan.refusal)
+  const unsigned = plan.kind === 'payment' ? await findUnsigned(parts, transfer, limit) : null
+  if (unsigned !== null) throw refused(unsigned)
   const account = await openAccount(parts.keyring, transfer)
   await inTransaction(pool, (tx) =>
     storeReplacement(tx, account, transfer, { newest, plan, chainId: parts.chain.chainId }),
@@ -58,14 +64,37 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
   const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
   const quote = async (kind: Kind) => {
     const plan = await planReplacement(parts, transfer, kind, { ...situation, limit: limitOf(transfer) })
+    const isPayment = kind === 'payment' && newest.kind === 'payment'
+    const unsigned = isPayment ? await findUnsigned(parts, transfer, limitOf(transfer)) : null
+    if (unsigned !== null) return { refusal: unsigned }
     if (!('refusal' in plan)) return costOf(plan)
-    if (!plan.refusal.startsWith(aboveMaxFee)) return plan
+    if (!plan.refusal.startsWith(aboveMaxFee) || (isPayment && (await isProtected(parts, transfer)))) return plan
     // Who may permit more must know how much.
     const dearer = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
     return 'refusal' in dearer ? dearer : { ...plan, ...costOf(dearer) }
   }
   return { txHash: newest.hash, speedUp: await quote('payment'), cancelOnChain: await quote('cancellation') }
 }
+
+/**
+ * In a protected client: why people's signatures do not cover another transaction of the payment; null: they do. Its fee is
+ * part of what they signed. Without a `maxFee` in the order, the fee is limited by what the network asks for.
+ */
+async function findUnsigned(
+  { pool, authorities }: Parts,
+  transfer: TransferRow,
+  limit: bigint | null,
+): Promise<string | null> {
+  const unauthorized = await refusalOfStored(pool, authorities, transfer)
+  if (unauthorized !== null) return `AUTHORIZATION_REFUSED: ${toText(unauthorized)}`
+  const signed = limitOf(transfer)
+  if (signed === null || (limit !== null && limit <= signed)) return null
+  if (!(await isProtected({ pool, authorities }, transfer))) return null
+  return `${aboveMaxFee}: people signed that at most ${signed} are paid in fees`
+}
+
+const isProtected = async ({ pool, authorities }: Pick<Parts, 'pool' | 'authorities'>, { client_id }: TransferRow) =>
+  (await readProtection(pool, authorities, client_id)) !== null
 
 const costOf = ({ gas, caps }: Plan) => ({ maxFee: (gas * caps.maxFeePerGas).toString() })
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
+import type { AuthorityStore } from '../authority/store.ts'
 import { describeNodeError } from '../chains/describe-node-error.ts'
 import { type Chain, readHead } from '../chains/open-chain.ts'
 import type { Keyring } from '../keys/keyring.ts'
@@ -10,7 +11,7 @@ import { signTransfer } from './sign-transfer.ts'
 import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
-type Parts = { pool: pg.Pool; keyring: Keyring; chain: Chain; log: Logger }
+type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain; log: Logger }
 
 /** One pass over the transfers that are due: sign what is unsigned, broadcast what is signed. Returns how many were due. */
 export async function sendTransfers(parts: Parts): Promise<number> {
@@ -29,12 +30,12 @@ export async function sendTransfers(parts: Parts): Promise<number> {
   return due.length
 }
 
-async function sendTransfer({ pool, keyring, chain, log }: Parts, row: TransferRow): Promise<void> {
+async function sendTransfer({ pool, keyring, authorities, chain, log }: Parts, row: TransferRow): Promise<void> {
   try {
     let raw = row.raw_transaction
     let hash = row.tx_hash
     if (raw === null || hash === null) {
-      const outcome = await signTransfer(pool, keyring, chain, row)
+      const outcome = await signTransfer({ pool, keyring, authorities, chain }, row)
       if (outcome.kind === 'taken') return
       if (outcome.kind === 'failed') {
         log.warn({ transferId: row.id, reason: outcome.reason }, 'transfer failed before it was signed')

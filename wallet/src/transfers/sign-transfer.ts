@@ -1,6 +1,9 @@
 import type pg from 'pg'
 import { erc20Abi, type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { toText } from '../authority/refusal.ts'
+import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
+import { refusalOfStored } from '../authority/verify-stored.ts'
 import { isContractFault } from '../chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
@@ -25,11 +28,11 @@ export type SignOutcome =
  * Throws when the node does not answer; then nothing has changed.
  */
 export async function signTransfer(
-  pool: pg.Pool,
-  keyring: Keyring,
-  chain: Chain,
+  { pool, keyring, authorities, chain }: Signer,
   transfer: TransferRow,
 ): Promise<SignOutcome> {
+  const unauthorized = await findUnauthorized(pool, authorities, transfer)
+  if (unauthorized !== null) return unauthorized
   const movement = movementOf(transfer)
   const plan = await planTransaction(pool, chain, transfer)
   if (plan.kind === 'tooDear') return { kind: 'wait', reason: plan.reason }
@@ -39,7 +42,26 @@ export async function signTransfer(
       : { kind: 'taken' }
   }
   const account = await openAccount(keyring, transfer)
-  return await inTransaction(pool, (tx) => storeSigned({ tx, account, chain, transfer, movement, plan }))
+  return await inTransaction(pool, (tx) => storeSigned({ tx, account, authorities, chain, transfer, movement, plan }))
+}
+
+export type Signer = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain }
+
+/** In a protected client: why people's signatures do not cover the stored order. It fails, or waits for its authority. */
+async function findUnauthorized(
+  db: pg.Pool | pg.PoolClient,
+  authorities: AuthorityStore | null,
+  transfer: TransferRow,
+): Promise<SignOutcome | null> {
+  try {
+    const refused = await refusalOfStored(db, authorities, transfer)
+    if (refused === null) return null
+    const reason = `AUTHORIZATION_REFUSED: ${toText(refused)}`
+    return (await failUnsigned(db, transfer, reason)) ? { kind: 'failed', reason } : { kind: 'taken' }
+  } catch (error) {
+    if (!(error instanceof AuthorityUnavailableError)) throw error
+    return { kind: 'wait', reason: `AUTHORITY_UNAVAILABLE: ${error.message}` }
+  }
 }
 
 type Plan = {
@@ -126,19 +148,31 @@ export async function openAccount(keyring: Keyring, transfer: TransferRow): Prom
 type Storing = {
   tx: pg.PoolClient
   account: PrivateKeyAccount
+  authorities: AuthorityStore | null
   chain: Chain
   transfer: TransferRow
   movement: Movement
   plan: Plan
 }
 
-async function storeSigned({ tx, account, chain, transfer, movement, plan }: Storing): Promise<SignOutcome> {
+async function storeSigned({
+  tx,
+  account,
+  authorities,
+  chain,
+  transfer,
+  movement,
+  plan,
+}: Storing): Promise<SignOutcome> {
   const { rowCount } = await tx.query(
     `select from wallet.transfers
      where client_id = $1 and id = $2 and status = 'queued' and raw_transaction is null for update`,
     [transfer.client_id, transfer.id],
   )
   if (rowCount !== 1) return { kind: 'taken' }
+  // Again, because keys may have been removed while the node was asked. What is checked is what `movement` was made from.
+  const unauthorized = await findUnauthorized(tx, authorities, transfer)
+  if (unauthorized !== null) return unauthorized
   const nonce = await lockNonce(tx, transfer)
   if (plan.chainNonce > nonce) {
     const reason = `UNKNOWN_TRANSACTIONS: the chain has seen ${plan.chainNonce} transactions of the address, this wallet knows ${nonce}`
@@ -196,8 +230,12 @@ export async function readCommittedCost(
   return BigInt(rows[0]!.total)
 }
 
-export async function failUnsigned(pool: pg.Pool, transfer: TransferRow, reason: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
+export async function failUnsigned(
+  db: pg.Pool | pg.PoolClient,
+  transfer: TransferRow,
+  reason: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
     `update wallet.transfers set status = 'failed', failure_reason = $3, updated_at = clock_timestamp()
      where client_id = $1 and id = $2 and status = 'queued' and raw_transaction is null`,
     [transfer.client_id, transfer.id, reason],

@@ -27,6 +27,9 @@ export type TransferRow = {
   failure_reason: string | null
   attempts: number
   sequence: string
+  created_at: Date
+  /** What authorises the order in a protected client, as it was received: docs/signed-orders.md. */
+  signed_order: unknown
 }
 
 /** A row with what only an answer needs. */

@@ -1,0 +1,170 @@
+import { hashOf, NotCanonicalError } from './canonical.ts'
+import type { Authority, Authorization, Order, SignedVote } from './documents.ts'
+import { MalformedError, parseAuthority, parseAuthorization, parseVotes } from './parse.ts'
+import { type Refusal, refusal } from './refusal.ts'
+import { isSignedBy } from './verify-vote.ts'
+
+/** An order as this service would carry it out, whatever was signed. */
+export type Ordered = {
+  id: string
+  network: string
+  coinType: number
+  derivationPath: string
+  fromAddress: string
+  toAddress: string
+  contractAddress: string | null
+  amount: bigint
+  feeLevel: string | null
+  maxFee: bigint | null
+}
+
+export type Situation = {
+  ordered: Ordered
+  /** As it was received or stored: nothing about it is known yet. */
+  authorization: unknown
+  authority: Authority
+  /** What was ordered of the token in the last 24 hours, without this order. */
+  orderedLastDay: bigint
+  now: Date
+}
+
+/** Whether the people whom the authority names signed exactly this order, and enough of them; null: they did. */
+export function refusalOfOrder({ ordered, authorization, authority, orderedLastDay, now }: Situation): Refusal | null {
+  if (authorization === undefined || authorization === null) {
+    return refusal('AUTHORIZATION_MISSING', 'the vault is protected, and the order carries no authorization')
+  }
+  const read = readOr(() => parseAuthorization(authorization))
+  if ('refused' in read) return read.refused
+  const { order, votes } = read.value
+  return (
+    refusalOfFields(ordered, order, authority) ??
+    (now.getTime() > Date.parse(order.expiresAt)
+      ? refusal('ORDER_EXPIRED', `the order expired at ${order.expiresAt}`)
+      : null) ??
+    refusalOfVersion(read.value, authority) ??
+    refusalOfVotes(authority, votes, { subject: 'transfer', hash: hashOf(order) }) ??
+    refusalByRule(order, votes, authority, orderedLastDay)
+  )
+}
+
+/**
+ * Whether `next` may follow the present authority: its number and the hash that it names are right, and enough persons of
+ * the group that may change it signed its hash. Who proposes it signs `initiate`, which counts too. null: it may.
+ */
+export function refusalOfNext(authority: Authority, next: unknown, votes: unknown): Refusal | null {
+  const read = readOr(() => ({ next: parseAuthority(next), votes: parseVotes(votes) }))
+  if ('refused' in read) return read.refused
+  const { value } = read
+  if (value.next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
+  if (value.next.version !== authority.version + 1 || value.next.previous !== hashOf(authority)) {
+    return refusal(
+      'AUTHORITY_VERSION_DIFFERS',
+      `only version ${authority.version + 1} may follow, and it must name the hash of version ${authority.version}`,
+    )
+  }
+  const refused = refusalOfVotes(authority, value.votes, { subject: 'authority', hash: hashOf(value.next) })
+  if (refused !== null) return refused
+  const { group, votes: needed } = authority.change
+  const voters = votersOf(value.votes, ['initiate', 'approve'])
+  const given = personsOf(authority, group).filter((person) => voters.has(person)).length
+  return given >= needed ? null : refusal('VOTES_MISSING', `${group} signed it with ${given} of ${needed} votes`)
+}
+
+function refusalOfFields(ordered: Ordered, order: Order, authority: Authority): Refusal | null {
+  const same: [name: string, isSame: boolean][] = [
+    ['vaultId', order.vaultId === authority.vaultId],
+    ['transferId', order.transferId === ordered.id],
+    ['network', order.network === ordered.network],
+    ['coinType', order.coinType === ordered.coinType],
+    ['derivationPath', order.derivationPath === ordered.derivationPath],
+    ['fromAddress', order.fromAddress === ordered.fromAddress],
+    ['toAddress', order.toAddress === ordered.toAddress],
+    ['contractAddress', order.contractAddress === ordered.contractAddress],
+    ['amount', BigInt(order.amount) === ordered.amount],
+    ['feeLevel', (order.feeLevel ?? null) === ordered.feeLevel],
+    ['maxFee', (order.maxFee === undefined ? null : BigInt(order.maxFee)) === ordered.maxFee],
+  ]
+  const other = same.find(([, isSame]) => !isSame)
+  return other === undefined ? null : refusal('ORDER_DIFFERS', `another ${other[0]} was signed`)
+}
+
+function refusalOfVersion({ authorityVersion }: Authorization, { version }: Authority): Refusal | null {
+  if (authorityVersion === version) return null
+  return refusal(
+    'AUTHORITY_VERSION_DIFFERS',
+    `the votes were collected for version ${authorityVersion}, the present one is ${version}`,
+  )
+}
+
+/** Every vote must be about this document and signed by its person's key: a list with a wrong one was not collected honestly. */
+function refusalOfVotes(
+  { keys }: Authority,
+  votes: SignedVote[],
+  { subject, hash }: { subject: SignedVote['vote']['subject']; hash: string },
+): Refusal | null {
+  for (const { vote } of votes) {
+    if (vote.subject !== subject || vote.hash !== hash)
+      return refusal('ORDER_DIFFERS', 'a vote is about something else')
+  }
+  for (const signed of votes) {
+    const { person } = signed.vote
+    const key = keys.find(({ id }) => id === signed.keyId)
+    if (key === undefined || key.person !== person) {
+      return refusal('KEY_UNKNOWN', `the authority has no such key of ${person}`)
+    }
+    if (!isSignedBy(key, signed)) return refusal('SIGNATURE_INVALID', `the signature of ${person} does not verify`)
+  }
+  return null
+}
+
+function refusalByRule(
+  order: Order,
+  votes: SignedVote[],
+  authority: Authority,
+  orderedLastDay: bigint,
+): Refusal | null {
+  const { network, contractAddress, initiatorId } = order
+  const rule = authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  if (rule === undefined) {
+    return refusal('TOKEN_NOT_PERMITTED', `no rule names ${contractAddress ?? 'the coin'} on ${network}`)
+  }
+  if (!votersOf(votes, ['initiate']).has(initiatorId)) {
+    return refusal('NOT_INITIATED', `${initiatorId} did not sign the order`)
+  }
+  if (!personsOf(authority, rule.initiators).includes(initiatorId)) {
+    return refusal('NOT_INITIATED', `${initiatorId} is not of ${rule.initiators}, who may order`)
+  }
+  const amount = BigInt(order.amount)
+  const approvers = votersOf(votes, ['approve'])
+  approvers.delete(initiatorId)
+  const isListed = authority.addresses.some((one) => one.network === network && one.address === order.toAddress)
+  for (const floor of rule.floors) {
+    if (amount <= BigInt(floor.above) || (floor.to === 'unlisted' && isListed)) continue
+    const given = personsOf(authority, floor.group).filter((person) => approvers.has(person)).length
+    if (given < floor.votes) {
+      return refusal('VOTES_MISSING', `${floor.group} approved with ${given} of ${floor.votes} votes`)
+    }
+  }
+  if (rule.perDay !== null && orderedLastDay + amount > BigInt(rule.perDay)) {
+    return refusal('PER_DAY_EXCEEDED', `${orderedLastDay} of ${rule.perDay} were ordered within 24 hours`)
+  }
+  return null
+}
+
+/** Persons, not keys: two signatures of one person are one vote. Who also signed a rejection has not agreed. */
+function votersOf(votes: SignedVote[], decisions: SignedVote['vote']['decision'][]): Set<string> {
+  const persons = new Set(votes.filter(({ vote }) => decisions.includes(vote.decision)).map(({ vote }) => vote.person))
+  for (const { vote } of votes) if (vote.decision === 'reject') persons.delete(vote.person)
+  return persons
+}
+
+const personsOf = ({ groups }: Authority, group: string) => groups.find(({ id }) => id === group)?.persons ?? []
+
+function readOr<T>(read: () => T): { value: T } | { refused: Refusal } {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (!(error instanceof MalformedError || error instanceof NotCanonicalError)) throw error
+    return { refused: refusal('AUTHORIZATION_MALFORMED', error.message) }
+  }
+}

@@ -1,0 +1,174 @@
+import Type, { type Static } from 'typebox'
+import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from '../limits.ts'
+
+/** The documents that people sign (docs/signed-orders.md). One schema reads, types and publishes each. */
+
+const strict = { additionalProperties: false }
+
+const Id = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,128}$',
+  description: 'Id of the service.',
+  examples: ['cmf0000000000000000000001'],
+})
+const KeyId = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,1400}$',
+  description: 'Credential id of a passkey, or the name of a service’s key.',
+  examples: ['dGhlIGZpcnN0IGtleQ'],
+})
+const Network = Type.String({
+  pattern: `^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`,
+  description: 'Slug of the network.',
+  examples: ['ethereum'],
+})
+const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'Address in EIP-55 form.',
+  examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
+})
+const ContractAddress = Type.Union([Address, Type.Null()], {
+  description: 'Contract of the token, or null for the coin of the network.',
+})
+const Amount = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,77})$',
+  description: 'Amount in the smallest unit, as digits.',
+  examples: ['1500000'],
+})
+const PositiveAmount = Type.String({ ...Amount, pattern: '^[1-9][0-9]{0,77}$' })
+const Hash = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the canonical form of a document.',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+})
+const Base64url = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,4096}$',
+  description: 'Base64url without padding.',
+  examples: ['MCowBQYDK2VwAyEA'],
+})
+
+export const Order = Type.Object(
+  {
+    transferId: Type.String({ pattern: `^[A-Za-z0-9._:-]{1,${transferIdLengthMax}}$` }),
+    vaultId: Id,
+    initiatorId: Id,
+    fromAddressId: Id,
+    fromAddress: Address,
+    network: Network,
+    coinType: Type.Integer({ minimum: 0, maximum: pathIndexMax }),
+    derivationPath: Type.String({ pattern: '^m(/[0-9]+)+$', maxLength: pathLengthMax }),
+    toAddress: Address,
+    tokenId: Id,
+    contractAddress: ContractAddress,
+    amount: PositiveAmount,
+    feeLevel: Type.Optional(Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')])),
+    maxFee: Type.Optional(PositiveAmount),
+    rulesVersion: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    expiresAt: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$' }),
+  },
+  strict,
+)
+export type Order = Static<typeof Order>
+
+export const SignedVote = Type.Object(
+  {
+    vote: Type.Object(
+      {
+        format: Type.Literal('strongroom-vote-1'),
+        subject: Type.Union([Type.Literal('transfer'), Type.Literal('approval_request'), Type.Literal('authority')]),
+        hash: Hash,
+        decision: Type.Union([Type.Literal('initiate'), Type.Literal('approve'), Type.Literal('reject')]),
+        person: Id,
+      },
+      strict,
+    ),
+    keyId: KeyId,
+    signature: Base64url,
+    authenticatorData: Type.Optional(Base64url),
+    clientDataJSON: Type.Optional(Base64url),
+  },
+  strict,
+)
+export type SignedVote = Static<typeof SignedVote>
+
+/** More votes than any rule asks for; it bounds what one request can make this service compute. */
+export const SignedVotes = Type.Array(SignedVote, { maxItems: 50 })
+
+export const Authorization = Type.Object(
+  { order: Order, authorityVersion: Type.Integer({ minimum: 1 }), votes: SignedVotes },
+  strict,
+)
+export type Authorization = Static<typeof Authorization>
+
+const VoteCount = Type.Integer({ minimum: 1, maximum: 50, description: 'Signed votes of different persons.' })
+const keyParts = {
+  id: KeyId,
+  person: Id,
+  name: Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,100}$', description: 'What people call the key.' }),
+  publicKey: Type.String({
+    pattern: '^[A-Za-z0-9_-]{59,122}$',
+    description: 'SPKI in DER of a P-256 or Ed25519 key, in base64url.',
+  }),
+}
+
+export const Authority = Type.Object(
+  {
+    format: Type.Literal('strongroom-authority-1'),
+    vaultId: Id,
+    version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    previous: Type.Union([Hash, Type.Null()], { description: 'Hash of the version before; null of version 1.' }),
+    keys: Type.Array(
+      Type.Union([
+        Type.Object(
+          {
+            ...keyParts,
+            kind: Type.Literal('passkey'),
+            rpId: Type.String({ pattern: '^[a-z0-9.-]{1,253}$', description: 'RP ID that the passkey was made for.' }),
+            origins: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*:[!-~]{1,500}$' }), {
+              minItems: 1,
+              maxItems: 10,
+              description: 'Origins of the pages that may ask for a signature.',
+            }),
+          },
+          strict,
+        ),
+        Type.Object({ ...keyParts, kind: Type.Literal('service') }, strict),
+      ]),
+      { minItems: 1, maxItems: 200 },
+    ),
+    groups: Type.Array(Type.Object({ id: Id, persons: Type.Array(Id, { maxItems: 200 }) }, strict), {
+      minItems: 1,
+      maxItems: 50,
+    }),
+    addresses: Type.Array(Type.Object({ network: Network, address: Address }, strict), {
+      maxItems: 1_000,
+      description: 'The signed address book.',
+    }),
+    change: Type.Object({ group: Id, votes: VoteCount }, { ...strict, description: 'Who signs the next version.' }),
+    rules: Type.Array(
+      Type.Object(
+        {
+          network: Network,
+          contractAddress: ContractAddress,
+          initiators: Id,
+          perDay: Type.Union([Amount, Type.Null()], { description: 'The most within 24 hours; null: no limit.' }),
+          floors: Type.Array(
+            Type.Object(
+              {
+                above: Amount,
+                to: Type.Union([Type.Literal('any'), Type.Literal('unlisted')]),
+                group: Id,
+                votes: VoteCount,
+              },
+              strict,
+            ),
+            { maxItems: 20 },
+          ),
+        },
+        strict,
+      ),
+      { maxItems: 200, description: 'One for each token that may leave.' },
+    ),
+  },
+  { ...strict, title: 'Authority' },
+)
+export type Authority = Static<typeof Authority>
+export type AuthorityKey = Authority['keys'][number]

@@ -1,0 +1,122 @@
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { getAddress } from 'viem'
+import { canonicalForm } from './canonical.ts'
+import { Authority, Authorization, type SignedVote, SignedVotes } from './documents.ts'
+import { readPublicKey } from './public-key.ts'
+
+/** Why a document cannot be read; a sentence. */
+export class MalformedError extends Error {}
+
+/** Bytes of an authority in canonical form: with its votes it fits into one request, and into one answer. */
+export const authorityBytesMax = 48 * 1024
+
+const authorization = Compile(Authorization)
+const signedVotes = Compile(SignedVotes)
+const authority = Compile(Authority)
+
+/** @throws MalformedError */
+export function parseAuthorization(value: unknown): Authorization {
+  const parsed = read(authorization, value, 'the authorization') as Authorization
+  const { expiresAt } = parsed.order
+  const time = new Date(expiresAt)
+  if (Number.isNaN(time.getTime()) || time.toISOString() !== expiresAt) fail('expiresAt is no time')
+  return parsed
+}
+
+/** @throws MalformedError */
+export function parseVotes(value: unknown): SignedVote[] {
+  return read(signedVotes, value, 'the list of votes') as SignedVote[]
+}
+
+/**
+ * Reads an authority. Beyond its form: nothing is named twice, no two keys are the same, every group that is named exists,
+ * and each number of votes can be reached by persons who have a key, so that nobody locks themselves out by a typing error.
+ * @throws MalformedError
+ */
+export function parseAuthority(value: unknown): Authority {
+  const parsed = read(authority, value, 'the authority') as Authority
+  if (Buffer.byteLength(canonicalForm(parsed)) > authorityBytesMax) fail(`it has more than ${authorityBytesMax} bytes`)
+  if ((parsed.version === 1) !== (parsed.previous === null)) fail('previous is null in version 1, and only there')
+  checkKeys(parsed)
+  checkAddresses(parsed)
+  const votersOf = checkGroups(parsed)
+  checkVotes('change', parsed.change, votersOf)
+  once(
+    'rules',
+    parsed.rules.map(({ network, contractAddress }) => `${network} ${contractAddress}`),
+  )
+  for (const { network, contractAddress, initiators, floors } of parsed.rules) {
+    const where = `the rule of ${contractAddress ?? 'the coin'} on ${network}`
+    if (!votersOf.has(initiators)) fail(`${where} names the group ${initiators}, which does not exist`)
+    for (const floor of floors) checkVotes(where, floor, votersOf)
+  }
+  return parsed
+}
+
+function checkKeys({ keys }: Authority) {
+  once(
+    'keys',
+    keys.map(({ id }) => id),
+  )
+  once(
+    'keys',
+    keys.map(({ publicKey }) => publicKey),
+  )
+  for (const { id, kind, publicKey } of keys) {
+    const key = readPublicKey(publicKey)
+    if (key === null) fail(`the public key of ${id} is neither of P-256 nor of Ed25519, as SPKI`)
+    else if (kind === 'service' && key.algorithm !== 'ed25519') fail(`${id} is of a service, so it must be of Ed25519`)
+  }
+}
+
+function checkAddresses({ addresses, rules }: Authority) {
+  once(
+    'addresses',
+    addresses.map(({ network, address }) => `${network} ${address}`),
+  )
+  const named = [...addresses.map(({ address }) => address), ...rules.map(({ contractAddress }) => contractAddress)]
+  for (const address of named) {
+    if (address !== null && getAddress(address.toLowerCase()) !== address) fail(`${address} is not in EIP-55 form`)
+  }
+}
+
+/** The persons of each group who have a key. */
+function checkGroups({ groups, keys }: Authority): Map<string, number> {
+  once(
+    'groups',
+    groups.map(({ id }) => id),
+  )
+  const haveKey = new Set(keys.map(({ person }) => person))
+  return new Map(
+    groups.map(({ id, persons }) => {
+      once(`persons of the group ${id}`, persons)
+      return [id, persons.filter((person) => haveKey.has(person)).length]
+    }),
+  )
+}
+
+function checkVotes(where: string, asked: { group: string; votes: number }, votersOf: Map<string, number>) {
+  const voters = votersOf.get(asked.group)
+  if (voters === undefined) fail(`${where} names the group ${asked.group}, which does not exist`)
+  else if (voters < asked.votes) {
+    fail(`${where} asks for ${asked.votes} votes of ${asked.group}, where ${voters} persons have a key`)
+  }
+}
+
+function once(what: string, names: string[]) {
+  if (new Set(names).size < names.length) fail(`${what} has an entry twice`)
+}
+
+function read(validator: Validator<Record<never, never>, TSchema>, value: unknown, what: string): unknown {
+  if (validator.Check(value)) {
+    canonicalForm(value)
+    return value
+  }
+  const [error] = validator.Errors(value)
+  return fail(`${what}${error?.instancePath.replaceAll('/', '.') ?? ''} ${error?.message ?? 'has another form'}`)
+}
+
+function fail(sentence: string): never {
+  throw new MalformedError(sentence)
+}

@@ -1,0 +1,35 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+
+/**
+ * SPKI in DER has one form for each of the two kinds of key that count, and what differs before the key itself is refused:
+ * two spellings of one key would count as two.
+ */
+const prefixes = {
+  es256: Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex'),
+  ed25519: Buffer.from('302a300506032b6570032100', 'hex'),
+} as const
+const lengths = { es256: 91, ed25519: 44 } as const
+
+export type KeyAlgorithm = keyof typeof prefixes
+
+/** The key of an SPKI in base64url, or null when it is none, or one that does not lie on its curve. */
+export function readPublicKey(text: string): { algorithm: KeyAlgorithm; key: KeyObject } | null {
+  const spki = readBase64url(text)
+  if (spki === null) return null
+  for (const algorithm of ['es256', 'ed25519'] as const) {
+    const prefix = prefixes[algorithm]
+    if (spki.length !== lengths[algorithm] || !spki.subarray(0, prefix.length).equals(prefix)) continue
+    try {
+      return { algorithm, key: createPublicKey({ key: spki, format: 'der', type: 'spki' }) }
+    } catch {
+      return null
+    }
+  }
+  return null
+}
+
+/** Base64url without padding, in its only spelling. */
+export function readBase64url(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : null
+}

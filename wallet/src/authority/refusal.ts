@@ -1,0 +1,22 @@
+/** Why an order, or a version of an authority, is refused (docs/signed-orders.md); the first code that applies, in this order. */
+export const refusalCodes = [
+  'AUTHORIZATION_MISSING',
+  'AUTHORIZATION_MALFORMED',
+  'ORDER_DIFFERS',
+  'ORDER_EXPIRED',
+  'AUTHORITY_VERSION_DIFFERS',
+  'KEY_UNKNOWN',
+  'SIGNATURE_INVALID',
+  'TOKEN_NOT_PERMITTED',
+  'NOT_INITIATED',
+  'VOTES_MISSING',
+  'PER_DAY_EXCEEDED',
+] as const
+export type RefusalCode = (typeof refusalCodes)[number]
+
+export type Refusal = { code: RefusalCode; sentence: string }
+
+export const refusal = (code: RefusalCode, sentence: string): Refusal => ({ code, sentence })
+
+/** A code in capitals, a colon and a sentence, as everywhere in the protocol. */
+export const toText = ({ code, sentence }: Refusal) => `${code}: ${sentence}`

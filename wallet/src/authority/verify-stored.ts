@@ -1,0 +1,65 @@
+import type pg from 'pg'
+import type { TransferRow } from '../transfers/transfer-row.ts'
+import { type Ordered, refusalOfOrder } from './decide.ts'
+import { readProtection } from './protection.ts'
+import type { Refusal } from './refusal.ts'
+import type { AuthorityStore } from './store.ts'
+
+type Db = pg.Pool | pg.PoolClient
+
+/**
+ * Why a stored order may not be signed now; null: it may. Nothing that the row says is trusted because it is stored: whoever
+ * can write to the database can write rows.
+ *
+ * @throws AuthorityUnavailableError
+ */
+export async function refusalOfStored(db: Db, store: AuthorityStore | null, row: TransferRow): Promise<Refusal | null> {
+  const present = await readProtection(db, store, row.client_id)
+  if (present === null) return null
+  return refusalOfOrder({
+    ordered: orderedOf(row),
+    authorization: row.signed_order,
+    authority: present.authority,
+    orderedLastDay: await readOrderedBefore(db, row),
+    now: new Date(),
+  })
+}
+
+function orderedOf(row: TransferRow): Ordered {
+  return {
+    id: row.id,
+    network: row.network,
+    coinType: Number(row.coin_type),
+    derivationPath: row.derivation_path,
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    contractAddress: row.contract_address,
+    amount: BigInt(row.amount),
+    feeLevel: row.fee_level,
+    maxFee: row.max_fee === null ? null : BigInt(row.max_fee),
+  }
+}
+
+/** What is never carried out does not count: `failed` says that the amount has not moved and never will. */
+const sumOfDay = `select coalesce(sum(amount), 0)::text as total from wallet.transfers
+  where client_id = $1 and network = $2 and contract_address is not distinct from $3 and status <> 'failed'
+    and created_at > $4::timestamptz - interval '24 hours'`
+
+/** What the client ordered of the token within the 24 hours before `until`. */
+export async function readOrderedLastDay(
+  tx: pg.PoolClient,
+  clientId: string,
+  { network, contractAddress, until }: { network: string; contractAddress: string | null; until: Date },
+): Promise<bigint> {
+  const { rows } = await tx.query<{ total: string }>(sumOfDay, [clientId, network, contractAddress, until])
+  return BigInt(rows[0]!.total)
+}
+
+/** The same as of the moment when the row was ordered: orders that came later are their own concern. */
+async function readOrderedBefore(db: Db, row: TransferRow): Promise<bigint> {
+  const { rows } = await db.query<{ total: string }>(
+    `${sumOfDay} and (created_at, sequence) < ($4::timestamptz, $5::bigint)`,
+    [row.client_id, row.network, row.contract_address, row.created_at, row.sequence],
+  )
+  return BigInt(rows[0]!.total)
+}
