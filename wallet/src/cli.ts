@@ -83,6 +83,55 @@ program
     ),
   )
 
+const authority = program.command('authority').description('whose signatures the orders of a client need')
+
+authority
+  .command('init')
+  .argument('<client>')
+  .argument('<file>')
+  .option(
+    '--fingerprint <digits>',
+    'its first eight digits or more, as another screen shows it, instead of being asked',
+  )
+  .description('pin version 1 of the authority; from then on the client is protected')
+  .action((name: string, file: string, { fingerprint }: { fingerprint?: string }) =>
+    orExit(() =>
+      withStore(async (pool, _passphrase, directory) => {
+        const { initAuthority } = await import('./authority/ceremony.ts')
+        await initAuthority({ pool, directory, print }, name, file, fingerprint)
+      }),
+    ),
+  )
+
+authority
+  .command('show')
+  .argument('<client>')
+  .option('--json', 'the document itself')
+  .description('show the authority in force, with its fingerprint and those of its keys')
+  .action((name: string, options: { json?: boolean }) =>
+    orExit(() =>
+      withStore(async (pool, _passphrase, directory) => {
+        const { showAuthority } = await import('./authority/ceremony.ts')
+        await showAuthority({ pool, directory, print }, name, options)
+      }),
+    ),
+  )
+
+authority
+  .command('update')
+  .argument('<client>')
+  .argument('<file>')
+  .argument('<votes-file>')
+  .description('put the next version in force, with signed votes of the version before')
+  .action((name: string, file: string, votesFile: string) =>
+    orExit(() =>
+      withStore(async (pool, _passphrase, directory) => {
+        const { nextAuthority } = await import('./authority/ceremony.ts')
+        await nextAuthority({ pool, directory, print }, name, file, votesFile)
+      }),
+    ),
+  )
+
 await program.parseAsync()
 
 async function serve(): Promise<void> {
@@ -109,13 +158,15 @@ async function serve(): Promise<void> {
 
 const stopTimeoutMilliseconds = 15_000
 
-async function withStore(work: (pool: pg.Pool, passphrase: string) => Promise<void>): Promise<void> {
+async function withStore(
+  work: (pool: pg.Pool, passphrase: string, authorityDir: string | undefined) => Promise<void>,
+): Promise<void> {
   const config = readStoreConfig()
   const { openPool } = await import('./database/open-pool.ts')
   const { openLog } = await import('./log.ts')
   const pool = openPool(config.databaseUrl, openLog(config.logLevel))
   try {
-    await work(pool, config.passphrase)
+    await work(pool, config.passphrase, config.authorityDir)
   } finally {
     await pool.end()
   }

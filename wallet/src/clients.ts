@@ -55,6 +55,11 @@ export async function findClientId(pool: pg.Pool, token: string): Promise<string
   return rows[0]?.id ?? null
 }
 
+export async function findClientByName(pool: pg.Pool, name: string): Promise<string | null> {
+  const { rows } = await pool.query<{ id: string }>('select id from wallet.clients where name = $1', [name])
+  return rows[0]?.id ?? null
+}
+
 /** Tokens are long and random, so one round of SHA-256 is enough. */
 function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()

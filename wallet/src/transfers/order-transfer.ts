@@ -24,7 +24,7 @@ export async function orderTransfer(
   clientId: string,
   order: TransferOrder,
 ): Promise<PresentedRow> {
-  const { authorization } = order
+  const authorization = order.authorization ?? undefined
   const ordered = await readOrder(keyring, clientId, order)
   await inTransaction(pool, async (tx) => {
     // Two orders at once must not both find that the other one has not used up the amount of the day.

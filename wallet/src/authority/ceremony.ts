@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import type pg from 'pg'
+import { findClientByName } from '../clients.ts'
+import { ConfigError } from '../config.ts'
+import { migrate } from '../database/migrate.ts'
+import { WalletError } from '../errors.ts'
+import { hashOf, toFingerprint } from './canonical.ts'
+import type { Authority } from './documents.ts'
+import { parseAuthority } from './parse.ts'
+import { pinAuthority, readProtection, updateAuthority } from './protection.ts'
+import { AuthorityStore, openAuthorities } from './store.ts'
+
+/** The ceremony at the wallet service (docs/security/ceremony.md): it needs neither the service nor its database. */
+
+type Place = { pool: pg.Pool; directory: string | undefined; print(line: string): void }
+
+/** Digits of the fingerprint that a person reads from another screen and types. */
+const typedDigits = 8
+
+/** Pins version 1, once somebody has shown that they read its fingerprint. */
+export async function initAuthority(place: Place, name: string, file: string, fingerprint?: string): Promise<void> {
+  const { clientId, directory } = await enter(place, name)
+  const document = parseAuthority(await readJson(file))
+  for (const line of describe(document)) place.print(line)
+  const typed =
+    fingerprint ?? (await ask(`type the first ${typedDigits} digits of the fingerprint on the other screen: `))
+  assertTyped(typed, hashOf(document))
+  await pinAuthority(place.pool, new AuthorityStore(directory), clientId, document)
+  place.print(`${name} is protected by version 1`)
+}
+
+export async function showAuthority(place: Place, name: string, { json = false } = {}): Promise<void> {
+  const { clientId, directory } = await enter(place, name)
+  const present = await readProtection(place.pool, await openAuthorities(directory), clientId)
+  if (present === null) throw new ConfigError(`${name} is not protected`)
+  const lines = json ? [JSON.stringify(present.authority, null, 2)] : describe(present.authority)
+  for (const line of lines) place.print(line)
+}
+
+/** Puts the next version in force, as `POST /authority` does. */
+export async function nextAuthority(place: Place, name: string, file: string, votesFile: string): Promise<void> {
+  const { clientId, directory } = await enter(place, name)
+  const next = { authority: await readJson(file), votes: await readJson(votesFile) }
+  try {
+    const present = await updateAuthority(place.pool, await openAuthorities(directory), clientId, next)
+    for (const line of describe(present.authority)) place.print(line)
+  } catch (error) {
+    if (!(error instanceof WalletError)) throw error
+    throw new ConfigError(
+      error.code === 404 ? `${name} is not protected` : `${error.message}: ${String(error.details)}`,
+    )
+  }
+}
+
+async function enter({ pool, directory }: Place, name: string): Promise<{ clientId: string; directory: string }> {
+  if (directory === undefined) throw new ConfigError('AUTHORITY_DIR is required')
+  await migrate(pool)
+  const clientId = await findClientByName(pool, name)
+  if (clientId === null) throw new ConfigError(`there is no client named ${name}`)
+  return { clientId, directory }
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+    return await Promise.race([lines.question(question), ended])
+  } finally {
+    lines.close()
+  }
+}
+
+function assertTyped(typed: string, hash: string) {
+  const digits = typed.replaceAll(/\s/g, '').toLowerCase()
+  if (digits.length < typedDigits || !hash.startsWith(digits)) {
+    throw new ConfigError('these are not the digits of the fingerprint; nothing was changed')
+  }
+}
+
+/** What two people read aloud to each other. */
+function describe({ keys, groups, change, rules, ...authority }: Authority): string[] {
+  const document = { keys, groups, change, rules, ...authority }
+  const fingerprint = (publicKey: string) =>
+    toFingerprint(createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex'))
+  return [
+    `authority of the vault ${authority.vaultId}, version ${authority.version}`,
+    `fingerprint  ${toFingerprint(hashOf(document))}`,
+    ...keys.flatMap(({ person, name, kind, publicKey }) => [
+      `key          ${kind} "${name}" of ${person}`,
+      `             ${fingerprint(publicKey)}`,
+    ]),
+    ...groups.map(({ id, persons }) => `group        ${id}: ${persons.join(', ')}`),
+    `change       ${change.votes} of ${change.group} sign the next version`,
+    ...authority.addresses.map(({ network, address }) => `listed       ${address} on ${network}`),
+    ...rules.flatMap(({ network, contractAddress, initiators, perDay, floors }) => [
+      `rule         ${contractAddress ?? 'the coin'} on ${network}: ordered by ${initiators}, ${perDay ?? 'any amount'} in 24 hours`,
+      ...floors.map(({ above, to, group, votes }) => `             above ${above} to ${to}: ${votes} of ${group}`),
+    ]),
+  ]
+}
