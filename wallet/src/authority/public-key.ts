@@ -12,8 +12,24 @@ const lengths = { es256: 91, ed25519: 44 } as const
 
 export type KeyAlgorithm = keyof typeof prefixes
 
+type PublicKey = { algorithm: KeyAlgorithm; key: KeyObject }
+
+/** Parsing a key takes twice as long as verifying with it. The keys of all authorities together are few. */
+const known = new Map<string, PublicKey>()
+const knownMax = 1_000
+
 /** The key of an SPKI in base64url, or null when it is none, or one that does not lie on its curve. */
-export function readPublicKey(text: string): { algorithm: KeyAlgorithm; key: KeyObject } | null {
+export function readPublicKey(text: string): PublicKey | null {
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const key = parsePublicKey(text)
+  if (key === null) return null
+  if (known.size >= knownMax) known.clear()
+  known.set(text, key)
+  return key
+}
+
+function parsePublicKey(text: string): PublicKey | null {
   const spki = readBase64url(text)
   if (spki === null) return null
   for (const algorithm of ['es256', 'ed25519'] as const) {

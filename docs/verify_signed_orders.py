@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Decides the orders of signed-orders.vectors.json as docs/signed-orders.md says, with the standard library and openssl."""
+import base64, concurrent.futures, datetime, hashlib, json, re, subprocess, sys, tempfile
+
+ID, NUMBER, ADDRESS = r"[A-Za-z0-9._:-]{1,128}", r"[1-9][0-9]{0,77}", r"0x[0-9a-fA-F]{40}"
+ORDER = {"transferId": ID, "vaultId": ID, "initiatorId": ID, "fromAddressId": ID, "fromAddress": ADDRESS,
+         "network": r"[a-z0-9][a-z0-9-]{0,62}", "coinType": int, "derivationPath": r"m(/[0-9]+)+", "toAddress": ADDRESS,
+         "tokenId": ID, "contractAddress": ADDRESS, "amount": NUMBER, "feeLevel": "low|medium|high", "maxFee": NUMBER,
+         "rulesVersion": int, "expiresAt": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"}
+VOTE = {"format": "strongroom-vote-1", "subject": "transfer|approval_request|authority", "hash": "[0-9a-f]{64}",
+        "decision": "initiate|approve|reject", "person": ID}
+SIGNED = {"vote": dict, "keyId": r"[A-Za-z0-9._:-]{1,1400}"}
+SIGNED |= {name: r"[A-Za-z0-9_-]{1,4096}" for name in ("signature", "authenticatorData", "clientDataJSON")}
+OPTIONAL = {"feeLevel", "maxFee", "authenticatorData", "clientDataJSON"}
+
+class Refused(Exception): pass
+
+def demand(holds, code):
+    if not holds: raise Refused(code)
+
+def fits(value, fields):
+    def right(name, rule):
+        one = value.get(name)
+        if isinstance(rule, str): return isinstance(one, str) and re.fullmatch(rule, one) or name == "contractAddress" and one is None
+        return type(one) is rule and (rule is not int or 0 <= one < 2**53)
+    return type(value) is dict and value.keys() - OPTIONAL <= fields.keys() and fields.keys() - OPTIONAL <= value.keys() and all(
+        name in fields and right(name, fields[name]) for name in value)
+
+def time(text): return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+
+def canonical(document): return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+def sha256(data): return hashlib.sha256(data).digest()
+
+def decode(text):
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    demand(base64.urlsafe_b64encode(data).rstrip(b"=").decode() == text, "SIGNATURE_INVALID")
+    return data
+
+def openssl(spki, data, signature):
+    with tempfile.NamedTemporaryFile() as key, tempfile.NamedTemporaryFile() as message, tempfile.NamedTemporaryFile() as sig:
+        for file, content in ((key, spki), (message, data), (sig, signature)): file.write(content); file.flush()
+        digest = [] if len(spki) == 44 else ["-digest", "sha256"]  # Ed25519 hashes by itself
+        command = ["openssl", "pkeyutl", "-verify", "-rawin", *digest, "-pubin", "-keyform", "DER", "-inkey", key.name]
+        return subprocess.run([*command, "-in", message.name, "-sigfile", sig.name], capture_output=True).returncode == 0
+
+def signed_by(key, vote):
+    message = canonical(vote["vote"])
+    if key["kind"] == "passkey":
+        demand("authenticatorData" in vote and "clientDataJSON" in vote, "SIGNATURE_INVALID")
+        authenticator, client = decode(vote["authenticatorData"]), decode(vote["clientDataJSON"])
+        said = json.loads(client)
+        challenge = base64.urlsafe_b64encode(sha256(message)).rstrip(b"=").decode()
+        if (said.get("type"), said.get("challenge")) != ("webauthn.get", challenge) or said.get("origin") not in key["origins"]: return False
+        if len(authenticator) < 37 or authenticator[:32] != sha256(key["rpId"].encode()) or authenticator[32] & 5 != 5: return False
+        message = authenticator + sha256(client)
+    return openssl(decode(key["publicKey"]), message, decode(vote["signature"]))
+
+def check(vector, authority):
+    request, given = vector["request"], vector["authorization"]
+    demand(given is not None, "AUTHORIZATION_MISSING")
+    demand(type(given) is dict and given.keys() == {"order", "authorityVersion", "votes"}, "AUTHORIZATION_MALFORMED")
+    order, votes = given["order"], given["votes"]
+    demand(fits(order, ORDER) and type(given["authorityVersion"]) is int and type(votes) is list and len(votes) <= 50, "AUTHORIZATION_MALFORMED")
+    demand(all(fits(one, SIGNED) and fits(one["vote"], VOTE) for one in votes), "AUTHORIZATION_MALFORMED")
+    try: expires = time(order["expiresAt"])
+    except ValueError: raise Refused("AUTHORIZATION_MALFORMED")
+    same = ("network", "coinType", "derivationPath", "fromAddress", "toAddress", "contractAddress", "amount", "feeLevel", "maxFee")
+    demand(order["vaultId"] == authority["vaultId"] and order["transferId"] == request["id"], "ORDER_DIFFERS")
+    demand(all(order.get(name) == request.get(name) for name in same), "ORDER_DIFFERS")
+    demand(time(vector["now"]) <= expires, "ORDER_EXPIRED")
+    demand(given["authorityVersion"] == authority["version"], "AUTHORITY_VERSION_DIFFERS")
+    about = ("transfer", sha256(canonical(order)).hex())
+    demand(all((one["vote"]["subject"], one["vote"]["hash"]) == about for one in votes), "ORDER_DIFFERS")
+    for one in votes:
+        key = next((key for key in authority["keys"] if key["id"] == one["keyId"]), {"person": None})
+        demand(key["person"] == one["vote"]["person"], "KEY_UNKNOWN")
+        demand(signed_by(key, one), "SIGNATURE_INVALID")
+    rule = next((rule for rule in authority["rules"] if all(rule[name] == order[name] for name in ("network", "contractAddress"))), None)
+    demand(rule, "TOKEN_NOT_PERMITTED")
+    persons = {group["id"]: set(group["persons"]) for group in authority["groups"]}
+    who = {word: {one["vote"]["person"] for one in votes if one["vote"]["decision"] == word} for word in ("initiate", "approve", "reject")}
+    initiator, approvers = order["initiatorId"], who["approve"] - who["reject"] - {order["initiatorId"]}
+    demand(initiator in (who["initiate"] - who["reject"]) & persons[rule["initiators"]], "NOT_INITIATED")
+    listed = {"network": order["network"], "address": order["toAddress"]} in authority["addresses"]
+    for floor in rule["floors"]:
+        if int(order["amount"]) > int(floor["above"]) and not (floor["to"] == "unlisted" and listed):
+            demand(len(approvers & persons[floor["group"]]) >= floor["votes"], "VOTES_MISSING")
+    per_day = rule["perDay"]
+    demand(per_day is None or int(vector["orderedLastDay"]) + int(order["amount"]) <= int(per_day), "PER_DAY_EXCEEDED")
+
+def verdict(vector, authorities):
+    try: check(vector, authorities[vector["authority"]])
+    except Refused as refused: return str(refused)
+    return "ok"
+
+if __name__ == "__main__":
+    content = json.load(open(sys.argv[1], encoding="utf-8"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        verdicts = list(pool.map(lambda vector: verdict(vector, content["authorities"]), content["vectors"]))
+    other = [(one["name"], one["verdict"], mine) for one, mine in zip(content["vectors"], verdicts) if one["verdict"] != mine]
+    for name, published, mine in other: print(f"{name}: published {published}, found {mine}")
+    print(f"{len(verdicts) - len(other)} of {len(verdicts)} agree")
+    sys.exit(1 if other else 0)
