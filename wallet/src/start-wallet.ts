@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net'
+import type pg from 'pg'
+import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { markAuthorities } from './authority/protection.ts'
-import { openAuthorities } from './authority/store.ts'
+import { type AuthorityStore, openAuthorities } from './authority/store.ts'
 import { type Chain, openChain, readHead } from './chains/open-chain.ts'
 import { ensureClient } from './clients.ts'
 import type { WalletConfig } from './config.ts'
@@ -36,19 +38,12 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     await migrate(pool)
     const keyring = await openKeyring(pool, config.passphrase)
     for (const client of config.clients) await ensureClient(pool, keyring, client)
-    const authorities = await openAuthorities(config.authorityDir)
-    if (authorities !== null) await markAuthorities(pool, authorities, log)
+    const authorities = await startAuthorities(config, pool, log)
     const chains = new Map(
       Object.entries(config.chains).map(([network, chain]) => [network, openChain(network, chain)]),
     )
-    const app = buildApp({
-      pool,
-      keyring,
-      authorities,
-      chains,
-      log,
-      onOrder: (network) => senders.get(network)?.wake(),
-    })
+    const wake = (network: string) => senders.get(network)?.wake()
+    const app = buildApp({ pool, keyring, authorities, chains, log, onOrder: wake })
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
 
@@ -101,6 +96,12 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     await pool.end()
     throw error
   }
+}
+
+async function startAuthorities(config: WalletConfig, pool: pg.Pool, log: Logger): Promise<AuthorityStore | null> {
+  const authorities = await openAuthorities(config.authorityDir)
+  if (authorities !== null) await markAuthorities(pool, authorities, log)
+  return authorities
 }
 
 async function noteHead(chain: Chain): Promise<bigint> {
