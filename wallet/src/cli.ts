@@ -132,6 +132,25 @@ authority
     ),
   )
 
+program
+  .command('doctor')
+  .description(
+    'say who else can reach the orders and the authorities; SERVICE_DATABASE_URL names the database to compare',
+  )
+  .action(() =>
+    orExit(() =>
+      withStore(async (pool, _passphrase, authorityDir) => {
+        const { migrate } = await import('./database/migrate.ts')
+        const { examine } = await import('./doctor.ts')
+        await migrate(pool)
+        const { DATABASE_URL: databaseUrl = '', SERVICE_DATABASE_URL: serviceDatabaseUrl } = process.env
+        const findings = await examine(pool, { databaseUrl, serviceDatabaseUrl, authorityDir })
+        for (const { isRight, sentence } of findings) print(`${isRight ? 'ok  ' : 'warn'}  ${sentence}`)
+        if (findings.some(({ isRight }) => !isRight)) process.exitCode = 1
+      }),
+    ),
+  )
+
 await program.parseAsync()
 
 async function serve(): Promise<void> {

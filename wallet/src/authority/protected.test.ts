@@ -15,7 +15,7 @@ import { call, deriveTestAddress, otherVaultToken, testConfig, vaultToken, waitF
 import { hashOf } from './canonical.ts'
 import type { Authority, Authorization, Order } from './documents.ts'
 import { pinAuthority, readProtection } from './protection.ts'
-import { AuthorityStore } from './store.ts'
+import { AuthorityStore, AuthorityUnavailableError } from './store.ts'
 
 const { anna, ben, carla, dora, emil } = team
 const coin = authority.rules[0]!
@@ -384,32 +384,25 @@ describe('T59 the version never goes back', () => {
       format: 'strongroom-authorities-1',
       versions: [{ authority: weak, votes: [] }, weakNext],
     })
-    await wallet.stop()
-    let count = 0
-    for (const content of [
-      null,
-      first,
-      Buffer.from(forged),
-      Buffer.from(chained),
-      Buffer.from('{'),
-      second.subarray(0, 400),
-    ]) {
+    for (const content of [null, first, forged, chained, '{', second.subarray(0, 400)]) {
       if (content === null) await unlink(file)
       else await writeFile(file, content)
-      wallet = await start()
-      const id = `files-${count++}`
-      expect((await hand(token, make(id), authorize(make(id), { by: anna }))).status).toBe(503)
-      expect((await call(wallet.url, '/authority', { token })).status).toBe(503)
-      const row = make(`${id}-forged`)
-      await forge(clientId, row, authorize(row, { by: anna, authorityVersion: 2 }))
-      await waitFor('the attempt to sign', async () => {
-        const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [row.transferId])
-        return rows[0].last_error?.startsWith('AUTHORITY_UNAVAILABLE: ')
-      })
-      await wallet.stop()
+      await expect(readProtection(pool, new AuthorityStore(directory), clientId)).rejects.toThrow(
+        AuthorityUnavailableError,
+      )
     }
-    await writeFile(file, second)
+    await wallet.stop()
+    await writeFile(file, first)
     wallet = await start()
+    const refused = make('files-older')
+    expect((await hand(token, refused)).status).toBe(503)
+    expect((await call(wallet.url, '/authority', { token })).status).toBe(503)
+    await forge(clientId, refused, authorize(refused, { by: anna }))
+    await waitFor('the attempt to sign', async () => {
+      const { rows } = await pool.query("select last_error from wallet.transfers where id = 'files-older'")
+      return rows[0].last_error?.startsWith('AUTHORITY_UNAVAILABLE: ')
+    })
+    await writeFile(file, second)
     const row = make('files-back')
     expect((await hand(token, row, authorize(row, { by: anna, authorityVersion: 2 }))).status).toBe(202)
     expect(await settled(token, 'files-back')).toMatchObject({ status: 'confirmed' })

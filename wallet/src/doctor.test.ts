@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pinAuthority } from './authority/protection.ts'
+import { AuthorityStore } from './authority/store.ts'
+import { addClient, findClientByName } from './clients.ts'
+import { migrate } from './database/migrate.ts'
+import { examine } from './doctor.ts'
+import { openKeyring } from './keys/keyring.ts'
+import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { authority } from './testing/signing.ts'
+
+let database: TestDatabase
+let pool: pg.Pool
+let directory: string
+/** Roles belong to the whole server, which other tests use too. */
+const role = `doctor_${randomBytes(6).toString('hex')}`
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = new pg.Pool({ connectionString: database.url })
+  directory = await mkdtemp(join(tmpdir(), 'doctor-'))
+  await migrate(pool)
+  const keyring = await openKeyring(pool, 'a passphrase for the tests')
+  await addClient(pool, keyring, 'guarded')
+  await addClient(pool, keyring, 'plain')
+  await pinAuthority(pool, new AuthorityStore(directory), (await findClientByName(pool, 'guarded'))!, authority)
+})
+
+afterAll(async () => {
+  await pool.query(`drop owned by ${role}`).catch(() => undefined)
+  await pool.query(`drop role if exists ${role}`)
+  await pool?.end()
+  await database?.drop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const warnings = async (place: Partial<Parameters<typeof examine>[1]> = {}) => {
+  const findings = await examine(pool, { databaseUrl: database.url, authorityDir: directory, ...place })
+  return findings.filter(({ isRight }) => !isRight).map(({ sentence }) => sentence)
+}
+
+test('T58 the doctor says when the service shares credentials, the server or the database', async () => {
+  const elsewhere = 'postgres://service:another-password@db.example.org/strongroom'
+  const before = await warnings({ serviceDatabaseUrl: elsewhere })
+  expect(before.filter((sentence) => !sentence.includes('superuser'))).toEqual([
+    'plain is not protected: the bearer secret alone moves its funds',
+  ])
+  expect(await warnings()).toContain(
+    'SERVICE_DATABASE_URL is not set, so the credentials of the service were not compared',
+  )
+  const same = await warnings({ serviceDatabaseUrl: database.url })
+  expect(same).toContain('the service uses the same role on the same database server')
+  expect(same).toContain('the service uses the same database server, so its superuser may write orders')
+  await pool.query('create table public.audit_seals (id int)')
+  await pool.query(`create role ${role} login`)
+  await pool.query(`grant usage on schema wallet to ${role}; grant insert on wallet.transfers to ${role}`)
+  const shared = await warnings({ serviceDatabaseUrl: elsewhere })
+  expect(shared).toContain('the service keeps its tables in the same database; give the wallet service one of its own')
+  expect(shared).toContain(`other roles may write orders: ${role}`)
+})
+
+test('T59 the doctor says when an authority cannot be used, or its directory is open to others', async () => {
+  await chmod(directory, 0o777)
+  expect(await warnings()).toContain('AUTHORITY_DIR may be written by others than its owner')
+  await chmod(directory, 0o700)
+  const unmounted = await warnings({ authorityDir: join(directory, 'unmounted') })
+  expect(unmounted).toContain('AUTHORITY_DIR is not a directory that can be read')
+  expect(unmounted).toContain('guarded: the client is protected, and its authority file is missing')
+  expect(await warnings({ authorityDir: undefined })).toContain(
+    'guarded: the client is protected, and AUTHORITY_DIR is not set',
+  )
+})

@@ -1,0 +1,102 @@
+import { stat } from 'node:fs/promises'
+import type pg from 'pg'
+import { readProtection } from './authority/protection.ts'
+import { AuthorityStore, AuthorityUnavailableError } from './authority/store.ts'
+
+/** What an operator should know about who else can reach the keys, the orders and the authorities. */
+export type Finding = { isRight: boolean; sentence: string }
+
+const right = (sentence: string): Finding => ({ isRight: true, sentence })
+const wrong = (sentence: string): Finding => ({ isRight: false, sentence })
+
+type Place = {
+  databaseUrl: string
+  /** That of the service, if the operator lets this command compare them. */
+  serviceDatabaseUrl?: string | undefined
+  authorityDir?: string | undefined
+}
+
+export async function examine(pool: pg.Pool, place: Place): Promise<Finding[]> {
+  return [
+    ...(await examineRole(pool)),
+    ...compareCredentials(place),
+    ...(place.authorityDir === undefined ? [] : await examineDirectory(place.authorityDir)),
+    ...(await examineAuthorities(pool, place.authorityDir)),
+  ]
+}
+
+/** A table that only the service has. */
+const serviceTable = 'audit_seals'
+
+async function examineRole(pool: pg.Pool): Promise<Finding[]> {
+  const { rows } = await pool.query<{ role: string; is_superuser: boolean; is_shared: boolean; others: string[] }>(
+    `select current_user::text as role,
+       (select rolsuper from pg_roles where rolname = current_user) as is_superuser,
+       exists (select from pg_tables where tablename = $1 and schemaname <> 'wallet') as is_shared,
+       array(select rolname::text from pg_roles
+         where rolcanlogin and not rolsuper and rolname <> current_user
+           and has_table_privilege(oid, 'wallet.transfers', 'insert, update') order by rolname) as others`,
+    [serviceTable],
+  )
+  const { role, is_superuser, is_shared, others } = rows[0]!
+  return [
+    is_superuser ? wrong(`the role ${role} is a superuser of its database server`) : right(`${role} is no superuser`),
+    is_shared
+      ? wrong('the service keeps its tables in the same database; give the wallet service one of its own')
+      : right('the database has no tables of the service'),
+    others.length > 0
+      ? wrong(`other roles may write orders: ${others.join(', ')}`)
+      : right('no other role may write orders, superusers of the database server excepted'),
+  ]
+}
+
+function compareCredentials({ databaseUrl, serviceDatabaseUrl }: Place): Finding[] {
+  if (serviceDatabaseUrl === undefined || !URL.canParse(serviceDatabaseUrl)) {
+    return [wrong('SERVICE_DATABASE_URL is not set, so the credentials of the service were not compared')]
+  }
+  const own = new URL(databaseUrl)
+  const service = new URL(serviceDatabaseUrl)
+  const sameServer = own.hostname === service.hostname && (own.port || '5432') === (service.port || '5432')
+  return [
+    sameServer && own.username === service.username
+      ? wrong('the service uses the same role on the same database server')
+      : right('the service uses other credentials'),
+    sameServer && own.password !== '' && own.password === service.password
+      ? wrong('the service uses the same password on the same database server')
+      : right('the service uses no password of this database role'),
+    sameServer
+      ? wrong('the service uses the same database server, so its superuser may write orders')
+      : right('the service uses another database server'),
+  ]
+}
+
+async function examineDirectory(directory: string): Promise<Finding[]> {
+  const found = await stat(directory).catch(() => null)
+  if (!found?.isDirectory()) return [wrong('AUTHORITY_DIR is not a directory that can be read')]
+  const isOpen = (found.mode & 0o022) !== 0
+  return [
+    isOpen
+      ? wrong('AUTHORITY_DIR may be written by others than its owner')
+      : right('AUTHORITY_DIR is written by its owner only'),
+  ]
+}
+
+async function examineAuthorities(pool: pg.Pool, authorityDir: string | undefined): Promise<Finding[]> {
+  const store = authorityDir === undefined ? null : new AuthorityStore(authorityDir)
+  const { rows } = await pool.query<{ id: string; name: string }>('select id, name from wallet.clients order by name')
+  const findings: Finding[] = []
+  for (const { id, name } of rows) {
+    try {
+      const present = await readProtection(pool, store, id)
+      findings.push(
+        present === null
+          ? wrong(`${name} is not protected: the bearer secret alone moves its funds`)
+          : right(`${name} is protected by version ${present.version} of its authority`),
+      )
+    } catch (error) {
+      if (!(error instanceof AuthorityUnavailableError)) throw error
+      findings.push(wrong(`${name}: ${error.message}`))
+    }
+  }
+  return findings
+}
