@@ -50,7 +50,19 @@ afterAll(async () => {
 })
 
 const tokenOf = (name: string) => `token-of-the-vault-${name}-0001`
-const names = ['plain', 'ordering', 'day', 'forged', 'fees', 'versions', 'files', 'marks', 'removed', 'expired']
+const names = [
+  'plain',
+  'ordering',
+  'day',
+  'forged',
+  'fees',
+  'versions',
+  'files',
+  'marks',
+  'removed',
+  'expired',
+  'unset',
+]
 const clients = [
   { name: 'first', token: vaultToken },
   { name: 'other', token: otherVaultToken },
@@ -414,16 +426,17 @@ describe('T59 the version never goes back', () => {
   })
 
   test('a protected client is not served without AUTHORITY_DIR, and no directory is no start', async () => {
+    const { token } = await protect('unset')
     await wallet.stop()
     const config = testConfig({ databaseUrl: database.url, rpcUrl: anvil.rpcUrl, clients })
     const bare = await startWallet(config)
-    const answer = await call(bare.url, '/authority', { token: tokenOf('plain') })
+    const answer = await call(bare.url, '/authority', { token })
     await bare.stop()
-    expect(answer.status).toBe(503)
     await expect(startWallet({ ...config, authorityDir: join(directory, 'unmounted') })).rejects.toThrow(
       'AUTHORITY_DIR',
     )
     wallet = await start()
+    expect(answer.status).toBe(503)
   })
 })
 
