@@ -50,19 +50,7 @@ afterAll(async () => {
 })
 
 const tokenOf = (name: string) => `token-of-the-vault-${name}-0001`
-const names = [
-  'plain',
-  'ordering',
-  'day',
-  'forged',
-  'fees',
-  'versions',
-  'files',
-  'marks',
-  'removed',
-  'expired',
-  'unset',
-]
+const names = 'plain ordering day forged fees versions files marks removed expired unset replayed redated'.split(' ')
 const clients = [
   { name: 'first', token: vaultToken },
   { name: 'other', token: otherVaultToken },
@@ -194,9 +182,7 @@ describe('T58 orders of a protected client', () => {
     const late = make('day-forged', { amount: '30' })
     await forge(clientId, late, authorize(late, { by: anna }))
     expect((await settled(token, 'day-forged')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: PER_DAY_EXCEEDED: /)
-    await pool.query("update wallet.transfers set created_at = created_at - interval '25 hours' where client_id = $1", [
-      clientId,
-    ])
+    await dateBack(clientId)
     expect((await hand(token, make('day-next', { amount: '100' }))).status).toBe(202)
   })
 })
@@ -231,6 +217,36 @@ describe('T58 before anything is signed', () => {
     expect(await settled(token, 'forged-honest')).toMatchObject({ status: 'confirmed' })
     const { rows } = await pool.query("select nonce from wallet.transfers where id = 'forged-honest'")
     expect(rows[0].nonce).toBe('0')
+  })
+
+  test('an order that was mined is not signed again, whatever the database says about it', async () => {
+    const { make, token, fromAddress } = await protect('replayed')
+    const paid = make('paid-once')
+    const authorization = authorize(paid, { by: anna })
+    await hand(token, paid, authorization)
+    expect(await settled(token, 'paid-once')).toMatchObject({ status: 'confirmed' })
+    const tx = await pool.connect()
+    await tx.query('set session_replication_role = replica')
+    await tx.query("delete from wallet.transactions where id = 'paid-once'")
+    await tx.query("delete from wallet.transfers where id = 'paid-once'")
+    await tx.query('set session_replication_role = origin')
+    tx.release()
+    expect((await hand(token, paid, authorization)).status).toBe(202)
+    await untilWaits('paid-once', 'ALREADY_SIGNED: ')
+    expect(await stateOf(token, 'paid-once')).toMatchObject({ status: 'queued', txHash: null })
+    expect(await nonceOf(fromAddress)).toBe(1)
+  })
+
+  test('orders that are dated back make no room within the amount of a day', async () => {
+    const { make, token, clientId, fromAddress } = await protect('redated', {
+      rules: [{ ...coin, floors: [], perDay: '100' }],
+    })
+    await hand(token, make('dated-1', { amount: '60' }))
+    await settled(token, 'dated-1')
+    await dateBack(clientId)
+    expect((await hand(token, make('dated-2', { amount: '60' }))).status).toBe(202)
+    await untilWaits('dated-2', 'PER_DAY_EXCEEDED: 60 of 100')
+    expect(await nonceOf(fromAddress)).toBe(1)
   })
 
   test('a vault whose mnemonic was copied to a client of the attacker does not open there', async () => {
@@ -410,10 +426,7 @@ describe('T59 the version never goes back', () => {
     expect((await hand(token, refused)).status).toBe(503)
     expect((await call(wallet.url, '/authority', { token })).status).toBe(503)
     await forge(clientId, refused, authorize(refused, { by: anna }))
-    await waitFor('the attempt to sign', async () => {
-      const { rows } = await pool.query("select last_error from wallet.transfers where id = 'files-older'")
-      return rows[0].last_error?.startsWith('AUTHORITY_UNAVAILABLE: ')
-    })
+    await untilWaits('files-older', 'AUTHORITY_UNAVAILABLE: ')
     await writeFile(file, second)
     const row = make('files-back')
     expect((await hand(token, row, authorize(row, { by: anna, authorityVersion: 2 }))).status).toBe(202)
@@ -439,6 +452,18 @@ describe('T59 the version never goes back', () => {
     expect(answer.status).toBe(503)
   })
 })
+
+/** The wallet service tried to sign, and says why it does not yet. */
+const untilWaits = (id: string, reason: string) =>
+  waitFor(`${id} to wait`, async () => {
+    const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [id])
+    return rows[0].last_error?.startsWith(reason)
+  })
+
+const dateBack = (clientId: string) =>
+  pool.query("update wallet.transfers set created_at = created_at - interval '25 hours' where client_id = $1", [
+    clientId,
+  ])
 
 /** What a restore does: the triggers do not see it. */
 async function unmark(clientId: string, version: number | null, hash: string | null) {

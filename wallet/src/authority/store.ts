@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { hashOf } from './canonical.ts'
 import { refusalOfNext } from './decide.ts'
 import type { Authority } from './documents.ts'
+import { SigningJournal } from './journal.ts'
 import { parseAuthority } from './parse.ts'
 import { toText } from './refusal.ts'
 
@@ -20,12 +21,14 @@ export class AuthorityUnavailableError extends Error {}
  * version with its signatures, and each version is verified against the one before when it is read.
  */
 export class AuthorityStore {
+  readonly journal: SigningJournal
   readonly #directory: string
   /** Verified content by client; read again when the file has changed. */
   readonly #read = new Map<string, { stamp: string; chain: Chain; hashes: string[]; present: Present }>()
 
   constructor(directory: string) {
     this.#directory = directory
+    this.journal = new SigningJournal(directory)
   }
 
   /** @throws AuthorityUnavailableError when the file is there and is not what this service wrote */

@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import type { TransferRow } from '../transfers/transfer-row.ts'
+import { hashOf } from './canonical.ts'
 import { type Ordered, refusalOfOrder } from './decide.ts'
-import { readProtection } from './protection.ts'
+import type { Authorization } from './documents.ts'
+import { lockClient, readProtection } from './protection.ts'
 import type { Refusal } from './refusal.ts'
 import type { AuthorityStore } from './store.ts'
 
@@ -23,6 +25,34 @@ export async function refusalOfStored(db: Db, store: AuthorityStore | null, row:
     orderedLastDay: await readOrderedBefore(db, row),
     now: new Date(),
   })
+}
+
+/**
+ * Notes outside of the database that an order, which was verified before, is about to be signed with the nonce; or why it
+ * has to wait. It never fails for this: it may have been paid already.
+ */
+export async function claimSigning(
+  tx: pg.PoolClient,
+  store: AuthorityStore | null,
+  row: TransferRow,
+  nonce: number,
+): Promise<string | null> {
+  const present = await readProtection(tx, store, row.client_id)
+  if (store === null || present === null) return null
+  const { order } = row.signed_order as Authorization
+  const { network, contractAddress, amount, expiresAt } = order
+  const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  await lockClient(tx, row.client_id)
+  const claim = {
+    order: hashOf(order),
+    nonce,
+    network,
+    contractAddress,
+    amount,
+    expiresAt,
+    perDay: rule?.perDay ?? null,
+  }
+  return await store.journal.claim(row.client_id, claim, new Date())
 }
 
 function orderedOf(row: TransferRow): Ordered {

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { readProtection } from '../authority/protection.ts'
 import { toText } from '../authority/refusal.ts'
 import type { AuthorityStore } from '../authority/store.ts'
-import { refusalOfStored } from '../authority/verify-stored.ts'
+import { claimSigning, refusalOfStored } from '../authority/verify-stored.ts'
 import { defaultFeeLevel, type FeeCaps, replacementCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
@@ -47,9 +47,7 @@ export async function replaceTransaction(
   const unsigned = plan.kind === 'payment' ? await findUnsigned(parts, transfer, limit) : null
   if (unsigned !== null) throw refused(unsigned)
   const account = await openAccount(parts.keyring, transfer)
-  await inTransaction(pool, (tx) =>
-    storeReplacement(tx, account, transfer, { newest, plan, chainId: parts.chain.chainId }),
-  )
+  await inTransaction(pool, (tx) => storeReplacement(tx, { account, ...parts }, transfer, { newest, plan }))
 }
 
 /** What both replacements would cost at most, or why they would be refused. */
@@ -182,9 +180,9 @@ async function gasOfNothing(chain: Chain, movement: Movement): Promise<bigint> {
 
 async function storeReplacement(
   tx: pg.PoolClient,
-  account: PrivateKeyAccount,
+  { account, authorities, chain }: Omit<Parts, 'pool' | 'keyring'> & { account: PrivateKeyAccount },
   transfer: TransferRow,
-  { newest, plan, chainId }: { newest: Transaction; plan: Plan; chainId: number },
+  { newest, plan }: { newest: Transaction; plan: Plan },
 ): Promise<void> {
   const { rows } = await tx.query<TransferRow>(
     `select * from wallet.transfers
@@ -201,9 +199,11 @@ async function storeReplacement(
   if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
     throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
   const nonce = Number(row.nonce)
+  const claimed = plan.kind === 'payment' ? await claimSigning(tx, authorities, transfer, nonce) : null
+  if (claimed !== null) throw refused(claimed)
   const raw = await account.signTransaction({
     type: 'eip1559',
-    chainId,
+    chainId: chain.chainId,
     nonce,
     gas: plan.gas,
     ...plan.caps,

@@ -3,7 +3,7 @@ import { erc20Abi, type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { toText } from '../authority/refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
-import { refusalOfStored } from '../authority/verify-stored.ts'
+import { claimSigning, refusalOfStored } from '../authority/verify-stored.ts'
 import { isContractFault } from '../chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
@@ -182,6 +182,8 @@ async function storeSigned({
   if (plan.balance < committed + plan.maxCost) {
     return { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' }
   }
+  const wait = await claimSigning(tx, authorities, transfer, nonce)
+  if (wait !== null) return { kind: 'wait', reason: wait }
   const rawTransaction = await account.signTransaction({
     type: 'eip1559',
     chainId: chain.chainId,

@@ -1,0 +1,52 @@
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Claim, SigningJournal } from './journal.ts'
+
+let directory: string
+const client = 'client'
+const at = (hours: number) => new Date(Date.UTC(2026, 0, 1, hours))
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'journal-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const claim = (order: string, nonce: number, changes: Partial<Claim> = {}): Claim => ({
+  ...{ order, nonce, network: 'ethereum', contractAddress: null, amount: '40', perDay: '100' },
+  ...{ expiresAt: at(2).toISOString(), ...changes },
+})
+
+test('T58 an order has one nonce, also for another process, and a line that a crash cut off does no harm', async () => {
+  const journal = new SigningJournal(directory)
+  expect(await journal.claim(client, claim('a', 0), at(1))).toBeNull()
+  expect(await journal.claim(client, claim('a', 0), at(1))).toBeNull()
+  await appendFile(join(directory, `${client}.signed`), '\n{"order":"cut')
+  expect(await journal.claim(client, claim('b', 1), at(1))).toBeNull()
+  const other = new SigningJournal(directory)
+  expect(await other.claim(client, claim('a', 2), at(1))).toMatch(/^ALREADY_SIGNED: .* nonce 0/)
+  expect(await other.claim(client, claim('b', 2), at(1))).toMatch(/^ALREADY_SIGNED: .* nonce 1/)
+})
+
+test('T58 what was signed of a token within 24 hours counts, and nothing else', async () => {
+  const journal = new SigningJournal(directory)
+  expect(await journal.claim(client, claim('c', 2), at(2))).toMatch(/^PER_DAY_EXCEEDED: 80 of 100/)
+  expect(await journal.claim(client, claim('d', 2, { amount: '20' }), at(2))).toBeNull()
+  expect(await journal.claim(client, claim('e', 3, { network: 'polygon' }), at(2))).toBeNull()
+  expect(await journal.claim(client, claim('f', 4, { perDay: null }), at(2))).toBeNull()
+  expect(await journal.claim('another', claim('c', 0), at(2))).toBeNull()
+  expect(await journal.claim(client, claim('c', 5), at(27))).toBeNull()
+})
+
+test('what can neither be repeated nor counts any more is forgotten in the end', async () => {
+  const journal = new SigningJournal(directory)
+  const spent = Array.from({ length: 1_001 }, (_, index) => ({
+    ...claim(`old-${index}`, index),
+    at: at(1).toISOString(),
+  }))
+  await appendFile(join(directory, 'long.signed'), spent.map((entry) => `\n${JSON.stringify(entry)}`).join(''))
+  expect(await journal.claim('long', claim('new', 9, { expiresAt: at(60).toISOString() }), at(50))).toBeNull()
+  expect((await readFile(join(directory, 'long.signed'), 'utf8')).trim().split('\n')).toHaveLength(1)
+  expect(await journal.claim('long', claim('new', 10), at(51))).toMatch(/^ALREADY_SIGNED: /)
+})

@@ -1,0 +1,103 @@
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** An order that was signed: with it the same one is never signed with another nonce. */
+type Entry = {
+  /** Hash of the signed order. */
+  order: string
+  nonce: number
+  network: string
+  contractAddress: string | null
+  amount: string
+  at: string
+  expiresAt: string
+}
+
+export type Claim = Omit<Entry, 'at'> & { perDay: string | null }
+
+const dayMilliseconds = 86_400_000
+/** A file with more than this many entries that matter no longer is written anew. */
+const spentMax = 1_000
+
+/**
+ * What was signed for protected clients, in a file beside the authority of each. Whoever writes to the database can make an
+ * order look as if it had never been signed, or orders as if they were of another day; this is where they cannot.
+ */
+export class SigningJournal {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /**
+   * Notes that the order is about to be signed with the nonce, durably, or says why it must wait. The caller holds the lock
+   * of the client. The same nonce again is the same payment, as after a crash or for a replacement.
+   */
+  async claim(clientId: string, { perDay, ...claimed }: Claim, now: Date): Promise<string | null> {
+    const file = join(this.#directory, `${clientId}.signed`)
+    const entries = await readEntries(file)
+    const earlier = entries.find(({ order }) => order === claimed.order)
+    if (earlier !== undefined) {
+      if (earlier.nonce === claimed.nonce) return null
+      return `ALREADY_SIGNED: the order was signed with the nonce ${earlier.nonce}, and it may have been mined`
+    }
+    const since = now.getTime() - dayMilliseconds
+    const signed = entries
+      .filter((one) => one.network === claimed.network && one.contractAddress === claimed.contractAddress)
+      .filter(({ at }) => Date.parse(at) > since)
+      .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+    if (perDay !== null && signed + BigInt(claimed.amount) > BigInt(perDay)) {
+      return `PER_DAY_EXCEEDED: ${signed} of ${perDay} were signed within 24 hours`
+    }
+    const entry = { ...claimed, at: now.toISOString() }
+    // An expired order cannot be signed again, so what is older than both its expiry and a day is of no use.
+    const live = entries.filter(({ at, expiresAt }) => Date.parse(at) > since || Date.parse(expiresAt) >= now.getTime())
+    if (entries.length - live.length > spentMax) await replace(file, [...live, entry])
+    else await append(file, [entry])
+    return null
+  }
+}
+
+/** A line that a crash cut off was not followed by a signature. */
+async function readEntries(file: string): Promise<Entry[]> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+  return text.split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Entry]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Every entry begins a line of its own, also after one that was cut off. */
+const toLines = (entries: Entry[]) => entries.map((entry) => `\n${JSON.stringify(entry)}`).join('')
+
+async function append(file: string, entries: Entry[]): Promise<void> {
+  const handle = await open(file, 'a', 0o600)
+  try {
+    await handle.writeFile(toLines(entries))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function replace(file: string, entries: Entry[]): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`
+  const handle = await open(temporary, 'w', 0o600)
+  try {
+    await handle.writeFile(toLines(entries))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(temporary, file)
+}
