@@ -25,6 +25,11 @@ test('T58 an order has one nonce, also for another process, and a line that a cr
   await appendFile(join(directory, `${client}.signed`), '\n{"order":"cut')
   expect(await journal.claim(client, claim('b', 1), at(1))).toBeNull()
   const other = new SigningJournal(directory)
+  expect([await other.has(client, 'b'), await other.has(client, 'cut'), await other.has('nobody', 'b')]).toEqual([
+    true,
+    false,
+    false,
+  ])
   expect(await other.claim(client, claim('a', 2), at(1))).toMatch(/^ALREADY_SIGNED: .* nonce 0/)
   expect(await other.claim(client, claim('b', 2), at(1))).toMatch(/^ALREADY_SIGNED: .* nonce 1/)
 })
@@ -46,7 +51,7 @@ test('what can neither be repeated nor counts any more is forgotten in the end',
     at: at(1).toISOString(),
   }))
   await appendFile(join(directory, 'long.signed'), spent.map((entry) => `\n${JSON.stringify(entry)}`).join(''))
-  expect(await journal.claim('long', claim('new', 9, { expiresAt: at(60).toISOString() }), at(50))).toBeNull()
+  expect(await journal.claim('long', claim('new', 9, { expiresAt: at(900).toISOString() }), at(800))).toBeNull()
   expect((await readFile(join(directory, 'long.signed'), 'utf8')).trim().split('\n')).toHaveLength(1)
-  expect(await journal.claim('long', claim('new', 10), at(51))).toMatch(/^ALREADY_SIGNED: /)
+  expect(await journal.claim('long', claim('new', 10), at(801))).toMatch(/^ALREADY_SIGNED: /)
 })

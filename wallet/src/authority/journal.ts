@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** An order that was signed: with it the same one is never signed with another nonce. */
@@ -16,6 +16,8 @@ type Entry = {
 export type Claim = Omit<Entry, 'at'> & { perDay: string | null }
 
 const dayMilliseconds = 86_400_000
+/** A database that was restored asks for orders of so many days again, which must not look as if they had never been signed. */
+const keptDays = 30
 /** A file with more than this many entries that matter no longer is written anew. */
 const spentMax = 1_000
 
@@ -25,6 +27,8 @@ const spentMax = 1_000
  */
 export class SigningJournal {
   readonly #directory: string
+  /** By client, read again when the file has changed. */
+  readonly #read = new Map<string, { stamp: string; entries: Entry[] }>()
 
   constructor(directory: string) {
     this.#directory = directory
@@ -35,8 +39,8 @@ export class SigningJournal {
    * of the client. The same nonce again is the same payment, as after a crash or for a replacement.
    */
   async claim(clientId: string, { perDay, ...claimed }: Claim, now: Date): Promise<string | null> {
-    const file = join(this.#directory, `${clientId}.signed`)
-    const entries = await readEntries(file)
+    const file = this.#fileOf(clientId)
+    const entries = await this.#entriesOf(clientId)
     const earlier = entries.find(({ order }) => order === claimed.order)
     if (earlier !== undefined) {
       if (earlier.nonce === claimed.nonce) return null
@@ -51,23 +55,47 @@ export class SigningJournal {
       return `PER_DAY_EXCEEDED: ${signed} of ${perDay} were signed within 24 hours`
     }
     const entry = { ...claimed, at: now.toISOString() }
-    // An expired order cannot be signed again, so what is older than both its expiry and a day is of no use.
-    const live = entries.filter(({ at, expiresAt }) => Date.parse(at) > since || Date.parse(expiresAt) >= now.getTime())
+    const keptSince = now.getTime() - keptDays * dayMilliseconds
+    const live = entries.filter(({ at, expiresAt }) => Math.max(Date.parse(at), Date.parse(expiresAt)) > keptSince)
     if (entries.length - live.length > spentMax) await replace(file, [...live, entry])
     else await append(file, [entry])
     return null
+  }
+
+  /** Whether the order was signed, or was about to be. */
+  async has(clientId: string, order: string): Promise<boolean> {
+    return (await this.#entriesOf(clientId)).some((entry) => entry.order === order)
+  }
+
+  async #entriesOf(clientId: string): Promise<Entry[]> {
+    const file = this.#fileOf(clientId)
+    const stamp = await stampOf(file)
+    if (stamp === null) return []
+    const known = this.#read.get(clientId)
+    if (known?.stamp === stamp) return known.entries
+    const entries = await readEntries(file)
+    this.#read.set(clientId, { stamp, entries })
+    return entries
+  }
+
+  #fileOf(clientId: string): string {
+    return join(this.#directory, `${clientId}.signed`)
+  }
+}
+
+async function stampOf(file: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs } = await stat(file, { bigint: true })
+    return `${ino} ${size} ${mtimeNs}`
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
   }
 }
 
 /** A line that a crash cut off was not followed by a signature. */
 async function readEntries(file: string): Promise<Entry[]> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
+  const text = await readFile(file, 'utf8')
   return text.split('\n').flatMap((line) => {
     try {
       return [JSON.parse(line) as Entry]

@@ -147,6 +147,8 @@ describe('T58 orders of a protected client', () => {
     expect((await hand(token, { ...large, toAddress: listed }, right)).status).toBe(403)
     expect((await hand(token, large, right)).status).toBe(202)
     expect(await settled(token, 'large')).toMatchObject({ status: 'confirmed' })
+    const replayed = await hand(token, { ...large, transferId: 'replay' }, right)
+    expect(replayed).toMatchObject({ status: 403, body: { details: expect.stringMatching(/^ORDER_DIFFERS: /) } })
     expect(await nonceOf(fromAddress)).toBe(1)
   })
 
@@ -220,7 +222,7 @@ describe('T58 before anything is signed', () => {
   })
 
   test('an order that was mined is not signed again, whatever the database says about it', async () => {
-    const { make, token, fromAddress } = await protect('replayed')
+    const { make, token, clientId, fromAddress } = await protect('replayed')
     const paid = make('paid-once')
     const authorization = authorize(paid, { by: anna })
     await hand(token, paid, authorization)
@@ -231,7 +233,11 @@ describe('T58 before anything is signed', () => {
     await tx.query("delete from wallet.transfers where id = 'paid-once'")
     await tx.query('set session_replication_role = origin')
     tx.release()
-    expect((await hand(token, paid, authorization)).status).toBe(202)
+    expect(await hand(token, paid, authorization)).toMatchObject({
+      status: 409,
+      body: { details: expect.stringMatching(/^ALREADY_SIGNED: /) },
+    })
+    await forge(clientId, paid, authorization)
     await untilWaits('paid-once', 'ALREADY_SIGNED: ')
     expect(await stateOf(token, 'paid-once')).toMatchObject({ status: 'queued', txHash: null })
     expect(await nonceOf(fromAddress)).toBe(1)

@@ -70,6 +70,23 @@ function orderedOf(row: TransferRow): Ordered {
   }
 }
 
+/** Whether exactly this order was signed before under its id, whatever the database says. */
+export async function wasSigned(
+  store: AuthorityStore | null,
+  { client_id, id, signed_order }: Pick<TransferRow, 'client_id' | 'id' | 'signed_order'>,
+): Promise<boolean> {
+  if (store === null) return false
+  let hash: string
+  try {
+    const { order } = signed_order as Authorization
+    if (order.transferId !== id) return false
+    hash = hashOf(order)
+  } catch {
+    return false
+  }
+  return await store.journal.has(client_id, hash)
+}
+
 /** What is never carried out does not count: `failed` says that the amount has not moved and never will. */
 const sumOfDay = `select coalesce(sum(amount), 0)::text as total from wallet.transfers
   where client_id = $1 and network = $2 and contract_address is not distinct from $3 and status <> 'failed'

@@ -5,7 +5,7 @@ import { hashOf } from '../authority/canonical.ts'
 import { type Ordered, refusalOfOrder } from '../authority/decide.ts'
 import { lockClient, noAuthority, readProtection, refused } from '../authority/protection.ts'
 import type { AuthorityStore } from '../authority/store.ts'
-import { readOrderedLastDay } from '../authority/verify-stored.ts'
+import { readOrderedLastDay, wasSigned } from '../authority/verify-stored.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { badField, notFound, WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
@@ -36,6 +36,11 @@ export async function orderTransfer(
     const until = rows[0]!.now
     if (present === null && authorization !== undefined) throw refused(noAuthority)
     if (present !== null) {
+      // A restored database does not know it. To refuse it would say that the amount has not moved.
+      if (await wasSigned(authorities, { client_id: clientId, id: ordered.id, signed_order: authorization })) {
+        const sentence = `ALREADY_SIGNED: transfer ${ordered.id} was signed before and may have been mined`
+        throw new WalletError(409, 'This order was signed before', sentence)
+      }
       const orderedLastDay = await readOrderedLastDay(tx, clientId, { ...ordered, until })
       const { authority } = present
       const reason = refusalOfOrder({ ordered, authorization, authority, orderedLastDay, now: new Date() })

@@ -3,7 +3,7 @@ import { erc20Abi, type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { toText } from '../authority/refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
-import { claimSigning, refusalOfStored } from '../authority/verify-stored.ts'
+import { claimSigning, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
 import { isContractFault } from '../chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
@@ -56,6 +56,10 @@ async function findUnauthorized(
   try {
     const refused = await refusalOfStored(db, authorities, transfer)
     if (refused === null) return null
+    // `failed` says that the amount has not moved, which nobody knows of an order that was signed before.
+    if (await wasSigned(authorities, transfer)) {
+      return { kind: 'wait', reason: `ALREADY_SIGNED: the order may have been mined; ${toText(refused)}` }
+    }
     const reason = `AUTHORIZATION_REFUSED: ${toText(refused)}`
     return (await failUnsigned(db, transfer, reason)) ? { kind: 'failed', reason } : { kind: 'taken' }
   } catch (error) {
