@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSealer } from './lib/secrets.ts'
 import { createTestDatabase } from './testing/database.ts'
 import { copyEmptyCluster } from './testing/empty-cluster.ts'
 
@@ -280,6 +282,72 @@ describe('strongroom start, on a signal to stop', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
     running = null
   })
+})
+
+describe('strongroom secrets rotate', () => {
+  const next = randomBytes(32).toString('base64')
+  const place = { table: 'vaults', column: 'wallet_service_secret', row: ['v1'] }
+  const readSealed = async () => {
+    const [row] = await query(`select wallet_service_secret as sealed from vaults where id = 'v1'`)
+    return (row as { sealed: Buffer }).sealed
+  }
+  const firstLineOfStart = async (env: Record<string, string>) => {
+    const settings = environment({ DEMO: 'true', PORT: '0', LOG_LEVEL: 'silent', ...env })
+    const node = spawn(process.execPath, [program, 'start'], {
+      env: settings,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    let err = ''
+    node.stderr?.on('data', (text) => {
+      err += text
+    })
+    const outcome = await new Promise<string>((resolve) => {
+      node.once('message', () => resolve('ready'))
+      node.once('exit', (code) => resolve(`ended with ${code}: ${err}`))
+    })
+    if (outcome === 'ready') {
+      node.kill('SIGTERM')
+      await new Promise((resolve) => node.once('exit', resolve))
+    }
+    return outcome
+  }
+
+  it('T60 seals everything under the new key, and the previous one starts no node', async () => {
+    const file = join(dataDir, 'secret-key')
+    const previous = createSealer((await readFile(file, 'utf8')).trim())
+    const sealed = previous.seal(place, 'a-bearer-secret').toString('hex')
+    await query(`insert into vaults (id, code, name, wallet_service_url, wallet_service_secret, created_at, updated_at)
+      values ('v1', 'v1', 'V', 'https://wallet.example.org', '\\x${sealed}', now(), now())`)
+
+    for (const [env, args, fault] of [
+      [{}, ['--previous-file', file], 'STRONGROOM_SECRET_KEY is required: the new key'],
+      [{ STRONGROOM_SECRET_KEY: next }, [], 'STRONGROOM_SECRET_KEY_PREVIOUS (or --previous-file) is required'],
+      [{ STRONGROOM_SECRET_KEY: 'x'.repeat(40) }, ['--previous-file', file], 'STRONGROOM_SECRET_KEY'],
+      [
+        { STRONGROOM_SECRET_KEY: next, STRONGROOM_SECRET_KEY_PREVIOUS: next },
+        [],
+        'is the previous key; make a new one',
+      ],
+      [
+        { STRONGROOM_SECRET_KEY: next, STRONGROOM_SECRET_KEY_PREVIOUS: randomBytes(32).toString('base64') },
+        [],
+        'The previous key is not the key',
+      ],
+    ] as [Record<string, string>, string[], string][]) {
+      const refused = await run(['secrets', 'rotate', ...args], env)
+      expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining(fault) })
+    }
+    expect(await readSealed()).toEqual(Buffer.from(sealed, 'hex'))
+
+    const rotate = () => run(['secrets', 'rotate', '--previous-file', file], { STRONGROOM_SECRET_KEY: next })
+    expect(await rotate()).toMatchObject({ code: 0, out: expect.stringMatching(/^Sealed 1 secrets under the new key/) })
+    expect(await rotate()).toMatchObject({ code: 0, out: 'The database is sealed under this key already.\n' })
+    expect(createSealer(next).open(place, await readSealed())).toBe('a-bearer-secret')
+
+    expect(await firstLineOfStart({})).toMatch(/^ended with 1: STRONGROOM_SECRET_KEY is not the key[^\n]*\n$/)
+    expect(await firstLineOfStart({ STRONGROOM_SECRET_KEY: next })).toBe('ready')
+    expect(await query(`select from audit_records where action = 'secrets.rotated'`)).toHaveLength(1)
+  }, 60_000)
 })
 
 function environment(env: Record<string, string>): Record<string, string> {

@@ -105,6 +105,17 @@ program
   .action(async (options: { json?: true }) => (await openCommands()).reportAudit(options.json === true))
 
 program
+  .command('secrets')
+  .description('what is sealed in the database')
+  .command('rotate')
+  .option('--previous-file <file>', 'file that holds the previous key, instead of STRONGROOM_SECRET_KEY_PREVIOUS')
+  .description(
+    'seal every secret again under STRONGROOM_SECRET_KEY; STRONGROOM_SECRET_KEY_PREVIOUS is the key before it. Stop the ' +
+      'nodes first, and start them with the new key. Exits 1 when a secret opens under neither',
+  )
+  .action(async ({ previousFile }: { previousFile?: string }) => (await openCommands()).rotateSecrets(previousFile))
+
+program
   .command('doctor')
   .option('--json', 'print the result as JSON')
   .option('--alerts', 'print the same as alert rules for Prometheus, and ask nothing')

@@ -68,6 +68,7 @@ describe('settings', () => {
       DATABASE_URL: 'mysql://x',
       STRONGROOM_ADMIN_EMAIL: 'nobody',
       STRONGROOM_SECRET_KEY: 'short',
+      STRONGROOM_SECRET_KEY_PREVIOUS: 'left over',
       SMTP_URL: 'http://mail',
       WALLET_WEBHOOK_SECRET: 'short',
       APPROVAL_TTL_HOURS: '0',
@@ -86,6 +87,7 @@ describe('settings', () => {
       'DATABASE_URL',
       'STRONGROOM_ADMIN_EMAIL',
       'STRONGROOM_SECRET_KEY',
+      'STRONGROOM_SECRET_KEY_PREVIOUS',
       'SMTP_URL',
       'WALLET_WEBHOOK_SECRET',
       'APPROVAL_TTL_HOURS',
@@ -247,6 +249,7 @@ describe('settings', () => {
     expect(settings.filter((setting) => setting.isSecret).map(({ name }) => name)).toEqual([
       'DATABASE_URL',
       'STRONGROOM_SECRET_KEY',
+      'STRONGROOM_SECRET_KEY_PREVIOUS',
       'SMTP_URL',
       'WALLET_WEBHOOK_SECRET',
       'SCREENING_SECRET',

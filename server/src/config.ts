@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { isAddressOrNetwork } from './lib/ip-ranges.ts'
 import { metricsTokenLengthMin, proxyHopsMax } from './lib/limits.ts'
@@ -86,10 +87,7 @@ export function readConfig(env: Environment = process.env): Config {
 
   const webhookSecrets = readWebhookSecrets(reader)
 
-  const secretKey = text('STRONGROOM_SECRET_KEY')
-  requiredOutsideDemo('STRONGROOM_SECRET_KEY')
-  if (secretKey !== null && secretKey.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
-  else refuseWeak('STRONGROOM_SECRET_KEY', [secretKey])
+  const secretKey = readSecretKey(reader)
 
   const adminEmail = text('STRONGROOM_ADMIN_EMAIL')?.toLowerCase() ?? null
   if (adminEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(adminEmail)) {
@@ -209,6 +207,16 @@ function createReader(env: Environment, faults: string[]) {
   }
 }
 
+function readSecretKey({ faults, text, requiredOutsideDemo, refuseWeak }: Reader): string | null {
+  const secretKey = text('STRONGROOM_SECRET_KEY')
+  requiredOutsideDemo('STRONGROOM_SECRET_KEY')
+  if (secretKey !== null && secretKey.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
+  else refuseWeak('STRONGROOM_SECRET_KEY', [secretKey])
+  if (text('STRONGROOM_SECRET_KEY_PREVIOUS') !== null)
+    faults.push('STRONGROOM_SECRET_KEY_PREVIOUS is for "strongroom secrets rotate" only; a node must not have it')
+  return secretKey
+}
+
 function readWebhookSecrets({ demo, faults, list, refuseWeak }: Reader): string[] {
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
   // A list of nothing but commas is as empty as no list (GHSA-xff3-5c9p-2mr4: an empty secret makes credits forgeable).
@@ -317,6 +325,31 @@ export type CommandConfig = Pick<
 export function readCommandConfig(env: Environment = process.env): CommandConfig {
   const names = ['DATABASE_URL', 'DATA_DIR', 'PUBLIC_URL', 'PORT', 'WALLET_ALLOWED_HOSTS']
   return readConfig({ DEMO: 'true', ...Object.fromEntries(names.map((name) => [name, env[name]])) })
+}
+
+/**
+ * The key that the secrets are to be sealed under, and the one that seals them now.
+ * @param previousFile holds the previous key, if the environment does not
+ * @throws ConfigError
+ */
+export async function readSecretKeys(
+  previousFile: string | undefined,
+  env: Environment = process.env,
+): Promise<{ previous: string; next: string }> {
+  const faults: string[] = []
+  const { text, refuseWeak } = createReader(env, faults)
+  const [next, named] = [text('STRONGROOM_SECRET_KEY'), text('STRONGROOM_SECRET_KEY_PREVIOUS')]
+  if (next === null) faults.push('STRONGROOM_SECRET_KEY is required: the new key')
+  else if (next.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
+  else refuseWeak('STRONGROOM_SECRET_KEY', [next])
+  if (named !== null && previousFile !== undefined)
+    faults.push('STRONGROOM_SECRET_KEY_PREVIOUS and --previous-file are given; use one of them')
+  const previous = previousFile === undefined ? named : (await readFile(previousFile, 'utf8')).trim()
+  if (previous === null || previous === '')
+    faults.push('STRONGROOM_SECRET_KEY_PREVIOUS (or --previous-file) is required: the key that seals the database now')
+  if (next !== null && next === previous) faults.push('STRONGROOM_SECRET_KEY is the previous key; make a new one')
+  if (next === null || previous === null || faults.length > 0) throw new ConfigError(faults)
+  return { previous, next }
 }
 
 /** Each setting as the environment has it; of a secret only whether it is set. */

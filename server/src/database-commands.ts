@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCommandConfig } from './config.ts'
+import { readCommandConfig, readSecretKeys } from './config.ts'
 import { connectionsOf, type Db, openDatabase, type Trx } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
@@ -20,6 +20,7 @@ import { verifyAudit } from './modules/record/audit/verify.ts'
 import { verifyRequests } from './modules/rules/approval-requests/compare-record.ts'
 import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { findRunningOrigin } from './running-service.ts'
+import { rotateKey } from './seal-again.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
 const foundDifference = 1
@@ -85,6 +86,23 @@ async function byOperator(trx: Trx, email: string, reason: string): Promise<Offb
 
 export function printSignInLink(email: string): Promise<void> {
   return withDatabase(async (db) => print(await makeSignInLink(db, email)))
+}
+
+export async function rotateSecrets(previousFile: string | undefined): Promise<void> {
+  const keys = await readSecretKeys(previousFile)
+  await withDatabase(async (db) => {
+    const outcome = await inTransaction(db, (trx) =>
+      rotateKey(trx, keys, { operator: nameOfOperator(), now: new Date() }),
+    )
+    if (outcome === null) return print('The database is sealed under this key already.')
+    for (const { table, column, row } of outcome.unreadable) {
+      print(`${table} ${row.join(' ')}: ${column} does not open under the previous key, and was left as it is`)
+    }
+    if (outcome.unreadable.length > 0) process.exitCode = foundDifference
+    print(
+      `Sealed ${outcome.resealed} secrets under the new key. Start the nodes with it, and destroy the previous one.`,
+    )
+  })
 }
 
 export function reportLedger(asJson: boolean): Promise<void> {

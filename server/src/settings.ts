@@ -29,6 +29,12 @@ export const settings: Setting[] = [
     isSecret: true,
   },
   {
+    name: 'STRONGROOM_SECRET_KEY_PREVIOUS',
+    about: 'the key before STRONGROOM_SECRET_KEY; read by "strongroom secrets rotate" only',
+    fallback: '',
+    isSecret: true,
+  },
+  {
     name: 'SMTP_URL',
     about: 'smtps:// or smtp:// (with STARTTLS) server that sends mail; required outside demo mode',
     fallback: '',

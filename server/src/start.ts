@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
@@ -26,6 +25,7 @@ import {
 import { createSealer, newSecret } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { forgetOrigin, recordOrigin } from './running-service.ts'
+import { adoptKey } from './seal-again.ts'
 
 export type RunningServer = {
   url: string
@@ -115,24 +115,37 @@ export async function openDeps(
   const { db, pool } = openDatabase({ url: databaseUrl, onError })
   const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
   const changeSignal = createChangeSignal({ url: databaseUrl, db, log })
+  const sealer = createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir)))
   const deps: Deps = {
     config,
     db,
     slowReads,
     changeSignal,
-    sealer: createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir))),
+    sealer,
     log,
     clock,
     connections: () => connectionsOf(pool),
     publicOrigin: () => config.publicUrl ?? `http://localhost:${config.port}`,
   }
-  await sql`select 1`.execute(db)
-  return {
-    deps,
-    async close() {
-      await changeSignal.close()
-      await Promise.all([db.destroy(), closeSlowReads()])
-    },
+  const close = async () => {
+    await changeSignal.close()
+    await Promise.all([db.destroy(), closeSlowReads()])
+  }
+  try {
+    await adopt(deps)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { deps, close }
+}
+
+/** Seals what an earlier version sealed for no place in particular, once, and refuses another key than that of the database. */
+async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {
+  const { resealed, unreadable } = await inTransaction(db, (trx) => adoptKey(trx, sealer, clock()))
+  if (resealed > 0) log.warn({ resealed }, 'secrets of an earlier version were sealed again')
+  for (const { table, column, row } of unreadable) {
+    log.error({ table, column, row: row.join(' ') }, 'a sealed secret cannot be opened')
   }
 }
 

@@ -852,6 +852,7 @@ export const rowsAfter: Record<string, Rows> = {
       [{ vault_id: 'v1', id: 'k1', address_id: 'a1', token_id: 't1', amount: '1000', created_at: at }],
     ],
   ],
+  '0053-sealing-key': [['sealing_key', [{ key_id: Buffer.alloc(8, 1), sealed_at: at }]]],
 }
 
 function grant(of: Row): Row {

@@ -10,6 +10,8 @@ import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { hashOf } from './authority/canonical.ts'
+import { addClient } from './clients.ts'
+import { openKeyring } from './keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from './testing/database.ts'
 import { controlChain } from './testing/local-chain.ts'
 import { startNodeProxy } from './testing/node-proxy.ts'
@@ -136,6 +138,45 @@ test('T58 T59 the ceremony asks for the digits of the fingerprint', async () => 
     expect((await asked).stdout).toContain('protected is protected by version 1')
   } finally {
     await rm(folder, { recursive: true })
+  }
+})
+
+test('T60 passphrase: the keys stay, the previous passphrase opens nothing, and a process that has it stores no client', async () => {
+  const fresh = await createTestDatabase()
+  const own = { ...environment, DATABASE_URL: fresh.url }
+  const [next, before] = ['another passphrase for the tests', environment.DATABASE_URL!]
+  const pool = new pg.Pool({ connectionString: fresh.url })
+  try {
+    const token = (await run(['client', 'add', 'kept'], own)).stdout.trim()
+    environment.DATABASE_URL = fresh.url
+    let wallet = await serve()
+    const address = await deriveTestAddress(wallet.url, 'm/44/60/0/0', token)
+    await wallet.end('SIGTERM')
+    const late = await openKeyring(pool, passphrase)
+
+    const wrong = { ...own, WALLET_PASSPHRASE: next, WALLET_PASSPHRASE_PREVIOUS: 'not the passphrase' }
+    expect(await run(['passphrase'], wrong)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('WALLET_PASSPHRASE_PREVIOUS does not open the key store'),
+    })
+    const change = { ...own, WALLET_PASSPHRASE: next, WALLET_PASSPHRASE_PREVIOUS: passphrase }
+    expect(await run(['passphrase'], change)).toMatchObject({ code: 0, stdout: 'sealed the keys of 2 clients again\n' })
+    expect(await run(['passphrase'], change)).toMatchObject({ code: 0, stdout: expect.stringContaining('already') })
+
+    expect(await run(['serve'], own)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('WALLET_PASSPHRASE does not open the key store'),
+    })
+    await expect(addClient(pool, late, 'too late')).rejects.toThrow('the passphrase was changed meanwhile')
+    environment.WALLET_PASSPHRASE = next
+    wallet = await serve()
+    expect(await deriveTestAddress(wallet.url, 'm/44/60/0/0', token)).toBe(address)
+    await wallet.end('SIGTERM')
+  } finally {
+    environment.DATABASE_URL = before
+    environment.WALLET_PASSPHRASE = passphrase
+    await pool.end()
+    await fresh.drop()
   }
 })
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type pg from 'pg'
-import { ConfigError, readStoreConfig, readWalletConfig } from './config.ts'
+import { ConfigError, readPassphraseChange, readStoreConfig, readWalletConfig, type StoreConfig } from './config.ts'
 
 // Each command imports what it needs: the libraries of the chain alone take half a second.
 
@@ -59,6 +59,28 @@ client
         }
       }),
     ),
+  )
+
+program
+  .command('passphrase')
+  .option('--previous-file <file>', 'file that holds the previous passphrase, instead of WALLET_PASSPHRASE_PREVIOUS')
+  .description(
+    'seal the keys again under WALLET_PASSPHRASE; WALLET_PASSPHRASE_PREVIOUS is the passphrase before it. Keys and ' +
+      'addresses stay the same; restart the service afterwards',
+  )
+  .action(({ previousFile }: { previousFile?: string }) =>
+    orExit(async () => {
+      const { previous, passphrase, ...store } = await readPassphraseChange(previousFile)
+      await withPool(store, async (pool) => {
+        const { migrate } = await import('./database/migrate.ts')
+        const { changePassphrase } = await import('./keys/keyring.ts')
+        await migrate(pool)
+        const count = await changePassphrase(pool, { previous, next: passphrase })
+        print(
+          count === null ? 'the passphrase opens the key store already' : `sealed the keys of ${count} clients again`,
+        )
+      })
+    }),
   )
 
 program
@@ -181,11 +203,18 @@ async function withStore(
   work: (pool: pg.Pool, passphrase: string, authorityDir: string | undefined) => Promise<void>,
 ): Promise<void> {
   const config = readStoreConfig()
+  await withPool(config, (pool) => work(pool, config.passphrase, config.authorityDir))
+}
+
+async function withPool(
+  { databaseUrl, logLevel }: Pick<StoreConfig, 'databaseUrl' | 'logLevel'>,
+  work: (pool: pg.Pool) => Promise<void>,
+): Promise<void> {
   const { openPool } = await import('./database/open-pool.ts')
   const { openLog } = await import('./log.ts')
-  const pool = openPool(config.databaseUrl, openLog(config.logLevel))
+  const pool = openPool(databaseUrl, openLog(logLevel))
   try {
-    await work(pool, config.passphrase, config.authorityDir)
+    await work(pool)
   } finally {
     await pool.end()
   }

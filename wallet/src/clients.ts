@@ -12,15 +12,29 @@ const mnemonicBits = 256
 export async function ensureClient(pool: pg.Pool, keyring: Keyring, { name, token }: ClientConfig): Promise<void> {
   const id = randomUUID()
   const sealedMnemonic = keyring.sealMnemonic(id, generateMnemonic(wordlist, mnemonicBits))
-  const insertion = pool.query(
-    `insert into wallet.clients (id, name, token_hash, sealed_mnemonic) values ($1, $2, $3, $4)
-     on conflict (name) do update set token_hash = excluded.token_hash`,
-    [id, name, hashToken(token), sealedMnemonic],
-  )
-  await insertion.catch((error: Error & { code?: string }) => {
+  const insertion = pool.query(`${insertClient} on conflict (name) do update set token_hash = excluded.token_hash`, [
+    id,
+    name,
+    hashToken(token),
+    sealedMnemonic,
+    keyring.salt,
+  ])
+  const { rowCount } = await insertion.catch((error: Error & { code?: string }) => {
     if (error.code === uniqueViolation) throw new Error(`the token of the client ${name} belongs to another client`)
     throw error
   })
+  if (rowCount === 0) throw new PassphraseChangedError()
+}
+
+/** A client is not stored when the passphrase was changed since the key store was opened. */
+const insertClient = `
+  insert into wallet.clients (id, name, token_hash, sealed_mnemonic)
+  select $1, $2, $3, $4 from (select from wallet.keyring where salt = $5 for share) k`
+
+export class PassphraseChangedError extends Error {
+  constructor() {
+    super('the passphrase was changed meanwhile; start again with the new one')
+  }
 }
 
 const uniqueViolation = '23505'
@@ -29,12 +43,17 @@ const uniqueViolation = '23505'
 export async function addClient(pool: pg.Pool, keyring: Keyring, name: string): Promise<string | null> {
   const id = randomUUID()
   const token = `srw_${randomBytes(32).toString('base64url')}`
-  const { rowCount } = await pool.query(
-    `insert into wallet.clients (id, name, token_hash, sealed_mnemonic) values ($1, $2, $3, $4)
-     on conflict (name) do nothing`,
-    [id, name, hashToken(token), keyring.sealMnemonic(id, generateMnemonic(wordlist, mnemonicBits))],
-  )
-  return rowCount === 1 ? token : null
+  const { rowCount } = await pool.query(`${insertClient} on conflict (name) do nothing`, [
+    id,
+    name,
+    hashToken(token),
+    keyring.sealMnemonic(id, generateMnemonic(wordlist, mnemonicBits)),
+    keyring.salt,
+  ])
+  if (rowCount === 1) return token
+  const { rows } = await pool.query('select from wallet.clients where name = $1', [name])
+  if (rows.length === 0) throw new PassphraseChangedError()
+  return null
 }
 
 export async function listClients(pool: pg.Pool): Promise<{ name: string; addressCount: number; createdAt: Date }[]> {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import {
   clientTokenLengthMin,
@@ -64,6 +65,27 @@ export function readWalletConfig(environment: Environment = process.env): Wallet
   }
   refuseFaults(faults)
   return config
+}
+
+/**
+ * Reads what the command `passphrase` needs: the passphrase that is to open the key store, and the one that does now.
+ * @param previousFile holds the previous passphrase, if the environment does not
+ */
+export async function readPassphraseChange(
+  previousFile: string | undefined,
+  environment: Environment = process.env,
+): Promise<StoreConfig & { previous: string }> {
+  const faults: string[] = []
+  const config = readStore(environment, faults)
+  const named = environment.WALLET_PASSPHRASE_PREVIOUS || undefined
+  if (named !== undefined && previousFile !== undefined)
+    faults.push('WALLET_PASSPHRASE_PREVIOUS and --previous-file are given; use one of them')
+  const previous =
+    previousFile === undefined ? named : (await readFile(previousFile, 'utf8')).replace(/\r?\n$/, '') || undefined
+  if (previous === undefined) faults.push('WALLET_PASSPHRASE_PREVIOUS (or --previous-file) is required')
+  else if (previous === config.passphrase) faults.push('WALLET_PASSPHRASE is the previous passphrase')
+  refuseFaults(faults)
+  return { ...config, previous: previous! }
 }
 
 /** Reads only what the commands `client` and `migrate` need. */

@@ -877,6 +877,12 @@ export interface Screenings {
   waived_hold_id: string | null;
 }
 
+export interface SealingKey {
+  key_id: Buffer;
+  only_row: Generated<boolean>;
+  sealed_at: Timestamp;
+}
+
 export interface ServiceTokens {
   created_at: Timestamp;
   created_by_id: string;
@@ -1118,6 +1124,7 @@ export interface DB {
   rules_heads: RulesHeads;
   rules_versions: RulesVersions;
   screenings: Screenings;
+  sealing_key: SealingKey;
   service_tokens: ServiceTokens;
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;

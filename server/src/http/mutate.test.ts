@@ -168,8 +168,9 @@ describe('T50 Idempotency-Key', () => {
     const second = await write({ n: 1, how: 'secret' }, 'key-1')
     expect([second.statusCode, second.json()]).toEqual([201, { name: 'robot' }])
     expect(second.headers['idempotency-replayed']).toBe('true')
-    const { rows } = await owner.query('select body from idempotency_keys')
-    expect(test.deps.sealer.open(rows[0].body)).not.toContain('srk_')
+    const { rows } = await owner.query('select caller_id, key, body from idempotency_keys')
+    const place = { table: 'idempotency_keys', column: 'body', row: [rows[0].caller_id, rows[0].key] }
+    expect(test.deps.sealer.open(place, rows[0].body)).not.toContain('srk_')
     expect(await effects()).toEqual([1])
   })
 

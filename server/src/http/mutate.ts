@@ -5,7 +5,7 @@ import { inTransaction, violates } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { type AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
 import { idempotencyKeyLengthMax } from '../lib/limits.ts'
-import { sha256 } from '../lib/secrets.ts'
+import { type Place, sha256 } from '../lib/secrets.ts'
 
 /**
  * The answer to a write. A refusal that writes an audit record is an answer too, and is committed. `secrets` names the
@@ -53,8 +53,11 @@ export async function answerOnce<A extends Answer>(
 ): Promise<Sent<A>> {
   const key = readIdempotencyKey(request)
   if (key === null) return send(reply, serialise(await read(), request.id))
-  const { stored } = await claim(deps.db, scopeOf(request), key)
-  if (stored !== null) return send(reply, replay(deps, stored, fingerprintOf(request)))
+  const callerId = scopeOf(request)
+  const { stored } = await claim(deps.db, callerId, key)
+  if (stored !== null) {
+    return send(reply, replay(deps, stored, { callerId, key, fingerprint: fingerprintOf(request) }))
+  }
   const answer = await read()
   return mutate(deps, request, reply, async () => answer)
 }
@@ -115,7 +118,7 @@ async function once(
     inTransaction(deps.db, async (trx): Promise<Serialised> => {
       const { isFree, stored } = await claim(trx, callerId, key)
       if (!isFree) throw conflict('idempotency_key_in_use', 'A request with this Idempotency-Key is still running')
-      if (stored !== null) return replay(deps, stored, fingerprint)
+      if (stored !== null) return replay(deps, stored, { callerId, key, fingerprint })
       const answer = await work(trx)
       const fresh = serialise(answer, request.id)
       const kept = serialise(withoutSecrets(answer), request.id)
@@ -126,7 +129,10 @@ async function once(
           key,
           fingerprint,
           status: fresh.status,
-          body: deps.sealer.seal(JSON.stringify({ text: kept.text, headers: kept.headers })),
+          body: deps.sealer.seal(
+            placeOfAnswer(callerId, key),
+            JSON.stringify({ text: kept.text, headers: kept.headers }),
+          ),
           created_at: deps.clock(),
         })
         .modifyEnd(prepared)
@@ -156,11 +162,19 @@ async function claim(db: Db | Trx, callerId: string, key: string): Promise<{ isF
   }
 }
 
-function replay(deps: Deps, stored: Stored, fingerprint: Buffer): Serialised {
+type Repeated = { callerId: string; key: string; fingerprint: Buffer }
+
+const placeOfAnswer = (callerId: string, key: string): Place => ({
+  table: 'idempotency_keys',
+  column: 'body',
+  row: [callerId, key],
+})
+
+function replay(deps: Deps, stored: Stored, { callerId, key, fingerprint }: Repeated): Serialised {
   if (!stored.fingerprint.equals(fingerprint)) {
     throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for a different request')
   }
-  const { text, headers } = JSON.parse(deps.sealer.open(stored.body)) as {
+  const { text, headers } = JSON.parse(deps.sealer.open(placeOfAnswer(callerId, key), stored.body)) as {
     text: string | null
     headers: Record<string, string>
   }

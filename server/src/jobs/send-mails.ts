@@ -14,6 +14,7 @@ import { claimMail, deleteMail, type QueuedMail, retryMail } from '../mail/queue
 import { sendMail } from '../mail/send.ts'
 import type { Mail } from '../mail/transport.ts'
 import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
+import { openToken } from '../modules/people/invitations/token.ts'
 import type { PasskeyNotice } from '../modules/people/passkeys/actions.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/people/sign-in/actions.ts'
 import { describeAgent } from '../modules/people/sign-in/devices.ts'
@@ -84,7 +85,7 @@ async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<
 async function composeInvitation(deps: Deps, { vaultId, invitationId }: InvitationMail): Promise<Mail | null> {
   const found = await findInvitationToMail(deps.db, vaultId, invitationId)
   if (found === null) return null
-  const token = deps.sealer.open(found.token_sealed)
+  const token = openToken(deps.sealer, { ...found, vault_id: vaultId, id: invitationId })
   return {
     id: invitationId,
     date: found.created_at,

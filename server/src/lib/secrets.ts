@@ -29,33 +29,89 @@ export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): bo
   return timingSafeEqual(sha256(a), sha256(b))
 }
 
+/**
+ * What a sealed value belongs to: the column of a row, by the values of its primary key. A value opens nowhere else. What is
+ * stored in no table, such as a cursor, has the table ''.
+ */
+export type Place = { table: string; column: string; row: readonly string[] }
+
 /** Encrypts values that must be readable again, by AES-256-GCM under a key derived from STRONGROOM_SECRET_KEY. */
 export type Sealer = {
-  seal(plain: string): Buffer
-  open(sealed: Buffer): string
+  /** Names the key in every sealed value, and tells nothing about it. */
+  keyId: Buffer
+  /** `mark` is given to keep that of the value when it is sealed again (`markOf`). */
+  seal(place: Place, plain: string, mark?: Buffer): Buffer
+  /** @throws SealError for a value of another place, of another key, or of the format before 0053 */
+  open(place: Place, sealed: Buffer): string
+  /** Opens the format before 0053, which names no place. Only what seals again may call it (decision 0043). @throws SealError */
+  openUnbound(sealed: Buffer): string
   /** HMAC-SHA-256 under a separate key; it cannot be computed from a copy of the database. `purpose` separates uses. */
   mac(purpose: string, text: string): Buffer
 }
 
+export class SealError extends Error {}
+
+const sealedVersion = 2
+const keyIdBytes = 8
+const markBytes = 8
+/** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (governance/document.ts). */
+const headBytes = 1 + keyIdBytes + markBytes
+
+/** Whether a value has the present format, under this key or another one. */
+export const isBound = (sealed: Buffer): boolean => sealed.length >= headBytes + 28 && sealed[0] === sealedVersion
+
+export const isSealedBy = (keyId: Buffer, sealed: Buffer): boolean =>
+  isBound(sealed) && sealed.subarray(1, 1 + keyIdBytes).equals(keyId)
+
+/**
+ * Eight bytes that a secret has from the day it is set, also when it is sealed again. Before 0053 a secret was told from
+ * another one by the digest of its sealed bytes; that digest becomes its mark.
+ */
+export const markOf = (sealed: Buffer): Buffer =>
+  isBound(sealed) ? sealed.subarray(1 + keyIdBytes, headBytes) : sha256(sealed).subarray(0, markBytes)
+
 export function createSealer(secretKey: string): Sealer {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'seal', 32))
-  const macKey = Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'mac', 32))
+  const derive = (use: string, bytes: number) => Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', use, bytes))
+  const key = derive('seal', 32)
+  const macKey = derive('mac', 32)
+  const keyId = derive('key id', keyIdBytes)
   return {
-    seal(plain) {
+    keyId,
+    seal(place, plain, mark = randomBytes(markBytes)) {
+      const head = Buffer.concat([Buffer.from([sealedVersion]), keyId, mark])
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(boundTo(place, head))
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), body])
+      return Buffer.concat([head, nonce, cipher.getAuthTag(), body])
     },
-    open(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
-      decipher.setAuthTag(sealed.subarray(12, 28))
-      return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8')
+    open(place, sealed) {
+      if (!isBound(sealed)) throw new SealError(`${nameOf(place)} is not sealed in the present format`)
+      if (!isSealedBy(keyId, sealed)) throw new SealError(`${nameOf(place)} is sealed under another key`)
+      const head = sealed.subarray(0, headBytes)
+      return decrypt(key, sealed.subarray(headBytes), place, boundTo(place, head))
     },
+    openUnbound: (sealed) => decrypt(key, sealed, null, Buffer.alloc(0)),
     mac: (purpose, text) =>
       createHmac('sha256', macKey)
         .update(JSON.stringify([purpose, text]))
         .digest(),
+  }
+}
+
+const boundTo = ({ table, column, row }: Place, head: Buffer): Buffer =>
+  Buffer.concat([head, Buffer.from(JSON.stringify([table, column, ...row]))])
+
+const nameOf = ({ table, column, row }: Place): string => `${table} ${row.join(' ')} ${column}`.trim()
+
+function decrypt(key: Buffer, sealed: Buffer, place: Place | null, aad: Buffer): string {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 })
+    decipher.setAAD(aad).setAuthTag(sealed.subarray(12, 28))
+    return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8')
+  } catch {
+    throw new SealError(
+      `${place === null ? 'A sealed value' : nameOf(place)} does not open: it was sealed for something else`,
+    )
   }
 }
 

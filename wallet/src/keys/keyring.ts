@@ -3,11 +3,17 @@ import { HDKey } from '@scure/bip32'
 import { mnemonicToSeed } from '@scure/bip39'
 import type pg from 'pg'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { type ParsedPath, toBip32Path } from './derivation-path.ts'
 import { seal, stretchPassphrase, unseal } from './seal.ts'
 
 /** The opened key store: it seals new mnemonics and makes the signing account of a client's path. */
 export type Keyring = {
+  /**
+   * The salt of the passphrase. A client is stored only while the key store still has it: a mnemonic under an old passphrase
+   * would be lost with the process that made it.
+   */
+  salt: Buffer
   sealMnemonic(clientId: string, mnemonic: string): Buffer
   account(clientId: string, path: ParsedPath): Promise<PrivateKeyAccount>
 }
@@ -16,7 +22,7 @@ class WrongPassphraseError extends Error {}
 
 /** Opens the key store with the passphrase, or creates it on the first start; throws WrongPassphraseError. */
 export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Keyring> {
-  const key = await openKey(pool, passphrase)
+  const { key, salt } = await openKey(pool, passphrase)
   const roots = new Map<string, Promise<HDKey>>()
 
   async function readRoot(clientId: string): Promise<HDKey> {
@@ -29,6 +35,7 @@ export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Ke
   }
 
   return {
+    salt,
     sealMnemonic: (clientId, mnemonic) => seal(key, clientBinding(clientId), mnemonic),
     async account(clientId, path) {
       let root = roots.get(clientId)
@@ -59,7 +66,9 @@ const checkText = 'strongroom wallet key store'
 const checkBinding = 'keyring'
 const clientBinding = (clientId: string) => `client ${clientId}`
 
-async function openKey(pool: pg.Pool, passphrase: string): Promise<Buffer> {
+type OpenKey = { key: Buffer; salt: Buffer }
+
+async function openKey(pool: pg.Pool, passphrase: string): Promise<OpenKey> {
   const existing = await findKeyringRow(pool)
   if (existing) return await checkedKey(existing, passphrase)
   const salt = randomBytes(32)
@@ -68,7 +77,7 @@ async function openKey(pool: pg.Pool, passphrase: string): Promise<Buffer> {
     'insert into wallet.keyring (salt, scrypt_cost, sealed_check) values ($1, $2, $3) on conflict do nothing',
     [salt, scryptCost, seal(key, checkBinding, checkText)],
   )
-  if (rowCount === 1) return key
+  if (rowCount === 1) return { key, salt }
   // Another process created the key store at the same moment; its salt is used.
   return await checkedKey((await findKeyringRow(pool))!, passphrase)
 }
@@ -80,12 +89,57 @@ async function findKeyringRow(pool: pg.Pool): Promise<KeyringRow | undefined> {
   return rows[0]
 }
 
-async function checkedKey(row: KeyringRow, passphrase: string): Promise<Buffer> {
+async function checkedKey(row: KeyringRow, passphrase: string, name = 'WALLET_PASSPHRASE'): Promise<OpenKey> {
   const key = await stretchPassphrase(passphrase, row.salt, row.scrypt_cost)
   try {
     unseal(key, checkBinding, row.sealed_check)
   } catch {
-    throw new WrongPassphraseError('WALLET_PASSPHRASE does not open the key store in this database')
+    throw new WrongPassphraseError(`${name} does not open the key store in this database`)
   }
-  return key
+  return { key, salt: row.salt }
+}
+
+/**
+ * Seals the mnemonic of every client again under a new passphrase, all or none. The keys and addresses stay the same. A
+ * process that runs holds opened keys, and goes on with them until it is restarted.
+ * @returns the number of clients; null when the new passphrase opens the key store already
+ * @throws WrongPassphraseError
+ */
+export async function changePassphrase(
+  pool: pg.Pool,
+  { previous, next }: { previous: string; next: string },
+): Promise<number | null> {
+  return await inTransaction(pool, async (tx) => {
+    // Whoever stores a client now is waited for (clients.ts), and is refused afterwards.
+    const { rows } = await tx.query<KeyringRow>('select salt, scrypt_cost, sealed_check from wallet.keyring for update')
+    const row = rows[0]
+    if (!row) throw new WrongPassphraseError('there is no key store in this database')
+    if (await opens(row, next)) return null
+    const { key: previousKey } = await checkedKey(row, previous, 'WALLET_PASSPHRASE_PREVIOUS')
+    const salt = randomBytes(32)
+    const key = await stretchPassphrase(next, salt, scryptCost)
+    await tx.query('update wallet.keyring set salt = $1, scrypt_cost = $2, sealed_check = $3', [
+      salt,
+      scryptCost,
+      seal(key, checkBinding, checkText),
+    ])
+    const clients = await tx.query<{ id: string; sealed_mnemonic: Buffer }>(
+      'select id, sealed_mnemonic from wallet.clients order by id',
+    )
+    for (const { id, sealed_mnemonic: sealed } of clients.rows) {
+      const mnemonic = unseal(previousKey, clientBinding(id), sealed)
+      await tx.query('update wallet.clients set sealed_mnemonic = $2 where id = $1', [
+        id,
+        seal(key, clientBinding(id), mnemonic),
+      ])
+    }
+    return clients.rows.length
+  })
+}
+
+async function opens(row: KeyringRow, passphrase: string): Promise<boolean> {
+  return await checkedKey(row, passphrase).then(
+    () => true,
+    () => false,
+  )
 }

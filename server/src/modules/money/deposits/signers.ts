@@ -7,6 +7,7 @@ import { eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
 import { splitList } from '../../../lib/secrets.ts'
 import { isSignedBy, readSignature, type SignedWebhook } from '../../../lib/webhook-signature.ts'
 import { listSealedWebhookSecrets } from '../../vaults/vaults/queries.ts'
+import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
 import type { ArrivalAnswer } from './actions.ts'
 
 type Decided = Exclude<ArrivalAnswer, { needsVaultSecret: unknown }>
@@ -101,7 +102,7 @@ function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<stri
 /** A secret that cannot be decrypted signs nothing, and does not affect the other vaults. */
 function openSecrets(deps: Deps, vaultId: string, sealed: Buffer): string[] {
   try {
-    return splitList(deps.sealer.open(sealed))
+    return splitList(openSecret(deps.sealer, vaultId, 'wallet_webhook_secret', sealed))
   } catch (error) {
     deps.log.error({ err: error, vaultId }, 'webhook secret cannot be opened')
     return []

@@ -10,6 +10,7 @@ import {
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
 import { mayCredit } from './authority.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
@@ -131,7 +132,10 @@ describe('T66 a vault with a webhook secret of its own', () => {
 
   it('T66 a secret that cannot be opened takes nothing from the other vaults', async () => {
     const address = await addressOf(vaultA)
+    // As the role of the service cannot store it: neither is it of the present format.
+    await bench.sql('alter table vaults disable trigger webhook_secret_sealed')
     await bench.sql(`update vaults set wallet_webhook_secret = '\\x00' where id = $1`, [vaultB.id])
+    await bench.sql('alter table vaults enable trigger webhook_secret_sealed')
     expect((await send(eventTo(address.address), secretOfA)).body.outcome).toBe('credited')
     expect((await send(eventTo(address.address), secretOfB)).status).toBe(401)
     await setSecret(vaultB, secretOfB)
@@ -215,7 +219,7 @@ describe('T66 the secret itself', () => {
     expect(JSON.stringify(answer.body)).not.toContain(secret)
     const [row] = await bench.sql('select wallet_webhook_secret as sealed from vaults where id = $1', [vaultB.id])
     expect(row!.sealed.includes(secret)).toBe(false)
-    expect(bench.test.deps.sealer.open(row!.sealed)).toBe(secret)
+    expect(openSecret(bench.test.deps.sealer, vaultB.id, 'wallet_webhook_secret', row!.sealed)).toBe(secret)
     const records = await bench.sql(
       `select content::text as content from audit_records where action = 'vault.updated' and target_id = $1`,
       [vaultB.id],
@@ -232,8 +236,9 @@ describe('T66 the secret itself', () => {
       vault: { code: 'born-with', name: 'Born with', walletServiceUrl: 'https://wallet.example.org', ...body },
       routes: { network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] } },
     })
-    const [row] = await bench.sql(`select wallet_webhook_secret as sealed from vaults where code = 'born-with'`)
-    expect([status, bench.test.deps.sealer.open(row!.sealed)]).toEqual([201, body.walletWebhookSecret])
+    const [row] = await bench.sql(`select id, wallet_webhook_secret as sealed from vaults where code = 'born-with'`)
+    const kept = openSecret(bench.test.deps.sealer, row!.id, 'wallet_webhook_secret', row!.sealed)
+    expect([status, kept]).toEqual([201, body.walletWebhookSecret])
   })
 })
 

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../lib/errors.ts'
-import type { Sealer } from '../../../lib/secrets.ts'
+import type { Place, Sealer } from '../../../lib/secrets.ts'
 
 /** Where a reader of changes is: a snapshot of the database, and when it was taken. */
 export type ChangeCursor = { snapshot: string; takenAt: Date }
@@ -14,13 +14,15 @@ const paddedLength = 512
 export function encodeChangeCursor(sealer: Sealer, { snapshot, takenAt }: ChangeCursor): string {
   const text = JSON.stringify([snapshot, takenAt.getTime()])
   const padded = text.padEnd(Math.ceil(text.length / paddedLength) * paddedLength)
-  return sealer.seal(padded).toString('base64url')
+  return sealer.seal(place, padded).toString('base64url')
 }
+
+const place: Place = { table: '', column: 'cursor of changes', row: [] }
 
 /** @throws 400 when the cursor is not one of ours */
 export function decodeChangeCursor(sealer: Sealer, cursor: string): ChangeCursor {
   try {
-    const [snapshot, takenAt] = JSON.parse(sealer.open(Buffer.from(cursor, 'base64url'))) as [string, number]
+    const [snapshot, takenAt] = JSON.parse(sealer.open(place, Buffer.from(cursor, 'base64url'))) as [string, number]
     if (!/^\d+:\d+:[\d,]*$/.test(snapshot)) throw new TypeError('not a snapshot')
     return { snapshot, takenAt: new Date(takenAt) }
   } catch {

@@ -13,6 +13,7 @@ import { publishing } from '../../rules/governance/versions.ts'
 import { insertMemberships } from '../../rules/policies/queries.ts'
 import { findInvitation, type InvitationRow, listInvitableGroups } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
+import { placeOfToken } from './token.ts'
 
 /**
  * Invites an e-mail address into groups of one vault and has the invitation mailed.
@@ -36,7 +37,7 @@ export async function createInvitation(
       id,
       email,
       token_hash: sha256(token),
-      token_sealed: deps.sealer.seal(token),
+      token_sealed: deps.sealer.seal(placeOfToken(vaultId, id), token),
       created_by_id: caller.userId,
       created_at: now,
       updated_at: now,

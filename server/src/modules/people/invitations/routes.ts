@@ -10,6 +10,7 @@ import { createInvitation, revokeInvitation } from './actions.ts'
 import { toInvitation, toInvitationWithToken } from './present.ts'
 import { findInvitation, listInvitations } from './queries.ts'
 import { CreateInvitation, Invitation, InvitationQuery } from './schema.ts'
+import { openToken } from './token.ts'
 
 export function invitationRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Invitations')
@@ -50,7 +51,7 @@ export function invitationRoutes(app: App, deps: Deps): void {
     },
     async (db, { caller, params }) => {
       const row = orNotFound(await findInvitation(db, caller.userId, params.id), 'Invitation')
-      return toInvitationWithToken(row, deps.sealer.open(row.token_sealed))
+      return toInvitationWithToken(row, openToken(deps.sealer, row))
     },
   )
 

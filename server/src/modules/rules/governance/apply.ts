@@ -3,19 +3,16 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { applyEach, type Change, type ChangeContext, type Governed } from './actions.ts'
+import { applyEach, type ChangeContext, type Governed } from './actions.ts'
 import { type Direction, directionOf } from './direction.ts'
 import { readRules } from './document.ts'
 import type { RulesDocument } from './document-schema.ts'
 import { approverGroupOf, assertQuorum } from './quorum.ts'
-import { revealSecrets } from './secrets.ts'
+import { type HiddenChanges, revealSecrets } from './secrets.ts'
 import { lockRules, publishRules } from './versions.ts'
 
 /** What a transaction that changes rules works with. */
 export type Engine = { deps: Deps; governed: Governed }
-
-/** Changes as they are stored. */
-export type HiddenChanges = { changes: Change[]; secrets: Buffer | null }
 
 /**
  * What the changes would make of the rules: they are carried out and rolled back.
@@ -24,13 +21,13 @@ export type HiddenChanges = { changes: Change[]; secrets: Buffer | null }
 export async function tryChanges(
   trx: Trx,
   { deps, governed }: Engine,
-  { changes, secrets }: HiddenChanges,
+  hidden: HiddenChanges,
   context: ChangeContext,
 ): Promise<{ baseVersion: number; document: RulesDocument; direction: Direction }> {
   const vaultId = context.member.vault.id
   const { number: baseVersion, document: before } = await lockRules(trx, vaultId, context.now)
   const document = await undone(trx, async () => {
-    await applyEach(trx, governed, revealSecrets(deps.sealer, changes, secrets), context)
+    await applyEach(trx, governed, revealSecrets(deps.sealer, vaultId, hidden), context)
     const after = await readRules(trx, vaultId)
     await assertStillGovernable(trx, vaultId, before, after)
     return after
@@ -42,16 +39,20 @@ export async function tryChanges(
 export async function applyChanges(
   trx: Trx,
   { deps, governed }: Engine,
-  { changes, secrets, changeSetId }: HiddenChanges & { changeSetId: string },
+  hidden: HiddenChanges,
   context: ChangeContext,
 ): Promise<{ number: number; direction: Direction }> {
   const { member, now } = context
   const vaultId = member.vault.id
   const { document: before } = await lockRules(trx, vaultId, now)
-  await applyEach(trx, governed, revealSecrets(deps.sealer, changes, secrets), context)
-  const { number, document: after } = await publishRules(trx, vaultId, { actorId: member.userId, changeSetId, now })
+  await applyEach(trx, governed, revealSecrets(deps.sealer, vaultId, hidden), context)
+  const { number, document: after } = await publishRules(trx, vaultId, {
+    actorId: member.userId,
+    changeSetId: hidden.id,
+    now,
+  })
   await assertStillGovernable(trx, vaultId, before, after)
-  await endOutdated(trx, vaultId, { number, exceptId: changeSetId, now })
+  await endOutdated(trx, vaultId, { number, exceptId: hidden.id, now })
   return { number, direction: directionOf(before, after) }
 }
 

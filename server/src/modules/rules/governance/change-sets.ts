@@ -11,13 +11,13 @@ import { announceVaultChange, quote } from '../../record/notifications/announce.
 import { requestAction } from '../approval-requests/request.ts'
 import { cancelRequest } from '../approval-requests/vote.ts'
 import type { Change } from './actions.ts'
-import { type Engine, type HiddenChanges, outdated, tryChanges } from './apply.ts'
+import { type Engine, outdated, tryChanges } from './apply.ts'
 import { differencesOf, namesOf } from './difference.ts'
 import type { Direction } from './direction.ts'
 import type { RulesDocument } from './document-schema.ts'
 import { rulesExecutor } from './executor.ts'
 import { countWaiting, type LockedChangeSet, lockChangeSet } from './queries.ts'
-import { hideSecrets } from './secrets.ts'
+import { type HiddenChanges, hideSecrets } from './secrets.ts'
 import { findVersion, newestNumber } from './versions.ts'
 
 type Asked = { member: Member; now: Date; probed: unknown }
@@ -32,9 +32,10 @@ function assertDraftable({ governed }: Engine, { changes }: Draft): void {
 /** @throws the errors of the changes */
 export async function createChangeSet(trx: Trx, engine: Engine, draft: Draft, asked: Asked): Promise<string> {
   assertDraftable(engine, draft)
-  const hidden = hideSecrets(engine.deps.sealer, draft.changes)
+  const id = newId(asked.now)
+  const hidden = hideSecrets(engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
   const tried = await tryChanges(trx, engine, hidden, asked)
-  const id = await insertChangeSet(trx, { ...hidden, ...tried, title: draft.title, isDirect: false }, asked)
+  await insertChangeSet(trx, { ...hidden, ...tried, title: draft.title, isDirect: false }, asked)
   const target = { type: 'change_set', id }
   await audit(trx, byMember(asked), 'change_set.created', target, describe(draft.title, hidden, tried))
   return id
@@ -54,16 +55,14 @@ export async function insertChangeSet(
   trx: Trx,
   set: HiddenChanges & Tried & { title: string; isDirect: boolean },
   { member, now }: Pick<Asked, 'member' | 'now'>,
-): Promise<string> {
-  const id = newId(now)
+): Promise<void> {
   await sql`
     insert into change_sets (vault_id, id, title, status, is_direct, author_id, base_version, changes, secrets, document,
       direction, created_at, updated_at)
-    values (${member.vault.id}, ${id}, ${set.title}, 'draft', ${set.isDirect}, ${member.userId}, ${set.baseVersion},
+    values (${member.vault.id}, ${set.id}, ${set.title}, 'draft', ${set.isDirect}, ${member.userId}, ${set.baseVersion},
       ${JSON.stringify(set.changes)}, ${set.secrets}, ${JSON.stringify(set.document)}, ${set.direction}, ${now}, ${now})`.execute(
     trx,
   )
-  return id
 }
 
 /** @throws 404, 403 for everybody but its author, 409 unless it is a draft */
@@ -75,8 +74,8 @@ export async function updateChangeSet(
 ): Promise<void> {
   await lockDraft(trx, id, asked.member)
   assertDraftable(engine, draft)
-  const hidden = hideSecrets(engine.deps.sealer, draft.changes)
-  await redraft(trx, { id, title: draft.title, ...hidden }, await tryChanges(trx, engine, hidden, asked), asked)
+  const hidden = hideSecrets(engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
+  await redraft(trx, { title: draft.title, ...hidden }, await tryChanges(trx, engine, hidden, asked), asked)
 }
 
 /** Drafts it again on the newest version; one that was submitted is a draft again. @throws as `updateChangeSet` */
@@ -87,12 +86,7 @@ export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, aske
   await redraft(trx, set, await tryChanges(trx, engine, set, asked), asked)
 }
 
-async function redraft(
-  trx: Trx,
-  set: HiddenChanges & { id: string; title: string },
-  tried: Tried,
-  asked: Asked,
-): Promise<void> {
+async function redraft(trx: Trx, set: HiddenChanges & { title: string }, tried: Tried, asked: Asked): Promise<void> {
   const { member, now } = asked
   await sql`
     update change_sets set title = ${set.title}, status = 'draft', base_version = ${tried.baseVersion},
@@ -124,7 +118,7 @@ export async function submitChangeSet(
 export async function askForVotes(
   trx: Trx,
   engine: Engine,
-  set: HiddenChanges & Pick<LockedChangeSet, 'id' | 'title' | 'base_version' | 'direction'>,
+  set: HiddenChanges & Pick<LockedChangeSet, 'title' | 'base_version' | 'direction'>,
   { member, now, fetched = null }: Pick<Asked, 'member' | 'now'> & { fetched?: unknown[] | null },
 ): Promise<{ request: string } | { applied: true }> {
   const vaultId = member.vault.id

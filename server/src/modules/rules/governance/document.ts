@@ -67,11 +67,14 @@ const categories = (vaultId: string) => sql`(
       from category_approvers a where a.vault_id = c.vault_id and a.category_id = c.id)) order by c.key collate "C"), '[]')
   from operation_categories c where c.vault_id = ${vaultId} and c.approval_scope <> 'none')`
 
-/** A fingerprint is of the sealed secret, which is other bytes each time it is sealed: it tells nothing about the secret. */
+/**
+ * A fingerprint is the mark of the sealed secret (lib/secrets.ts): random bytes that it gets when it is set, so they tell nothing
+ * about it, and that it keeps when it is sealed again.
+ */
 const wallet = (vaultId: string) => sql`(
   select json_build_object('url', v.wallet_service_url,
-    'secretFingerprint', left(encode(sha256(v.wallet_service_secret), 'hex'), 16),
-    'webhookSecretFingerprint', left(encode(sha256(v.wallet_webhook_secret), 'hex'), 16))
+    'secretFingerprint', encode(substr(v.wallet_service_secret, 10, 8), 'hex'),
+    'webhookSecretFingerprint', encode(substr(v.wallet_webhook_secret, 10, 8), 'hex'))
   from vaults v where v.id = ${vaultId})`
 
 const tokens = (vaultId: string) => sql`(

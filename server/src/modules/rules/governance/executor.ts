@@ -11,6 +11,7 @@ import type { Change } from './actions.ts'
 import { applyChanges, type Engine } from './apply.ts'
 import type { Direction } from './direction.ts'
 import { lockChangeSet, readGovernance } from './queries.ts'
+import type { HiddenChanges } from './secrets.ts'
 import { newestNumber } from './versions.ts'
 
 /** What is voted on: the whole of the changes, not their id. */
@@ -92,17 +93,17 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
 export const noLongerAdministrator = () =>
   conflict('initiator_lost_permission', 'The author of the change set no longer administers the vault')
 
-type Marked = { id: string; changes: Change[]; secrets: Buffer | null; direction: Direction }
+type Marked = HiddenChanges & { direction: Direction }
 
 /** Applies approved changes in this transaction, and nothing else than what was approved. */
 export async function applyAndMark(
   trx: Trx,
   engine: Engine,
-  { id, direction, ...hidden }: Marked,
+  { direction, ...hidden }: Marked,
   context: Parameters<typeof applyChanges>[3],
 ): Promise<void> {
   const { member, now } = context
-  const done = await applyChanges(trx, engine, { ...hidden, changeSetId: id }, context)
+  const done = await applyChanges(trx, engine, hidden, context)
   if (done.direction === 'loosening' && direction === 'tightening') {
     throw conflict(
       'changed_concurrently',
@@ -112,7 +113,7 @@ export async function applyAndMark(
   await sql`
     update change_sets set status = 'applied', applied_version = ${done.number}, resolved_at = ${now},
       updated_at = ${now}
-    where vault_id = ${member.vault.id} and id = ${id}`.execute(trx)
+    where vault_id = ${member.vault.id} and id = ${hidden.id}`.execute(trx)
 }
 
 type Scheduled = { vaultId: string; id: string; title: string; authorId: string; applyAt: Date; now: Date }

@@ -5,6 +5,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { Answer } from '../../../http/mutate.ts'
 import { accepted } from '../../../http/mutate.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { newId } from '../../../lib/ids.ts'
 import { readRequest } from '../approval-requests/gate.ts'
 import { joinVaultRole } from '../policies/vault-role.ts'
 import type { Change } from './actions.ts'
@@ -71,16 +72,16 @@ async function openAlone(
   { deps }: Pick<Engine, 'deps'>,
   { member, now, change, before, after, number }: Opening,
 ): Promise<string> {
-  const hidden = hideSecrets(deps.sealer, [change])
+  const hidden = hideSecrets(deps.sealer, member.vault.id, { id: newId(now), changes: [change] })
   const direction = directionOf(before, after)
   const title = namesOf(differencesOf(before, after)).slice(0, titleLengthMax)
   const set = { ...hidden, baseVersion: number, document: after, direction, title, isDirect: true }
-  const id = await insertChangeSet(trx, set, { member, now })
+  await insertChangeSet(trx, set, { member, now })
   const outcome = await askForVotes(
     trx,
     // Nothing is applied here: governance is on.
     { deps, governed: notHere },
-    { ...hidden, id, title, base_version: number, direction },
+    { ...hidden, title, base_version: number, direction },
     { member, now },
   )
   if ('applied' in outcome) throw new Error('A change that needs votes was applied without them')

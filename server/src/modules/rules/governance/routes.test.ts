@@ -5,6 +5,7 @@ import {
   createGovernanceBench,
   type GovernanceBench,
 } from '../../../testing/governance-bench.ts'
+import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
 import { hashOfRules } from './document.ts'
 
 let bench: GovernanceBench
@@ -225,8 +226,10 @@ describe('governance', () => {
     const asked = await bench.vault.admin.patch(bench.url, { walletServiceSecret: 'another-secret-of-the-wallet' })
     const done = await bench.approve(bench.admins[1]!, asked.body.request.id)
     expect(done.body.status, JSON.stringify(done.body)).toBe('applied')
-    const [row] = await bench.sql('select wallet_service_secret from vaults')
-    expect(bench.test.deps.sealer.open(row!.wallet_service_secret as Buffer)).toBe('another-secret-of-the-wallet')
+    const [row] = await bench.sql('select id, wallet_service_secret as sealed from vaults')
+    const { id, sealed } = row as { id: string; sealed: Buffer }
+    const kept = openSecret(bench.test.deps.sealer, id, 'wallet_service_secret', sealed)
+    expect(kept).toBe('another-secret-of-the-wallet')
   })
 
   test('a token that the platform enables is withheld until the vault accepts it', async () => {

@@ -38,8 +38,8 @@ export async function createVault(
       name,
       description: vault.description ?? null,
       wallet_service_url: walletServiceUrl,
-      wallet_service_secret: sealed(sealer, vault.walletServiceSecret ?? null),
-      wallet_webhook_secret: sealed(sealer, vault.walletWebhookSecret ?? null),
+      wallet_service_secret: sealed(sealer, id, 'wallet_service_secret', vault.walletServiceSecret ?? null),
+      wallet_webhook_secret: sealed(sealer, id, 'wallet_webhook_secret', vault.walletWebhookSecret ?? null),
       created_at: now,
       updated_at: now,
     })
@@ -91,8 +91,8 @@ export async function updateVault(
       description: body.description,
       logo_uri: body.logoUri,
       wallet_service_url: body.walletServiceUrl,
-      wallet_service_secret: sealed(sealer, walletServiceSecret),
-      wallet_webhook_secret: sealed(sealer, walletWebhookSecret),
+      wallet_service_secret: sealed(sealer, id, 'wallet_service_secret', walletServiceSecret),
+      wallet_webhook_secret: sealed(sealer, id, 'wallet_webhook_secret', walletWebhookSecret),
       updated_at: by.now,
     })
     .where('id', '=', id)
@@ -134,9 +134,12 @@ async function probeWallet(
   const newestAddressId = await findNewestAddressId(trx, vault.id)
   if (newestAddressId === null) return null
   if (probed === null) {
-    const secret = walletServiceSecret === undefined ? vault.wallet_service_secret : sealed(sealer, walletServiceSecret)
+    const secret =
+      walletServiceSecret === undefined
+        ? vault.wallet_service_secret
+        : sealed(sealer, vault.id, 'wallet_service_secret', walletServiceSecret)
     throw new ProbeNeededError({
-      wallet: { wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
+      wallet: { id: vault.id, wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
       replaces: { ...vault, newestAddressId },
       samples: await pickSamples(trx, vault.id),
     })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, fixtureRoutes, type VaultFixture } from '../../../testing/fixtures.ts'
+import { openSecret } from './wallet-settings.ts'
 
 let test: TestApp
 let vault: VaultFixture
@@ -382,7 +383,7 @@ describe('changing a vault', () => {
     expect(JSON.stringify(changed.body)).not.toContain('ecret')
     const row = await test.deps.db.selectFrom('vaults').selectAll().where('id', '=', draft.id).executeTakeFirstOrThrow()
     expect(row.wallet_service_secret!.includes(secret)).toBe(false)
-    expect(test.deps.sealer.open(row.wallet_service_secret!)).toBe(secret)
+    expect(openSecret(test.deps.sealer, draft.id, 'wallet_service_secret', row.wallet_service_secret!)).toBe(secret)
     const records = await test.deps.db
       .selectFrom('audit_records')
       .select('content')

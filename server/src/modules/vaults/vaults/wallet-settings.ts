@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { faultOfWebhookSecrets } from '../../../lib/secret-strength.ts'
-import { splitList } from '../../../lib/secrets.ts'
+import { type Place, splitList } from '../../../lib/secrets.ts'
 import { createWalletClient, dispatcherOf, type WalletClient } from '../../registry/wallet-service/client.ts'
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
@@ -26,12 +26,23 @@ export function faultsOfWallet(
   return faults
 }
 
-/** A secret as it is stored; null stays null, and undefined (it does not change) undefined. */
+type SecretColumn = 'wallet_service_secret' | 'wallet_webhook_secret'
+
+const placeOf = (vaultId: string, column: SecretColumn): Place => ({ table: 'vaults', column, row: [vaultId] })
+
+/** A secret of a vault as it is stored; null stays null, and undefined (it does not change) undefined. */
 export function sealed<None extends null | undefined>(
   sealer: Deps['sealer'],
+  vaultId: string,
+  column: SecretColumn,
   secret: string | None,
-): ReturnType<Deps['sealer']['seal']> | None {
-  return typeof secret === 'string' ? sealer.seal(secret) : secret
+): Buffer | None {
+  return typeof secret === 'string' ? sealer.seal(placeOf(vaultId, column), secret) : secret
+}
+
+/** @throws SealError */
+export function openSecret(sealer: Deps['sealer'], vaultId: string, column: SecretColumn, secret: Buffer): string {
+  return sealer.open(placeOf(vaultId, column), secret)
 }
 
 /**
@@ -51,13 +62,14 @@ export function faultOfWalletUrl(text: string): string | null {
 }
 
 /** Where the wallet service of a vault is, and its sealed secret. */
-export type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
+export type WalletOfVault = { id: string; wallet_service_url: string; wallet_service_secret: Buffer | null }
 
 /** The client for the wallet service of a vault, with the connection guard of the settings. */
 export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
+  const secret = vault.wallet_service_secret
   return createWalletClient({
     url: vault.wallet_service_url,
-    secret: vault.wallet_service_secret === null ? null : deps.sealer.open(vault.wallet_service_secret),
+    secret: secret === null ? null : openSecret(deps.sealer, vault.id, 'wallet_service_secret', secret),
     dispatcher: dispatcherOf(deps.config),
   })
 }
@@ -90,5 +102,5 @@ export function isSameWallet(one: WalletOfVault, other: WalletOfVault): boolean 
 }
 
 function selectWallet(db: Db | Trx, vaultId: string) {
-  return db.selectFrom('vaults').select(['wallet_service_url', 'wallet_service_secret']).where('id', '=', vaultId)
+  return db.selectFrom('vaults').select(['id', 'wallet_service_url', 'wallet_service_secret']).where('id', '=', vaultId)
 }

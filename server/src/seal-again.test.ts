@@ -1,0 +1,215 @@
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from './db/transaction.ts'
+import { createSealer, markOf, type Place, SealError } from './lib/secrets.ts'
+import { readRules } from './modules/rules/governance/document.ts'
+import { openSecret, walletOfVault } from './modules/vaults/vaults/wallet-settings.ts'
+import { adoptKey, rotateKey, sealedColumns } from './seal-again.ts'
+import { createVaultFixture, type VaultFixture } from './testing/fixtures.ts'
+import { createGovernanceBench, type GovernanceBench } from './testing/governance-bench.ts'
+
+const key = 'a test key that is long enough to pass'
+const nextKey = 'another test key that is long enough'
+
+let bench: GovernanceBench
+let other: VaultFixture
+
+beforeAll(async () => {
+  bench = await createGovernanceBench()
+  other = await createVaultFixture(bench.test, { code: 'other-vault' })
+})
+afterAll(() => bench.close())
+
+/** The format before 0053, written from its description: nonce, tag and text, bound to nothing. */
+function sealOld(secretKey: string, plain: string): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv(
+    'aes-256-gcm',
+    Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'seal', 32)),
+    nonce,
+  )
+  const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), text])
+}
+
+/** As the owner of the database, past the check of the present key. */
+async function write({ table, column, row }: Place, sealed: Buffer): Promise<void> {
+  const { key: names } = sealedColumns.find((one) => one.table === table && one.column === column)!
+  const where = names.map((name, i) => `${name} = $${i + 2}`).join(' and ')
+  await bench.sql(`alter table ${table} disable trigger user`)
+  await bench.sql(`update ${table} set ${column} = $1 where ${where}`, [sealed, ...row])
+  await bench.sql(`alter table ${table} enable trigger user`)
+}
+
+type Stored = { place: Place; sealed: Buffer }
+
+async function listSealed(): Promise<Stored[]> {
+  const all: Stored[] = []
+  for (const { table, column, key: names } of sealedColumns) {
+    const rows = await bench.sql(
+      `select array[${names.join(', ')}]::text[] as row, ${column} as sealed from ${table} where ${column} is not null order by 1`,
+    )
+    for (const { row, sealed } of rows) {
+      all.push({ place: { table, column, row: row as string[] }, sealed: sealed as Buffer })
+    }
+  }
+  return all
+}
+
+const secretOf = (vaultId: string): Place => ({ table: 'vaults', column: 'wallet_service_secret', row: [vaultId] })
+const sealedAt = async (place: Place) =>
+  (await listSealed()).find((one) => JSON.stringify(one.place) === JSON.stringify(place))!.sealed
+const adopt = (secretKey = key) =>
+  inTransaction(bench.test.deps.db, (trx) => adoptKey(trx, createSealer(secretKey), new Date()))
+const rotate = (keys = { previous: key, next: nextKey }) =>
+  inTransaction(bench.test.deps.db, (trx) => rotateKey(trx, keys, { operator: 'root', now: new Date() }))
+
+/** One sealed value of each kind: two secrets of a vault, an invitation, a waiting change of a secret, a stored answer. */
+async function fill(): Promise<string> {
+  const { admin } = bench.vault
+  expect(
+    (await admin.patch(bench.url, { walletWebhookSecret: `whsec_${randomBytes(32).toString('base64')}` })).status,
+  ).toBe(200)
+  const invited = await admin.post('/invitations', { email: 'new@example.org', groupIds: [bench.membersId] })
+  expect(invited.status).toBe(201)
+  await bench.govern({ threshold: 1 })
+  const asked = await admin.patch(
+    bench.url,
+    { walletServiceSecret: 'a-secret-that-waits-for-votes' },
+    { 'idempotency-key': 'asked-once' },
+  )
+  expect(asked.status).toBe(202)
+  return asked.body.request.id
+}
+
+describe('T60 a sealed secret', () => {
+  let requestId: string
+  beforeAll(async () => {
+    requestId = await fill()
+  })
+
+  it('T60 opens in its row and its column only, under its key only, and unchanged only', async () => {
+    const { sealer } = bench.test.deps
+    const all = await listSealed()
+    expect(new Set(all.map(({ place }) => `${place.table} ${place.column}`)).size).toBe(sealedColumns.length)
+    for (const { place, sealed } of all) {
+      expect(sealer.open(place, sealed)).not.toBe('')
+      for (const elsewhere of all) {
+        if (elsewhere.place !== place) expect(() => sealer.open(elsewhere.place, sealed)).toThrow(SealError)
+      }
+      expect(() => createSealer(nextKey).open(place, sealed)).toThrow('is sealed under another key')
+      for (const at of [0, 1, 9, 17, 29, sealed.length - 1]) {
+        const changed = Buffer.from(sealed)
+        changed[at]! ^= 1
+        expect(() => sealer.open(place, changed)).toThrow(SealError)
+      }
+    }
+  })
+
+  it('T60 of one vault that is copied to another is sent to nobody', async () => {
+    const mine = await sealedAt(secretOf(other.id))
+    await write(secretOf(other.id), await sealedAt(secretOf(bench.vault.id)))
+    await expect(walletOfVault(bench.test.deps, other.id)).rejects.toThrow(SealError)
+    await write(secretOf(other.id), mine)
+    await walletOfVault(bench.test.deps, other.id)
+  })
+
+  it('T60 of an earlier version is sealed again once, and nothing is lost or looks changed', async () => {
+    const { sealer, db } = bench.test.deps
+    const before = await listSealed()
+    const plain = before.map(({ place, sealed }) => sealer.open(place, sealed))
+    for (const [i, { place }] of before.entries()) {
+      // Before 0053 a change set held its secrets without their fingerprints.
+      const text =
+        place.table !== 'change_sets'
+          ? plain[i]!
+          : JSON.stringify(
+              Object.fromEntries(
+                Object.entries(JSON.parse(plain[i]!) as Record<string, { secret: string }>).map(([at, { secret }]) => [
+                  at,
+                  secret,
+                ]),
+              ),
+            )
+      await write(place, sealOld(key, text))
+    }
+    await bench.sql('delete from sealing_key')
+    const fingerprints = await bench.sql(
+      `select left(encode(sha256(wallet_service_secret), 'hex'), 16) as "ofSecret" from vaults where id = $1`,
+      [bench.vault.id],
+    )
+    expect(await adopt()).toEqual({ resealed: before.length, unreadable: [] })
+    expect((await listSealed()).map(({ place, sealed }) => sealer.open(place, sealed))).toEqual(plain)
+    expect((await readRules(db, bench.vault.id)).wallet.secretFingerprint).toBe(fingerprints[0]!.ofSecret)
+    expect(await adopt()).toEqual({ resealed: 0, unreadable: [] })
+    const records = await bench.sql(
+      `select content::json->'details' as details from audit_records where action = 'secrets.bound'`,
+    )
+    expect(records).toEqual([{ details: expect.objectContaining({ resealed: before.length }) }])
+  })
+
+  it('T60 in the old format is accepted no more, neither by the service nor at its next start', async () => {
+    const { sealer, db } = bench.test.deps
+    const place = secretOf(other.id)
+    const kept = await sealedAt(place)
+    const old = sealOld(key, 'the secret of another vault')
+    await expect(
+      db.updateTable('vaults').set({ wallet_service_secret: old }).where('id', '=', other.id).execute(),
+    ).rejects.toThrow('sealed under another key')
+    await write(place, old)
+    await expect(walletOfVault(bench.test.deps, other.id)).rejects.toThrow('not sealed in the present format')
+    expect(await adopt()).toEqual({ resealed: 0, unreadable: [] })
+    // Who removes the row that says that it was done is stopped by what was sealed since.
+    await bench.sql('delete from sealing_key')
+    await expect(adopt()).rejects.toThrow('nothing of the old format is accepted')
+    await bench.sql('insert into sealing_key (key_id, sealed_at) values ($1, now())', [sealer.keyId])
+    await write(place, kept)
+  })
+
+  it('T60 is sealed again under another key, and a node that has the previous one fails closed', async () => {
+    const { sealer } = bench.test.deps
+    const before = await listSealed()
+    const [versions] = await bench.sql('select count(*)::int from rules_versions')
+    await expect(rotate({ previous: 'not the key of this database at all', next: nextKey })).rejects.toThrow(
+      'The previous key is not the key',
+    )
+    expect(await rotate()).toEqual({ resealed: before.length, unreadable: [] })
+    expect(await rotate()).toBeNull()
+    const next = createSealer(nextKey)
+    for (const { place, sealed } of await listSealed()) {
+      const was = before.find((one) => JSON.stringify(one.place) === JSON.stringify(place))!.sealed
+      expect(next.open(place, sealed)).toBe(sealer.open(place, was))
+      expect(markOf(sealed)).toEqual(markOf(was))
+      expect(() => sealer.open(place, sealed)).toThrow('is sealed under another key')
+    }
+    // Nothing that it writes could be read later, so it writes nothing: neither the effect nor the answer.
+    const { admin } = bench.vault
+    const group = { code: 'too-late', name: 'Too late' }
+    const refused = await admin.post(`${bench.url}/policy-groups`, group, { 'idempotency-key': 'too-late' })
+    expect(refused.status).toBe(500)
+    expect(await bench.sql(`select from policy_groups where code = 'too-late'`)).toEqual([])
+    await expect(walletOfVault(bench.test.deps, bench.vault.id)).rejects.toThrow(SealError)
+    await expect(adopt()).rejects.toThrow('STRONGROOM_SECRET_KEY is not the key')
+
+    // The same node as after its start with the new key.
+    bench.test.deps.sealer = next
+    expect(await adopt(nextKey)).toEqual({ resealed: 0, unreadable: [] })
+    await walletOfVault(bench.test.deps, bench.vault.id)
+    expect(await bench.sql('select count(*)::int from rules_versions')).toEqual([versions])
+    // What waited for votes takes effect: its votes are bound to a fingerprint of the previous key.
+    const done = await bench.approve(bench.admins[1]!, requestId)
+    expect(done.body.status, JSON.stringify(done.body)).toBe('applied')
+    const [row] = await bench.sql('select wallet_service_secret as sealed from vaults where id = $1', [bench.vault.id])
+    const secret = openSecret(next, bench.vault.id, 'wallet_service_secret', row!.sealed as Buffer)
+    expect(secret).toBe('a-secret-that-waits-for-votes')
+  })
+
+  it('T60 that opens under no key is named, left alone, and stops nobody else', async () => {
+    const place = secretOf(other.id)
+    const planted = createSealer('whatever key somebody else may have').seal(place, 'planted')
+    await write(place, planted)
+    const outcome = await rotate({ previous: nextKey, next: key })
+    expect(outcome).toMatchObject({ unreadable: [place] })
+    expect(await sealedAt(place)).toEqual(planted)
+  })
+})
