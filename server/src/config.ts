@@ -34,6 +34,8 @@ export type Config = {
   /** Who screens deposits and transfers; null: nobody. Several secrets during a rotation. */
   screening: { url: string; secrets: string[] } | null
   approvalTtlHours: number
+  /** How often each vault is compared with the chain. */
+  reconcileEveryHours: number
   /** A transfer that the wallet service has had for longer without an outcome is shown as stuck, and mailed once. */
   stuckAfterMinutes: number
   sessionTtlDays: number
@@ -121,6 +123,7 @@ export function readConfig(env: Environment = process.env): Config {
     rateJumpFactorHundredths,
     screening: readScreening(reader, webhookSecrets),
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
+    reconcileEveryHours: integer('RECONCILE_EVERY_HOURS', 6, 1, 24),
     stuckAfterMinutes: integer('STUCK_AFTER_MINUTES', 30, 1, 10_080),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),

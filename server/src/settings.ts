@@ -76,6 +76,11 @@ export const settings: Setting[] = [
   },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
   {
+    name: 'RECONCILE_EVERY_HOURS',
+    about: 'hours between two comparisons of a vault with the chain, 1 to 24',
+    fallback: '6',
+  },
+  {
     name: 'STUCK_AFTER_MINUTES',
     about: 'minutes after the hand-over until a transfer without an outcome counts as stuck',
     fallback: '30',

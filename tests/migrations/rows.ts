@@ -853,6 +853,13 @@ export const rowsAfter: Record<string, Rows> = {
     ],
   ],
   '0053-sealing-key': [['sealing_key', [{ key_id: Buffer.alloc(8, 1), sealed_at: at }]]],
+  '0054-reconciliations': [
+    ['reconciliations', [{ vault_id: 'v1', next_at: at }]],
+    [
+      'reconciliation_differences',
+      [{ vault_id: 'v1', address_id: 'a1', token_id: 't1', difference: '-5', first_seen_at: at, seen_at: at }],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -45,6 +45,7 @@ const allowed: Record<string, string> = {
   'operations/assignments/moveToFront': 'for the writer of an operation that was found in scope',
   'record/audit/verifySubjects': 'the verifier acts for nobody',
   'money/ledger/listTokenSums': 'the reconciliation, which is the administrators’',
+  'money/ledger/listBooked': 'the reconciliation, which is the administrators’, and its task, which acts for nobody',
   'record/notifications/claimNotification': 'the mailer has no viewer; the recipients have been decided',
   'money/deposits/findQuarantined': 'of an event that its vault resolves under dual control',
   'money/deposits/lockQuarantined': 'as findQuarantined, at the last vote',

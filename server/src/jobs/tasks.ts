@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { governedOf } from '../governed.ts'
 import { runDueBacktests } from '../modules/money/backtests/run.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
+import { runDueReconciliations } from '../modules/money/reconciliations/run.ts'
 import { runDueScreenings } from '../modules/money/screening/run.ts'
 import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
 import { noteStuckTransfers } from '../modules/money/transfers/stuck.ts'
@@ -46,6 +47,7 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },
+    { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },
     { name: 'run-backtests', everyMilliseconds: 1_000, run: (signal) => runDueBacktests(deps, signal) },
     { name: 'send-mails', everyMilliseconds: 500, run: (signal) => sendMails(deps, signal) },
     { name: 'send-notifications', everyMilliseconds: 1_000, run: (signal) => sendNotifications(deps, signal) },

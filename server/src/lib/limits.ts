@@ -228,6 +228,24 @@ export const auditVerifyPageRecordsMax = 1_000
 export const walletResponseBytesMax = 65_536
 /** How long the wallet service of a vault is asked for balances in one reconciliation. */
 export const reconciliationCallsMilliseconds = 60_000
+
+/** Balances that are read from the ledger, and then asked for, at a time. */
+export const reconciledPerPage = 100
+
+/** Addresses that the answer of a reconciliation names. */
+export const differingAddressesMax = 100
+
+/** The pause between two pages of a scheduled reconciliation, so that it never takes a wallet service for itself. */
+export const reconciliationPauseMilliseconds = 200
+
+/** A difference that is seen again this much later does not pass by itself; deposits wait for confirmations that long. */
+export const differenceSettlesMinutes = 20
+
+/** When a difference is looked at for the second time, and when a silent wallet service is asked again. */
+export const reconciliationAgainMinutes = 30
+
+/** A node that does not finish a page of a scheduled reconciliation in this time is thought dead. */
+export const reconciliationLeaseSeconds = 180
 export const walletReadAttemptsMax = 3
 /** Transaction hashes that one transfer may have, one for each replacement; a wallet service that names more is halted. */
 export const txHashesMax = 100

@@ -40,6 +40,18 @@ export function ReconciliationPart({ code }: { code: string }) {
               empty={t('No token has a balance yet.')}
             />
           </Card>
+          {data.addresses.length > 0 && (
+            <Card title={t('Addresses that differ')}>
+              <ul className="grid gap-2 text-bad [overflow-wrap:anywhere]">
+                {data.addresses.map(({ addressId, address, token, difference }) => (
+                  <li key={addressId + token.id}>
+                    <span className="code">{address}</span>{' '}
+                    <Amount decimal={fromRaw(difference, token.decimals)} unit={token.code} />
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          )}
         </>
       )}
     </DetailState>

@@ -95,6 +95,25 @@ export const checks: Check[] = [
     advice: 'See what the event misses: an address that no vault has, or a secret that may not credit its vault.',
   },
   {
+    alert: 'StrongroomBalancesDiffer',
+    gauge: 'strongroom_balance_differences',
+    red: { above: 0 },
+    minutes: 0,
+    severity: 'critical',
+    title: 'The books agree with the chain',
+    advice:
+      'Read the reconciliation of the vault, which names the addresses. What is missing on chain was moved past the service.',
+  },
+  {
+    alert: 'StrongroomReconciliationLate',
+    gauge: 'strongroom_reconciliations_due_oldest_seconds',
+    red: { above: 86_400 },
+    minutes: 0,
+    severity: 'warning',
+    title: 'Vaults are compared with the chain',
+    advice: 'See "reconcil" in the log, and whether the wallet service of the vault reports balances.',
+  },
+  {
     alert: 'StrongroomAuditUnsealed',
     gauge: 'strongroom_audit_unsealed_oldest_seconds',
     red: { above: 120 },

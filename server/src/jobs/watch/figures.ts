@@ -16,6 +16,10 @@ export type Figures = {
   unsealedRecords: Waiting
   mails: Waiting
   exports: Waiting
+  /** Vaults that should have been compared with the chain. */
+  reconciliations: Waiting
+  /** Balances that differ from the chain, and that the administrators were told of. */
+  differences: Waiting
   rates: { network: string; token: string; source: RateSource; ageSeconds: number }[]
 }
 
@@ -70,6 +74,18 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
       now,
       sql`
       select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
+    ),
+    reconciliations: await readWaiting(
+      db,
+      now,
+      sql`
+      select next_at as at from reconciliations where next_at <= ${now} order by next_at`,
+    ),
+    differences: await readWaiting(
+      db,
+      now,
+      sql`
+      select first_seen_at as at from reconciliation_differences where announced <> 0 order by first_seen_at`,
     ),
     rates: await readRates(db, now),
   }

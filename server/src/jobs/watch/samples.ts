@@ -20,6 +20,10 @@ export const gauges = {
   strongroom_mails_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
   strongroom_exports: 'Exports of reports that wait or are made.',
   strongroom_exports_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_reconciliations_due: 'Vaults that are to be compared with the chain, and were not yet.',
+  strongroom_reconciliations_due_oldest_seconds: 'For how long the oldest of them has been due; 0 if there is none.',
+  strongroom_balance_differences: 'Balances of addresses that differ from the chain, as the administrators were told.',
+  strongroom_balance_differences_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
   strongroom_rate_age_seconds: 'Age of the newest USD rate of a token, and whether the provider or people set it.',
   strongroom_wallet_service_up: 'Whether the wallet service of a vault answers this node: 1 or 0.',
   strongroom_database_connections: 'Connections of this node: in use, idle, and requests that wait for one.',
@@ -88,6 +92,8 @@ function samplesOf(figures: Figures): Sample[] {
     ...both('strongroom_audit_unsealed_records', 'strongroom_audit_unsealed_oldest_seconds', figures.unsealedRecords),
     ...both('strongroom_mails', 'strongroom_mails_oldest_seconds', figures.mails),
     ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),
+    ...both('strongroom_reconciliations_due', 'strongroom_reconciliations_due_oldest_seconds', figures.reconciliations),
+    ...both('strongroom_balance_differences', 'strongroom_balance_differences_oldest_seconds', figures.differences),
     ...figures.rates.map(({ ageSeconds, ...labels }) => one('strongroom_rate_age_seconds', ageSeconds, labels)),
   ]
 }

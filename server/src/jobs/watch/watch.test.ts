@@ -136,7 +136,7 @@ describe('what an operator watches', () => {
       bench.sql(
         `select relname, seq_scan from pg_stat_user_tables where relname in ('holds', 'screenings', 'transfers',
            'wallet_events', 'audit_records', 'notifications', 'queued_mails', 'report_exports', 'token_rates',
-           'operations') order by relname`,
+           'operations', 'reconciliations', 'reconciliation_differences') order by relname`,
       )
     const [{ name }] = await bench.sql('select current_database() as name')
     await bench.sql(`alter database ${name} set enable_seqscan = off`)

@@ -165,12 +165,11 @@ export type TokenSumRow = {
   recomputed: string
   sum_of_postings: string
   outstanding_fees: string
-  addresses: { address: string; contract: string | null; network: string }[]
 }
 
 /**
- * Per token: the cached balances, the sums of the entries, and the addresses whose balance the wallet service reports. A
- * coin in which only a fee is owed is included, though it has no account yet.
+ * Per token: the cached balances and the sums of the entries. A coin in which only a fee is owed is included, though it has no
+ * account yet.
  */
 export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSumRow[]> {
   const { rows } = await sql<TokenSumRow>`
@@ -184,15 +183,12 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
       select token_id, sum(balance) as held, sum(exposure) as exposure from ledger_accounts
       where vault_id = ${vaultId} and address_id <> '' group by token_id
     ), fees as (
-      select t.fee_token_id as token_id, sum(t.fee) as outstanding, array_agg(o.address_id) as address_ids
-      from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      select t.fee_token_id as token_id, sum(t.fee) as outstanding from transfers t
       where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted group by t.fee_token_id
     )
-    select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached, coalesce(c.exposure, 0) as exposure,
-      coalesce(r.held, 0) as recomputed, coalesce(r.total, 0) as sum_of_postings, coalesce(f.outstanding, 0) as outstanding_fees,
-      (select coalesce(json_agg(json_build_object('address', a.address, 'contract', t.contract_address, 'network', n.slug)), '[]')
-        from addresses a where a.vault_id = ${vaultId} and a.network_id = t.network_id and (a.id = any(f.address_ids) or exists (
-          select from ledger_accounts l where l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id))) as addresses
+    select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached,
+      coalesce(c.exposure, 0) as exposure, coalesce(r.held, 0) as recomputed, coalesce(r.total, 0) as sum_of_postings,
+      coalesce(f.outstanding, 0) as outstanding_fees
     from tokens t
     join networks n on n.id = t.network_id
     left join cached c on c.token_id = t.id

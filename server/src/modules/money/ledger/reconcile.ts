@@ -1,15 +1,12 @@
 import type { Static } from 'typebox'
 import type { Deps } from '../../../deps.ts'
-import { reconciliationCallsMilliseconds } from '../../../lib/limits.ts'
-import { isSilence } from '../../registry/wallet-service/client.ts'
-import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { differingAddressesMax, reconciliationCallsMilliseconds } from '../../../lib/limits.ts'
+import { type ChainBalance, unexplained, walkBalances } from './chain-balances.ts'
 import { listTokenSums } from './queries.ts'
 import type { Reconciliation } from './schema.ts'
 import { verifyLedger } from './verify.ts'
 
-const balancesAtOnceMax = 8
-
-/** Compares the ledger of a vault with itself and with the chain, as the wallet service reports it. */
+/** Compares the ledger of a vault with itself and, address by address, with the chain, as the wallet service reports it. */
 export async function reconcileVault(
   deps: Deps,
   vaultId: string,
@@ -19,11 +16,11 @@ export async function reconcileVault(
     ...(await verifyLedger(db, vaultId)),
     sums: await listTokenSums(db, vaultId),
   }))
-  const asking = { deadline: AbortSignal.timeout(reconciliationCallsMilliseconds), isUnreachable: false }
-  const tokens = []
-  for (const sum of sums) {
-    const onChain = await sumOnChain(deps, vaultId, sum.addresses, asking)
-    tokens.push({
+  const { onChain: sumsOnChain, addresses } = await compareAddresses(deps, vaultId)
+  const tokens = sums.map((sum) => {
+    const asked = sumsOnChain.get(sum.token_id)
+    const onChain = asked === undefined ? 0n : asked
+    return {
       token: { id: sum.token_id, code: sum.code, network: sum.network, decimals: sum.decimals },
       sumOfPostings: sum.sum_of_postings,
       cached: sum.cached,
@@ -32,35 +29,42 @@ export async function reconcileVault(
       onChain: onChain?.toString() ?? null,
       difference: onChain === null ? null : (onChain - BigInt(sum.cached) + BigInt(sum.exposure)).toString(),
       outstandingFees: sum.outstanding_fees,
-    })
-  }
+    }
+  })
   return {
     vaultId,
     checkedAt: deps.clock().toISOString(),
     differences: differences.map(({ kind, detail }) => ({ kind, detail })),
     tokens,
+    addresses,
   }
 }
 
-/** null when the wallet service did not report every balance; after one failed request no more are sent. */
-async function sumOnChain(
-  deps: Deps,
-  vaultId: string,
-  addresses: { address: string; contract: string | null; network: string }[],
-  asking: { deadline: AbortSignal; isUnreachable: boolean },
-): Promise<bigint | null> {
-  if (asking.isUnreachable) return null
-  try {
-    const wallet = await walletOfVault(deps, vaultId)
-    let sum = 0n
-    for (let i = 0; i < addresses.length; i += balancesAtOnceMax) {
-      const asked = addresses.slice(i, i + balancesAtOnceMax).map((one) => wallet.getBalance(one, asking.deadline))
-      for (const { balance } of await Promise.all(asked)) sum += BigInt(balance)
+type Compared = { onChain: Map<string, bigint | null>; addresses: Static<typeof Reconciliation>['addresses'] }
+
+/** The balances on chain per token, null where one is missing, and the first addresses that differ. */
+async function compareAddresses(deps: Deps, vaultId: string): Promise<Compared> {
+  const signal = AbortSignal.timeout(reconciliationCallsMilliseconds)
+  const compared: Compared = { onChain: new Map(), addresses: [] }
+  for await (const { page } of walkBalances(deps, vaultId, { after: null, deadline: () => signal })) {
+    for (const balance of page) {
+      const { tokenId, onChain } = balance
+      const sum = compared.onChain.get(tokenId)
+      compared.onChain.set(tokenId, onChain === null || sum === null ? null : (sum ?? 0n) + onChain)
+      const difference = onChain === null ? 0n : unexplained(balance, onChain)
+      if (difference !== 0n && compared.addresses.length < differingAddressesMax) {
+        compared.addresses.push(toDifference(balance, onChain!, difference))
+      }
     }
-    return sum
-  } catch (error) {
-    deps.log.warn({ err: error, vaultId }, 'the wallet service did not report every balance')
-    asking.isUnreachable = isSilence(error)
-    return null
   }
+  return compared
 }
+
+const toDifference = ({ addressId, address, held, ...token }: ChainBalance, onChain: bigint, difference: bigint) => ({
+  addressId,
+  address,
+  token: { id: token.tokenId, code: token.code, network: token.network, decimals: token.decimals },
+  inBooks: held.toString(),
+  onChain: onChain.toString(),
+  difference: difference.toString(),
+})

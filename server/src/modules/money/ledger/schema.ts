@@ -12,6 +12,7 @@ import {
   RawAmount,
   Timestamp,
 } from '../../../http/schema.ts'
+import { differingAddressesMax } from '../../../lib/limits.ts'
 import { entryKinds } from './postings.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -215,6 +216,16 @@ export const Adjustment = Closed(
   { $id: 'Adjustment', description: 'A change of a balance without a transaction on chain.' },
 )
 
+const ReconciledToken = described(
+  Closed({
+    id: Id,
+    code: Text('USDT'),
+    network: Text('ethereum'),
+    decimals: Type.Integer({ examples: [6] }),
+  }),
+  'The token.',
+)
+
 export const Reconciliation = Closed(
   {
     vaultId: Id,
@@ -231,15 +242,7 @@ export const Reconciliation = Closed(
     tokens: described(
       Type.Array(
         Closed({
-          token: described(
-            Closed({
-              id: Id,
-              code: Text('USDT'),
-              network: Text('ethereum'),
-              decimals: Type.Integer({ examples: [6] }),
-            }),
-            'The token.',
-          ),
+          token: ReconciledToken,
           sumOfPostings: Type.String({
             description: 'Over all accounts, the vault-level ones included; must be "0".',
             examples: ['0'],
@@ -268,6 +271,22 @@ export const Reconciliation = Closed(
         }),
       ),
       'The ledger compared with the chain, per token.',
+    ),
+    addresses: described(
+      Type.Array(
+        Closed({
+          addressId: Id,
+          address: described(Text('0x52908400098527886E0F7030069857D2E4169EE7'), 'The address on chain.'),
+          token: ReconciledToken,
+          inBooks: described(RawAmount, 'Available and reserved, in the smallest unit of the token.'),
+          onChain: described(RawAmount, 'On chain, in the smallest unit of the token.'),
+          difference: described(
+            SignedRaw,
+            'What neither the books, nor fees that are not posted yet, nor transfers on their way explain.',
+          ),
+        }),
+      ),
+      `The addresses that differ, at most ${differingAddressesMax}; what one has too much hides nothing that another lacks.`,
     ),
   },
   { $id: 'Reconciliation', description: '`onChain` is null when the wallet service did not answer for every address.' },

@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { reconciledPerPage } from '../../../lib/limits.ts'
+import { isSilence } from '../../registry/wallet-service/client.ts'
+import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+
+const balancesAtOnceMax = 8
+
+/** A balance of an address in the books, with what the chain may say instead. */
+export type BookedBalance = {
+  addressId: string
+  address: string
+  tokenId: string
+  code: string
+  decimals: number
+  network: string
+  contract: string | null
+  held: bigint
+  /** What was spent of deposits that the chain took back: the address has that much less. */
+  exposure: bigint
+  /** Network fees that the chain has taken and the books have not posted yet. */
+  owedFees: bigint
+  /** What is with the wallet service, and may have left the address or not. */
+  inFlight: bigint
+  /** Whether the address may have paid a fee in this coin that nobody knows yet. */
+  hasUnknownFee: boolean
+}
+export type Position = { addressId: string; tokenId: string }
+
+/** `onChain` is null when the wallet service has not answered. */
+export type ChainBalance = BookedBalance & { onChain: bigint | null }
+
+type BookedRow = Omit<BookedBalance, 'held' | 'exposure' | 'owedFees' | 'inFlight'> & {
+  held: string
+  exposure: string
+  owedFees: string
+  inFlight: string
+}
+
+/** The next balances of a vault after a position, of all addresses that have or owe something; it reads no more than a page. */
+export async function listBooked(db: Db, vaultId: string, after: Position | null): Promise<BookedBalance[]> {
+  const isAfter = (address: string, token: string) =>
+    after === null ? sql`` : sql`and (${sql.ref(address)}, ${sql.ref(token)}) > (${after.addressId}, ${after.tokenId})`
+  const { rows } = await sql<BookedRow>`
+    with pairs as (
+      (select l.address_id, l.token_id from ledger_accounts l
+        where l.vault_id = ${vaultId} and l.address_id <> '' ${isAfter('l.address_id', 'l.token_id')}
+        group by l.address_id, l.token_id order by l.address_id, l.token_id limit ${reconciledPerPage})
+      union
+      (select o.address_id, t.fee_token_id from transfers t
+        join operations o on o.vault_id = t.vault_id and o.id = t.id
+        where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted
+          ${isAfter('o.address_id', 't.fee_token_id')}
+        group by 1, 2 order by 1, 2 limit ${reconciledPerPage})
+      order by address_id, token_id limit ${reconciledPerPage}
+    ), flying as (
+      select o.address_id, o.token_id, sum(o.amount) as amount from transfers t
+      join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.phase in ('submitting', 'submitted', 'broadcast', 'halted')
+        and o.address_id in (select address_id from pairs)
+      group by o.address_id, o.token_id
+    )
+    select p.address_id as "addressId", a.address, p.token_id as "tokenId", k.code, k.decimals, n.slug as network,
+      k.contract_address as contract,
+      (select coalesce(sum(l.balance), 0) from ledger_accounts l
+        where l.vault_id = ${vaultId} and l.address_id = p.address_id and l.token_id = p.token_id) as held,
+      (select coalesce(sum(l.exposure), 0) from ledger_accounts l
+        where l.vault_id = ${vaultId} and l.address_id = p.address_id and l.token_id = p.token_id) as exposure,
+      (select coalesce(sum(t.fee), 0) from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+        where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted
+          and o.address_id = p.address_id and t.fee_token_id = p.token_id) as "owedFees",
+      coalesce((select f.amount from flying f where f.address_id = p.address_id and f.token_id = p.token_id), 0)
+        as "inFlight",
+      k.contract_key = '' and exists (select from flying f where f.address_id = p.address_id) as "hasUnknownFee"
+    from pairs p
+    join addresses a on a.vault_id = ${vaultId} and a.id = p.address_id
+    join tokens k on k.id = p.token_id
+    join networks n on n.id = k.network_id
+    order by p.address_id, p.token_id`.execute(db)
+  return rows.map(({ held, exposure, owedFees, inFlight, ...row }) => ({
+    ...row,
+    held: BigInt(held),
+    exposure: BigInt(exposure),
+    owedFees: BigInt(owedFees),
+    inFlight: BigInt(inFlight),
+  }))
+}
+
+/**
+ * What the chain has more, or less, than the books explain: fees that are owed have left the address, and what is in flight
+ * may have. Of the coin that pays fees nothing is missing while one of an unknown amount may be paid.
+ */
+export function unexplained(booked: Omit<BookedBalance, 'code'>, onChain: bigint): bigint {
+  const most = booked.held - booked.exposure - booked.owedFees
+  if (onChain > most) return onChain - most
+  const least = booked.hasUnknownFee ? 0n : most - booked.inFlight
+  return onChain < least ? onChain - least : 0n
+}
+
+/**
+ * Walks all balances of a vault and asks the wallet service for each. A wallet service that is silent is not asked again;
+ * what it refuses to tell about one address is left out.
+ */
+export async function* walkBalances(
+  deps: Deps,
+  vaultId: string,
+  { after, deadline }: { after: Position | null; deadline: () => AbortSignal },
+): AsyncGenerator<{ page: ChainBalance[]; isSilent: boolean }> {
+  const wallet = await walletOfVault(deps, vaultId)
+  let isSilent = false
+  const ask = async (booked: BookedBalance): Promise<ChainBalance> => {
+    if (isSilent) return { ...booked, onChain: null }
+    try {
+      const { balance } = await wallet.getBalance(booked, deadline())
+      return { ...booked, onChain: BigInt(balance) }
+    } catch (error) {
+      if (!isSilent) deps.log.warn({ err: error, vaultId }, 'the wallet service did not report every balance')
+      isSilent ||= isSilence(error)
+      return { ...booked, onChain: null }
+    }
+  }
+  for (let from = after; ; ) {
+    const booked = await listBooked(deps.db, vaultId, from)
+    const page: ChainBalance[] = []
+    while (page.length < booked.length) {
+      // The first answer shows whether it is worth asking for more.
+      const count = from === after && page.length === 0 ? 1 : balancesAtOnceMax
+      page.push(...(await Promise.all(booked.slice(page.length, page.length + count).map(ask))))
+    }
+    yield { page, isSilent }
+    if (booked.length < reconciledPerPage) return
+    from = booked.at(-1)!
+  }
+}

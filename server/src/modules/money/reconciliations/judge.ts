@@ -1,0 +1,31 @@
+import { differenceSettlesMinutes } from '../../../lib/limits.ts'
+
+/** A difference as it was when it was last looked at; `announced` is how much of it was told. */
+export type Seen = { difference: bigint; announced: bigint; firstSeenAt: Date; seenAt: Date }
+
+/** What is to be kept, null: nothing, and the difference that is to be announced, if any. */
+export type Judgement = { keep: Seen | null; announce: bigint | null }
+
+/**
+ * A difference is announced when two looks agree on it, some time apart: what is on its way differs for minutes. What both
+ * looks have in common is certain, so a loss that grows with every look is not new each time, and not hidden either. It is
+ * announced once, and again when more of it is certain.
+ */
+export function judge(seen: Seen | null, difference: bigint, now: Date): Judgement {
+  if (difference === 0n) return { keep: null, announce: null }
+  if (seen === null || seen.difference > 0n !== difference > 0n) {
+    return { keep: { difference, announced: 0n, firstSeenAt: now, seenAt: now }, announce: null }
+  }
+  const settled = now.getTime() - seen.seenAt.getTime() >= differenceSettlesMinutes * 60_000
+  if (!settled) return { keep: seen, announce: null }
+  const certain = smaller(seen.difference, difference)
+  const isNews = size(certain) > size(seen.announced)
+  const announced = isNews ? certain : smaller(seen.announced, difference)
+  return {
+    keep: { difference, announced, firstSeenAt: seen.firstSeenAt, seenAt: now },
+    announce: isNews ? certain : null,
+  }
+}
+
+const size = (amount: bigint) => (amount < 0n ? -amount : amount)
+const smaller = (a: bigint, b: bigint) => (size(a) < size(b) ? a : b)
