@@ -206,6 +206,19 @@ describe('commands beside a running server', () => {
     expect(JSON.parse(out)).toMatchObject({ differences: [], checked: { entries: 0 } })
   })
 
+  it('T57 verify the state of what decides, and end with 1 when a row was forged', async () => {
+    const sound = await run(['state', 'verify'])
+    expect([sound.code, sound.out], sound.err).toEqual([0, expect.stringMatching(/0 differences\.\n$/)])
+    await query(`insert into passkeys (id, user_id, credential_id, public_key, signatures, transports, is_synced, name, created_at)
+      select 'forged', id, 'c', 'k', 0, '{}', false, 'Forged', now() from users limit 1`)
+    const forged = await run(['state', 'verify'])
+    expect(forged.code).toBe(1)
+    expect(forged.out).toContain('NOT AS RECORDED: passkey forged: no audit record gives it')
+    const { differences } = JSON.parse((await run(['state', 'verify', '--json'])).out)
+    expect(differences).toEqual([expect.objectContaining({ targetType: 'passkey', targetId: 'forged' })])
+    await query(`delete from passkeys where id = 'forged'`)
+  })
+
   it('verify the record, print its heads, and end with 1 when it was changed', async () => {
     // The running server seals within two seconds.
     await expect.poll(() => query('select 1 from audit_seals')).not.toEqual([])

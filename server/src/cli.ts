@@ -105,6 +105,17 @@ program
   .action(async (options: { json?: true }) => (await openCommands()).reportAudit(options.json === true))
 
 program
+  .command('state')
+  .description('what decides')
+  .command('verify')
+  .option('--json', 'print the result as JSON')
+  .description(
+    'replay the audit record and compare members, policies, governance, holds, passkeys, wallet services, votes and requests ' +
+      'with it; names each forged row, and exits 1 when there is one',
+  )
+  .action(async (options: { json?: true }) => (await openCommands()).reportState(options.json === true))
+
+program
   .command('secrets')
   .description('what is sealed in the database')
   .command('rotate')

@@ -21,6 +21,7 @@ import { verifyRequests } from './modules/rules/approval-requests/compare-record
 import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { findRunningOrigin } from './running-service.ts'
 import { rotateKey } from './seal-again.ts'
+import { verifyState } from './verify-state.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
 const foundDifference = 1
@@ -128,6 +129,20 @@ export function reportHealth(asJson: boolean): Promise<void> {
 
 export function reportAudit(asJson: boolean): Promise<void> {
   return withDatabase((db) => printAudit(db, asJson))
+}
+
+export function reportState(asJson: boolean): Promise<void> {
+  return withDatabase(async (db) => {
+    const report = await verifyState(db)
+    const { checked, differences } = report
+    if (differences.length > 0) process.exitCode = foundDifference
+    if (asJson) return print(JSON.stringify(report, null, 2))
+    for (const { vaultId, targetType, targetId, detail } of differences) {
+      print(`${vaultId}: NOT AS RECORDED: ${targetType} ${targetId}: ${detail}`)
+    }
+    const counts = Object.entries(checked).map(([kind, count]) => `${kind} ${count}`)
+    print(`Compared with the record: ${counts.join(', ')}. ${differences.length} differences.`)
+  })
 }
 
 async function printLedger(db: Db, asJson: boolean): Promise<void> {

@@ -12,6 +12,7 @@ import type { Purpose } from './challenge.ts'
 import { listCredentials, type PasskeyRow } from './queries.ts'
 import type { AddPasskey, Assertion } from './schema.ts'
 import { verifyAssertion, verifyNewKey } from './verify.ts'
+import { fingerprintOfKey } from './verify-passkeys.ts'
 
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
 
@@ -63,7 +64,15 @@ export async function addPasskey(
     })
     .execute()
     .catch(onViolation('passkeys_credential_id_key', () => conflict('already_exists', 'This passkey is added already')))
-  await announce(trx, { userId: caller.userId, email, actorId: caller.userId, change: 'added', key: row, now })
+  await announce(trx, {
+    userId: caller.userId,
+    email,
+    actorId: caller.userId,
+    change: 'added',
+    key: row,
+    keyHash: fingerprintOfKey(key),
+    now,
+  })
   return row
 }
 
@@ -115,6 +124,7 @@ type Change = {
   actorId: string | null
   change: 'added' | 'removed'
   key: { id: string; name: string }
+  keyHash?: string
   reason?: string
   operator?: string
   now: Date
@@ -123,11 +133,12 @@ type Change = {
 /** On the record of the platform and of each vault of the person, and in a mail that they cannot switch off. */
 async function announce(
   trx: Trx,
-  { userId, email, actorId, change, key, reason, operator, now }: Change,
+  { userId, email, actorId, change, key, keyHash, reason, operator, now }: Change,
 ): Promise<void> {
   const details = {
     userId,
     name: key.name,
+    ...(keyHash === undefined ? {} : { keyHash }),
     ...(reason === undefined ? {} : { reason }),
     ...(operator === undefined ? {} : { operator }),
   }

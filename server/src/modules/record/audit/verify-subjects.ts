@@ -10,8 +10,8 @@ export type SubjectDifference = { vaultId: string; targetType: string; targetId:
 export type SubjectReport = { checked: number; differences: SubjectDifference[] }
 
 export type SubjectKind<Stored extends { id: string }> = {
-  table: 'transfers' | 'approval_requests' | 'payouts'
-  targetType: 'transfer' | 'approval_request' | 'payout'
+  table: 'transfers' | 'approval_requests' | 'payouts' | 'holds'
+  targetType: 'transfer' | 'approval_request' | 'payout' | 'hold'
   /** The action of the audit record that every subject begins with. */
   firstAction: string
   listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>

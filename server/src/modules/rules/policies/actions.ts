@@ -117,7 +117,7 @@ function columnsOf(draft: PolicyDraft) {
   }
 }
 
-function draftOfRow(row: PolicyRow): PolicyDraft {
+export function draftOfRow(row: Pick<PolicyRow, keyof PolicyDraft>): PolicyDraft {
   return {
     ...settingsOf(row),
     rules: row.rules.map(({ conditionType, selectors }) => ({

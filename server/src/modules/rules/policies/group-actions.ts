@@ -182,7 +182,7 @@ export async function removeFromVault(trx: Trx, userId: string, { member, now }:
     action: 'member.removed',
     targetType: 'user',
     targetId: userId,
-    details: { groupCodes: groups.map(({ code }) => code) },
+    details: { groupCodes: groups.map(({ code }) => code), groupIds: groups.map(({ id }) => id) },
     words: {
       sentence: `${quote(nameOf(userId))} was removed from the vault`,
       before: { groups: groups.map(({ name }) => name) },

@@ -13,6 +13,7 @@ import { insertSystemGroups } from '../../rules/policies/group-actions.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from './probe-wallet.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
 import type { VaultCreation, VaultUpdate } from './schema.ts'
+import { markInRecord } from './verify-wallet.ts'
 import { faultsOfWallet, isSameWallet, sealed } from './wallet-settings.ts'
 import { insertStructure, planOrThrow, summaryOf } from './write-structure.ts'
 
@@ -30,6 +31,8 @@ export async function createVault(
   const plan = planOrThrow(routes, faultsOfWallet(vault, config, 'vault.'))
   const id = newId(now)
   const { code, name, walletServiceUrl } = vault
+  const serviceSecret = sealed(sealer, id, 'wallet_service_secret', vault.walletServiceSecret ?? null)
+  const webhookSecret = sealed(sealer, id, 'wallet_webhook_secret', vault.walletWebhookSecret ?? null)
   await trx
     .insertInto('vaults')
     .values({
@@ -38,8 +41,8 @@ export async function createVault(
       name,
       description: vault.description ?? null,
       wallet_service_url: walletServiceUrl,
-      wallet_service_secret: sealed(sealer, id, 'wallet_service_secret', vault.walletServiceSecret ?? null),
-      wallet_webhook_secret: sealed(sealer, id, 'wallet_webhook_secret', vault.walletWebhookSecret ?? null),
+      wallet_service_secret: serviceSecret,
+      wallet_webhook_secret: webhookSecret,
       created_at: now,
       updated_at: now,
     })
@@ -48,7 +51,14 @@ export async function createVault(
   await insertStructure(trx, id, plan, by)
   await insertSystemGroups(trx, { vaultId: id, creatorId: caller.userId, now })
   const target = { type: 'vault', id }
-  const details = { code, name, walletServiceUrl, structure: summaryOf(plan) }
+  const details = {
+    code,
+    name,
+    walletServiceUrl,
+    walletServiceSecretMark: markInRecord(serviceSecret),
+    walletWebhookSecretMark: markInRecord(webhookSecret),
+    structure: summaryOf(plan),
+  }
   await audit(trx, { ...byPlatform(by), vaultId: id }, 'vault.created', target, details)
   // Platform administrators may know which vaults exist, but not their content.
   await audit(trx, byPlatform(by), 'vault.created', target, { code, name })
@@ -83,6 +93,8 @@ export async function updateVault(
   }
   const refusal = await probeWallet(trx, sealer, vault, body, by, probed)
   if (refusal !== null) return refusal
+  const serviceSecret = sealed(sealer, id, 'wallet_service_secret', walletServiceSecret)
+  const webhookSecret = sealed(sealer, id, 'wallet_webhook_secret', walletWebhookSecret)
   await trx
     .updateTable('vaults')
     // Fields that are undefined are left out of the statement.
@@ -91,8 +103,8 @@ export async function updateVault(
       description: body.description,
       logo_uri: body.logoUri,
       wallet_service_url: body.walletServiceUrl,
-      wallet_service_secret: sealed(sealer, id, 'wallet_service_secret', walletServiceSecret),
-      wallet_webhook_secret: sealed(sealer, id, 'wallet_webhook_secret', walletWebhookSecret),
+      wallet_service_secret: serviceSecret,
+      wallet_webhook_secret: webhookSecret,
       updated_at: by.now,
     })
     .where('id', '=', id)
@@ -101,6 +113,8 @@ export async function updateVault(
     changes: shown,
     isWalletServiceSecretChanged: walletServiceSecret !== undefined,
     isWalletWebhookSecretChanged: walletWebhookSecret !== undefined,
+    ...(serviceSecret === undefined ? {} : { walletServiceSecretMark: markInRecord(serviceSecret) }),
+    ...(webhookSecret === undefined ? {} : { walletWebhookSecretMark: markInRecord(webhookSecret) }),
   }
   const walletService = walletServiceChange(vault, body)
   if (walletService === null) await audit(trx, byMember(by), 'vault.updated', { type: 'vault', id }, details)

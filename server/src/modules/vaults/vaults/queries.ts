@@ -43,6 +43,12 @@ export async function findVault(db: Db | Trx, id: string): Promise<VaultWithStru
   return vault!
 }
 
+/** Every vault, for the verifier. */
+export async function listVaultIds(trx: Trx): Promise<string[]> {
+  const rows = await trx.selectFrom('vaults').select('id').orderBy('id').execute()
+  return rows.map(({ id }) => id)
+}
+
 /** The sealed webhook secrets of the vaults that have their own. */
 export async function listSealedWebhookSecrets(db: Db): Promise<{ id: string; sealed: Buffer }[]> {
   return db

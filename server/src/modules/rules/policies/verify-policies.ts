@@ -1,0 +1,73 @@
+import type { Trx } from '../../../db/client.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { type ReplayedRecord, replay } from '../../record/audit/replay.ts'
+import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
+import { draftOfRow } from './actions.ts'
+import type { PolicyDraft } from './policy-draft.ts'
+import { listAllPolicies } from './queries.ts'
+
+type Fields = Record<string, unknown>
+type Details = { groupId?: string; before?: Fields; after?: Fields }
+
+/** What the record says a policy is: the fields that any record names. */
+type Recorded = { groupId: string | null; fields: Fields; updates: { at: number; details: Details }[] }
+
+/** Compares the policies of a vault with the record: every field, the rules and who approves. */
+export async function verifyPolicies(trx: Trx, vaultId: string): Promise<SubjectReport> {
+  const recorded = new Map<string, Recorded>()
+  const differences: SubjectDifference[] = []
+  const name = (targetId: string, detail: string) =>
+    differences.push({ vaultId, targetType: 'policy', targetId, detail })
+  for await (const record of replay(trx, vaultId, ['policy.created', 'policy.updated', 'policy.deleted'])) {
+    if (record.fault === null) take(recorded, record)
+    else name(record.targetId, `its audit record ${record.id}: ${record.fault}`)
+  }
+  const stored = await listAllPolicies(trx, vaultId)
+  for (const row of stored) {
+    const known = recorded.get(row.id)
+    recorded.delete(row.id)
+    const difference =
+      known === undefined ? 'it is in no audit record' : differenceOf(known, row.groupId, draftOfRow(row))
+    if (difference !== null) name(row.id, difference)
+  }
+  for (const id of recorded.keys()) name(id, 'its row is gone')
+  return { checked: stored.length, differences }
+}
+
+function take(recorded: Map<string, Recorded>, { action, targetId, at, details }: ReplayedRecord): void {
+  const change = details as Details
+  if (action === 'policy.deleted') recorded.delete(targetId)
+  else if (action === 'policy.created')
+    recorded.set(targetId, { groupId: change.groupId ?? null, fields: { ...change.after }, updates: [] })
+  else {
+    const known = recorded.get(targetId)
+    if (known === undefined) return
+    known.updates.push({ at: at.getTime(), details: change })
+  }
+}
+
+/** Updates of one moment have no order but that each begins where another one ended. */
+function applied({ fields, updates }: Recorded): Fields {
+  let now = { ...fields }
+  const waiting = [...updates]
+  while (waiting.length > 0) {
+    const ofMoment = waiting.filter(({ at }) => at === waiting[0]!.at)
+    const next = ofMoment.find(({ details }) => follows(now, details.before)) ?? ofMoment[0]!
+    waiting.splice(waiting.indexOf(next), 1)
+    now = { ...now, ...next.details.after }
+  }
+  return now
+}
+
+const follows = (now: Fields, before: Fields = {}): boolean =>
+  Object.keys(before).every((name) => !(name in now) || isSame(now[name], before[name]))
+
+const isSame = (one: unknown, other: unknown): boolean => canonicalJson(one ?? null) === canonicalJson(other ?? null)
+
+function differenceOf(recorded: Recorded, groupId: string, draft: PolicyDraft): string | null {
+  const expected = applied(recorded)
+  const stored: Fields = { ...draft }
+  const names = Object.keys(expected).filter((field) => !isSame(expected[field], stored[field]))
+  if (recorded.groupId !== null && recorded.groupId !== groupId) names.push('groupId')
+  return names.length === 0 ? null : `not as recorded: ${names.sort().join(', ')}`
+}
