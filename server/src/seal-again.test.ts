@@ -159,7 +159,8 @@ describe('T60 a sealed secret', () => {
     await write(place, old)
     await expect(walletOfVault(bench.test.deps, other.id)).rejects.toThrow('not sealed in the present format')
     expect(await adopt()).toEqual({ resealed: 0, unreadable: [] })
-    // Who removes the row that says that it was done is stopped by what was sealed since.
+    await expect(db.deleteFrom('sealing_key').execute()).rejects.toThrow('permission denied')
+    // The owner who removes the row that says that it was done is stopped by what was sealed since.
     await bench.sql('delete from sealing_key')
     await expect(adopt()).rejects.toThrow('nothing of the old format is accepted')
     await bench.sql('insert into sealing_key (key_id, sealed_at) values ($1, now())', [sealer.keyId])

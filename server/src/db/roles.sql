@@ -12,3 +12,4 @@ revoke delete, truncate on screenings from strongroom_app;
 revoke update, delete, truncate on rules_versions from strongroom_app;
 revoke update, delete, truncate on deposit_orphans, exposure_covers from strongroom_app;
 grant update (returned_at) on deposit_orphans to strongroom_app;
+revoke delete, truncate on sealing_key from strongroom_app;
