@@ -58,6 +58,8 @@ it('starts on an empty data directory and prints a link that signs the administr
     'tusd-medium requireApproval 1',
     'tusd-small allow 0',
   ])
+  // Nobody changes the rules alone: the second administrator has to agree.
+  expect(await admin.vault('treasury').governance.get()).toMatchObject({ threshold: 1, approverGroupId: null })
   expect((await fetch(`${demo.url}/docs`)).status).toBe(200)
   expect(demo.output()).toMatch(/^Strongroom: .+ start\.\n/)
   expect(demo.output()).toMatch(/^ +\d+\.\d s {2}the server is ready$/m)
