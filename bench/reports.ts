@@ -46,7 +46,7 @@ const member = {
   isPlatformAdmin: false,
   sessionId: null,
   expiresAt: null,
-  vault: { id: vaultId, code: 'bench', name: 'Bench', lockedAt: null },
+  vault: { id: vaultId, code: 'bench', name: 'Bench', lockedAt: null, protection: 'off' },
   groupIds: [],
   isAdmin: false,
   isAuditor: false,

@@ -61,6 +61,7 @@ import { invitationRoutes } from './modules/people/invitations/routes.ts'
 import { invitationComponents } from './modules/people/invitations/schema.ts'
 import { memberRoutes } from './modules/people/members/routes.ts'
 import { memberComponents } from './modules/people/members/schema.ts'
+import { assertConfirmed } from './modules/people/passkeys/confirmation.ts'
 import { passkeyRoutes } from './modules/people/passkeys/routes.ts'
 import { passkeyComponents } from './modules/people/passkeys/schema.ts'
 import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
@@ -92,6 +93,7 @@ import { governanceComponents } from './modules/rules/governance/schema.ts'
 import { policyFormComponents } from './modules/rules/policies/form-schema.ts'
 import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
+import { signatureComponents } from './modules/rules/signatures/schema.ts'
 import type { Executors } from './modules/rules/votes/executor.ts'
 import { createAddressExecutor } from './modules/vaults/addresses/actions.ts'
 import { addressRoutes } from './modules/vaults/addresses/routes.ts'
@@ -144,6 +146,7 @@ const components = [
   ...policyFormComponents,
   ...backtestComponents,
   ...simulationComponents,
+  ...signatureComponents,
   ...approvalRequestComponents,
   ...governanceComponents,
   ...networkComponents,
@@ -192,7 +195,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   networkRoutes,
   tokenRoutes,
   rateRoutes,
-  vaultsRoutes,
+  (app, deps) => vaultsRoutes(app, deps, assertConfirmed),
   ledgerRoutes,
   ledgerVerificationRoutes,
   balanceTimelineRoutes,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { describeSettings } from './config.ts'
 import { describeFailure } from './describe-failure.ts'
@@ -125,6 +126,23 @@ program
       'nodes first, and start them with the new key. Exits 1 when a secret opens under neither',
   )
   .action(async ({ previousFile }: { previousFile?: string }) => (await openCommands()).rotateSecrets(previousFile))
+
+program
+  .command('evidence')
+  .description('files of evidence')
+  .command('verify')
+  .argument('<file>', 'evidence of a transfer, or an approval request, as the API answers it')
+  .option('--key <fingerprints...>', 'the keys that may have signed; without it, any')
+  .description(
+    'check what people signed in a protected vault, without a service or a database; exits 1 when it does not hold',
+  )
+  .action(async (file: string, { key = [] }: { key?: string[] }) => {
+    const { printReport, verifySignatures } = await import('./verify-evidence.ts')
+    const evidence = JSON.parse(await readFile(file, 'utf8')) as Parameters<typeof verifySignatures>[0]
+    const { lines, isSound } = printReport(verifySignatures(evidence, key))
+    for (const line of lines) print(line)
+    if (!isSound) process.exitCode = 1
+  })
 
 program
   .command('doctor')

@@ -1,7 +1,15 @@
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import { fixtureRoutes } from '../../server/src/testing/fixtures.ts'
 import { pngOf } from '../../server/src/testing/images.ts'
-import { type CallerName, callerNames, categoryGrant, fresh, type Resources, relationBody } from './world.ts'
+import {
+  type CallerName,
+  callerNames,
+  categoryGrant,
+  fresh,
+  type Resources,
+  relationBody,
+  serviceKeyBody,
+} from './world.ts'
 
 export type Request = {
   params?: Record<string, string>
@@ -189,6 +197,7 @@ export const expectations: Record<string, Row> = {
   listVaults:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   createVault:          row('401 403 403 403 403 403 403 403 403 403 201 403 403 403', () => ({ body: vaultBody() })),
   getVault:             row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  updateProtection: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', () => ({ body: { protection: 'off' } })),
   updateVault: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
     () => ({ body: { description: 'Working capital' } })),
   // Permitted, but refused because the vault is locked.
@@ -238,6 +247,13 @@ export const expectations: Record<string, Row> = {
   listServiceTokens:    row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
   revokeServiceToken: row('401 403 403 403 403 403 403 403 204 403 403 403 403 403',
     async (r) => ({ params: { id: await r.serviceToken() } })),
+
+  listServiceKeys: row('401 403 403 403 403 403 403 403 200 403 403 403 403 200',
+    async (r) => ({ params: { id: (await r.serviceKey()).id } })),
+  addServiceKey: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.serviceToken() }, body: serviceKeyBody() })),
+  revokeServiceKey: row('401 403 403 403 403 403 403 403 204 403 403 403 403 403',
+    async (r) => ({ params: await r.serviceKey() })),
 
   getGovernance:        row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   updateGovernance: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'vitest'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
@@ -62,6 +63,7 @@ export type Resources = {
   session(): Promise<string>
   invitation(): Promise<string>
   serviceToken(): Promise<string>
+  serviceKey(): Promise<{ id: string; keyId: string }>
   /** A draft on the newest version of the rules. */
   changeSet(): Promise<string>
   withheldToken(): Promise<string>
@@ -110,6 +112,11 @@ type Secrets = {
   /** For administrators: invitations and service tokens. */
   administrators: Set<string>
 }
+
+export const serviceKeyBody = () => ({
+  name: `Key ${fresh()}`,
+  publicKey: generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).toString('base64url'),
+})
 
 export const viewerNames = ['userViewer', 'groupViewer', 'grantee'] as const
 type Viewer = (typeof viewerNames)[number]
@@ -492,6 +499,13 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       for (const each of [id, token]) secrets.administrators.add(each)
       return id
     }),
+    serviceKey: async () => {
+      const body = { name: `Service ${fresh()}`, groupIds: [members] }
+      const { id } = await post(admin, `/vaults/${code}/service-tokens`, body)
+      const added = await post(admin, `/vaults/${code}/service-tokens/${id}/keys`, serviceKeyBody())
+      for (const each of [id, added.id]) secrets.administrators.add(each)
+      return { id, keyId: added.id }
+    },
     changeSet: async () => {
       const change = { action: 'policy_group_create', payload: { code: `drafted-${fresh()}`, name: 'A drafted group' } }
       const { id } = await post(admin, `/vaults/${code}/change-sets`, { title: `Draft ${fresh()}`, changes: [change] })
@@ -647,6 +661,7 @@ function absentResources(code: string): Resources {
     session: nothing,
     invitation: nothing,
     serviceToken: nothing,
+    serviceKey: async () => ({ id: await nothing(), keyId: await nothing() }),
     changeSet: nothing,
     withheldToken: nothing,
     rulesVersion: async () => '1000000',

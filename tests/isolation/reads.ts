@@ -137,6 +137,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     verifications: [],
     backtests: [],
     'change-sets': [],
+    'service-tokens': [],
     counterparties: idsOf(counterparties),
     'counterparty-groups': [suppliers],
     'operation-categories': idsOf(categories),

@@ -860,6 +860,41 @@ export const rowsAfter: Record<string, Rows> = {
       [{ vault_id: 'v1', address_id: 'a1', token_id: 't1', difference: '-5', first_seen_at: at, seen_at: at }],
     ],
   ],
+  '0058-signed-votes': [
+    [
+      'signed_votes',
+      [
+        {
+          vault_id: 'v1',
+          subject_type: 'transfer',
+          subject_id: 't1',
+          user_id: 'u1',
+          decision: 'approve',
+          signed_vote: {},
+          public_key: Buffer.from('key'),
+          rp_id: 'localhost',
+          origin: 'http://localhost:8420',
+          created_at: at,
+        },
+      ],
+    ],
+  ],
+  '0059-service-keys': [
+    [
+      'service_keys',
+      [
+        {
+          vault_id: 'v1',
+          id: 'sk1',
+          user_id: 'u1',
+          name: 'Key',
+          public_key: Buffer.from('key'),
+          created_by_id: 'u1',
+          created_at: at,
+        },
+      ],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

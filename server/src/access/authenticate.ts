@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
-import type { Caller, Member } from './caller.ts'
+import type { Caller, Member, Protection } from './caller.ts'
 import { isEveryone, isHeldEverywhere, isHeldUser, membershipOf } from './memberships.ts'
 
 export const serviceTokenPrefix = 'srk_'
@@ -19,6 +19,7 @@ type MembershipRow = {
   vault_code: string | null
   vault_name: string | null
   locked_at: Date | null
+  protection: Protection | null
   group_ids: string[]
   everyone_id: string | null
   is_admin: boolean
@@ -88,7 +89,7 @@ function toAuthenticated(row: Row): Authenticated {
 }
 
 const membershipColumns = (userId: RawBuilder<unknown>) => sql`
-  v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
+  v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at, v.protection,
   coalesce(g.group_ids, '{}') as group_ids, g.is_admin, g.is_auditor, e.id as everyone_id,
   ${isHeldUser(sql`v.id`, userId)} as is_held`
 const joinEveryone = sql`left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}`
@@ -97,7 +98,13 @@ function toMember(caller: Caller, row: MembershipRow): Member | null {
   if (row.vault_id === null || row.group_ids.length === 0) return null
   return {
     ...caller,
-    vault: { id: row.vault_id, code: row.vault_code!, name: row.vault_name!, lockedAt: row.locked_at },
+    vault: {
+      id: row.vault_id,
+      code: row.vault_code!,
+      name: row.vault_name!,
+      lockedAt: row.locked_at,
+      protection: row.protection!,
+    },
     groupIds: row.everyone_id === null ? row.group_ids : [...row.group_ids, row.everyone_id],
     isAdmin: row.is_admin,
     isAuditor: row.is_auditor,

@@ -11,9 +11,13 @@ export type Caller = {
   expiresAt: Date | null
 }
 
+/** `votes`: in this vault nothing unsigned is ordered, approved or handed over (docs/signed-orders.md). */
+export const protections = ['off', 'votes'] as const
+export type Protection = (typeof protections)[number]
+
 /** A caller within a vault they are a member of. */
 export type Member = Caller & {
-  vault: { id: string; code: string; name: string; lockedAt: Date | null }
+  vault: { id: string; code: string; name: string; lockedAt: Date | null; protection: Protection }
   /** Groups of the vault that the caller is in; the built-in group `everyone` included. */
   groupIds: string[]
   isAdmin: boolean

@@ -13,3 +13,5 @@ revoke update, delete, truncate on rules_versions from strongroom_app;
 revoke update, delete, truncate on deposit_orphans, exposure_covers from strongroom_app;
 grant update (returned_at) on deposit_orphans to strongroom_app;
 revoke delete, truncate on sealing_key from strongroom_app;
+revoke update, delete, truncate on signed_votes from strongroom_app;
+revoke delete, truncate on service_keys from strongroom_app;

@@ -798,27 +798,6 @@ export interface QueuedMails {
   request: Json;
 }
 
-export interface ReconciliationDifferences {
-  address_id: string;
-  announced: Generated<Numeric>;
-  difference: Numeric;
-  first_seen_at: Timestamp;
-  seen_at: Timestamp;
-  token_id: string;
-  vault_id: string;
-}
-
-export interface Reconciliations {
-  after_address_id: string | null;
-  after_token_id: string | null;
-  attempt: Generated<number>;
-  finished_at: Timestamp | null;
-  leased_until: Timestamp | null;
-  next_at: Timestamp;
-  started_at: Timestamp | null;
-  vault_id: string;
-}
-
 export interface ReportExportChunks {
   attempt: number;
   bytes: Buffer;
@@ -898,10 +877,15 @@ export interface Screenings {
   waived_hold_id: string | null;
 }
 
-export interface SealingKey {
-  key_id: Buffer;
-  only_row: Generated<boolean>;
-  sealed_at: Timestamp;
+export interface ServiceKeys {
+  created_at: Timestamp;
+  created_by_id: string;
+  id: string;
+  name: string;
+  public_key: Buffer;
+  revoked_at: Timestamp | null;
+  user_id: string;
+  vault_id: string;
 }
 
 export interface ServiceTokens {
@@ -928,6 +912,19 @@ export interface Sessions {
   token_hash: Buffer;
   user_agent: string | null;
   user_id: string;
+}
+
+export interface SignedVotes {
+  created_at: Timestamp;
+  decision: string;
+  origin: string | null;
+  public_key: Buffer;
+  rp_id: string | null;
+  signed_vote: Json;
+  subject_id: string;
+  subject_type: string;
+  user_id: string;
+  vault_id: string;
 }
 
 export interface SignInAttempts {
@@ -1053,6 +1050,7 @@ export interface Vaults {
   locked_at: Timestamp | null;
   logo_uri: string | null;
   name: string;
+  protection: Generated<string>;
   updated_at: Timestamp;
   wallet_service_secret: Buffer | null;
   wallet_service_url: string;
@@ -1139,18 +1137,17 @@ export interface DB {
   policy_group_memberships: PolicyGroupMemberships;
   policy_groups: PolicyGroups;
   queued_mails: QueuedMails;
-  reconciliation_differences: ReconciliationDifferences;
-  reconciliations: Reconciliations;
   report_export_chunks: ReportExportChunks;
   report_exports: ReportExports;
   routes: Routes;
   rules_heads: RulesHeads;
   rules_versions: RulesVersions;
   screenings: Screenings;
-  sealing_key: SealingKey;
+  service_keys: ServiceKeys;
   service_tokens: ServiceTokens;
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
+  signed_votes: SignedVotes;
   token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;

@@ -35,6 +35,8 @@ const words: Partial<Record<Reason, Words>> = {
   no_policy_allows: 'No policy allows this action',
   foreign_origin: 'Requests with the session cookie must come from this origin',
   passkey_required: 'One of your passkeys must confirm exactly this request',
+  signature_required: 'In a protected vault, this must be signed with a key of yours',
+  not_in_protected_vault: 'In a protected vault each transfer is ordered and signed by itself',
   json_required: 'Writes with the session cookie must be application/json',
   not_found: 'Not found',
   already_exists: 'It exists already',

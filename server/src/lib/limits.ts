@@ -26,6 +26,9 @@ export const metricsTokenLengthMin = 24
 /** How many times as much as a person a service may ask for: it works for many people. */
 export const serviceRateFactor = 10
 
+/** Keys of one service that are not revoked. */
+export const serviceKeysMax = 10
+
 export const pageItemsDefault = 20
 export const pageItemsMax = 100
 /** What one request for a page of operations reads at most, with any filters (modules/operations/feed/feed.ts). */

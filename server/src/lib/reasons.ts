@@ -30,6 +30,7 @@ export const reasons = {
   foreign_origin: 403,
   json_required: 403,
   passkey_required: 403,
+  signature_required: 403,
 
   not_found: 404,
   no_such_route: 404,
@@ -59,6 +60,7 @@ export const reasons = {
   limit_reached: 409,
   no_session: 409,
   not_applied: 409,
+  not_in_protected_vault: 409,
   not_replaceable: 409,
   not_proven: 409,
   part_of_payout: 409,

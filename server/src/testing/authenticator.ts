@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { hashOfVote, type SignedVote, type Vote } from '../lib/signed-vote.ts'
 import type { Assertion, Attestation, CreationOptions, RequestOptions } from '../modules/people/passkeys/schema.ts'
 
 type Flags = { isVerified?: boolean; isSynced?: boolean; origin?: string; rpId?: string; count?: number }
@@ -53,6 +54,21 @@ export class Authenticator {
       authenticatorData: b64(authenticatorData),
       signature: b64(sign(this.algorithm === 'ES256' ? 'sha256' : null, signed, this.key.privateKey)),
     }
+  }
+
+  /** Signs a vote, as the pages of the service have it signed. */
+  vote(vote: Vote, flags: Flags = {}): SignedVote {
+    const { id: keyId, ...answer } = this.get(
+      {
+        rpId: new URL(this.origin).hostname,
+        challenge: b64(hashOfVote(vote)),
+        timeout: 1,
+        userVerification: 'required',
+        allowCredentials: [],
+      },
+      flags,
+    )
+    return { vote, keyId, ...answer }
   }
 
   private clientData(type: string, challenge: string, { origin = this.origin }: Flags): Buffer {

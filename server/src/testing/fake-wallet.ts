@@ -13,6 +13,7 @@ type Order = {
   contractAddress: string | null
   amount: string
   maxFee?: string
+  authorization?: object
 }
 export type FakeStatus = {
   id: string
@@ -56,6 +57,10 @@ export type FakeWallet = {
   swallow: boolean
   /** Set: orders are answered with 400 and this message, and not recorded. */
   refuse: string | null
+  /** What GET /authority answers; null: a 404. */
+  authority: { authority: { keys: { id: string; person: string }[] }; version: number; hash: string } | null
+  /** Set: orders are a 403 with these details, and not recorded. */
+  refuseAuthorization: string | null
   /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
   answerWithAddress: ((derivationPath: string) => unknown) | null
   /** Changes what GET /transfers/{id} answers. */
@@ -116,6 +121,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       const { answerWithAddress } = wallet
       return [200, { address: await (answerWithAddress ?? honestAddress)(derivationPath) }]
     }
+    if (route === 'GET /authority')
+      return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
     if (route === 'POST /transfers') return submit(body as Order)
     if (route.startsWith('GET /transfers/')) {
       const [name = '', part] = url.pathname.slice('/transfers/'.length).split('/')
@@ -148,8 +155,10 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     const known = orders.get(order.id)
     if (known !== undefined && known.body !== JSON.stringify(order)) return [409, { message: 'another order' }]
     if (known !== undefined) return [202, known.status]
+    if (wallet.refuseAuthorization !== null)
+      return [403, { message: 'not authorized', details: wallet.refuseAuthorization }]
     if (wallet.refuse !== null) return [400, { message: wallet.refuse }]
-    const { derivationPath: _, coinType: __, ...echo } = order
+    const { derivationPath: _, coinType: __, authorization: ___, ...echo } = order
     const status: FakeStatus = {
       ...echo,
       status: 'queued',
@@ -211,6 +220,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     delayMilliseconds: 0,
     swallow: false,
     refuse: null,
+    authority: null,
+    refuseAuthorization: null,
     answerWithAddress: null,
     mutateStatus: null,
     balances: new Map(),

@@ -18,7 +18,7 @@ import { bulkVotesMax, inboxCountMax, noteLengthMax, rowsPerPayoutMax } from '..
 import { operationStatuses } from '../../../lib/operations.ts'
 import { requestStatuses } from '../../rules/approval-requests/lifecycle.ts'
 import { requestActions } from '../../rules/approval-requests/schema.ts'
-import { PayloadHash } from '../../rules/votes/schema.ts'
+import { PayloadHash, Signature } from '../../rules/votes/schema.ts'
 import { payoutStatuses } from '../payouts/lifecycle.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -156,6 +156,7 @@ const BulkVote = Closed({
     PayloadHash,
     'The `payloadHash` of what the voter was shown. Here it is required: nobody votes on what they have not seen.',
   ),
+  signature: Signature,
   comment: Type.Optional(
     described(
       Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] }),

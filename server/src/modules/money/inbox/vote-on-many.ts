@@ -68,12 +68,16 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
 function castIn(
   trx: Trx,
   { deps, executors }: Voting,
-  { kind, id, decision, comment, payloadHash }: BulkVote,
+  { kind, id, decision, comment, payloadHash, signature }: BulkVote,
   member: Member,
   fetched: unknown[] | null,
 ): Promise<Refusal | null> {
-  const input = { payloadHash, ...(comment === undefined ? {} : { comment }) }
-  const ballot = toBallot(input, { member, id, now: deps.clock() })
+  const input = {
+    payloadHash,
+    ...(comment === undefined ? {} : { comment }),
+    ...(signature === undefined ? {} : { signature }),
+  }
+  const ballot = toBallot(input, deps, { member, id, now: deps.clock() })
   if (kind === 'transfer') return voteOnTransfer(trx, deps.log, decision, ballot)
   if (kind === 'payout') return voteOnPayout(trx, deps.log, decision, ballot)
   return voteOn(trx, votableRequests(deps.log, { executors, fetched }), decision, ballot)

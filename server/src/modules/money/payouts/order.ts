@@ -13,12 +13,14 @@ import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
 import { refusalOfHold } from '../transfers/load-order.ts'
-import { type PayoutPlace, toNewTransfer, toPayload } from '../transfers/order.ts'
+import { type PayoutPlace, toNewTransfer } from '../transfers/order.ts'
+import { toPayload } from '../transfers/order-payload.ts'
 import { hashPayload, type Payload } from '../transfers/payload.ts'
 import { lockAccountsOf } from '../transfers/queries.ts'
 import type { PayoutRequestRecord } from './compare-record.ts'
 import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
 import { hashPayout, type PayoutBody } from './payload.ts'
+import { assertBatchable } from './protected.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 
 type Ordering = {
@@ -41,6 +43,7 @@ export async function orderPayout(
   body: PayoutBody,
   { member, now, approvalTtlHours, riskScores }: Ordering,
 ): Promise<{ payoutId: string } | Refusal> {
+  assertBatchable(member.vault)
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })

@@ -10,16 +10,18 @@ import { listCandidates } from '../../rules/policies/queries.ts'
 import { findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
 import type { PayoutBody } from './payload.ts'
+import { assertBatchable } from './protected.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutPreview } from './schema.ts'
 import { scoreRows } from './score-rows.ts'
 
-/** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
+/** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows`, and as `assertBatchable` */
 export async function previewPayout(
   deps: Deps,
   body: PayoutBody,
   { member, now }: ByMember,
 ): Promise<Static<typeof PayoutPreview>> {
+  assertBatchable(member.vault)
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const { db } = deps

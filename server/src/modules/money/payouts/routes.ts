@@ -53,6 +53,7 @@ function orders(app: App, deps: Deps): void {
         'address_exposed',
         'held',
         'insufficient_funds',
+        'not_in_protected_vault',
         'quorum_unreachable',
       ],
       ...ofOrder,
@@ -79,7 +80,7 @@ function orders(app: App, deps: Deps): void {
         'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
         'caller may not order a 403.',
       ...ofVault,
-      errors: ['not_permitted'],
+      errors: ['not_permitted', 'not_in_protected_vault'],
       ...ofOrder,
       answers: { 200: PayoutPreview },
     },
@@ -158,6 +159,7 @@ function decisions(app: App, deps: Deps): void {
         'address_exposed',
         'held',
         'initiator_lost_permission',
+        'not_in_protected_vault',
         'payload_changed',
         'payout_halted',
         'vault_is_draft',
@@ -175,6 +177,7 @@ function decisions(app: App, deps: Deps): void {
         'approval_expired',
         'address_exposed',
         'held',
+        'not_in_protected_vault',
         'payload_changed',
         'payout_halted',
         'wrong_state',
@@ -186,7 +189,7 @@ function decisions(app: App, deps: Deps): void {
       `/vaults/:code/payouts/:id/${decision}`,
       { operationId: `${decision}Payout`, ...votes[decision], ...ofPayout, body: VoteBody, answers: { 200: Payout } },
       async (trx, { member, params: { id }, body, now }) => {
-        const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, { member, id, now }))
+        const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, deps, { member, id, now }))
         return refused ?? ok(toPayout(orNotFound(await findPayout(trx, member, id), 'Payout'), now))
       },
     )

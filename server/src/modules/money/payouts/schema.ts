@@ -204,7 +204,7 @@ export const PayoutRow = Closed(
     usdValue: Nullable(Text('1.50')),
     paymentPurpose: Nullable(Text('Salary January 2026')),
     note: Nullable(Text('Agreed with the supplier')),
-    payload: TransferPayload,
+    payload: Ref(TransferPayload),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, the order of the transfer.'),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     failureReason: Nullable(Text('WALLET_REFUSED: no gas')),

@@ -24,6 +24,7 @@ import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '..
 import { findHoldOnTransfersOf, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
 import { compareWithRecord } from './compare-record.ts'
 import type { PayoutStatus } from './lifecycle.ts'
+import { assertBatchable } from './protected.ts'
 import {
   hasTransferHeld,
   isPayoutVisible,
@@ -92,6 +93,10 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
     if (status !== 'awaiting_approval') throw conflict('wrong_state', `The payout is ${status}, not awaiting approval`)
     if (expires_at !== null && expires_at <= now)
       throw conflict('approval_expired', 'The time to vote on this payout has expired')
+  },
+  mustBeSigned(_recorded, { vault }) {
+    assertBatchable(vault)
+    return false
   },
   toVoteRecord: (decision) => ({ action: 'payout.voted', details: { decision } }),
   async onApproved(trx, payout, { member, now, recorded }) {

@@ -34,6 +34,8 @@ export type RequestRecord = {
   requirements?: RecordedRequirement[]
   /** The row of a payout that it is, and what was voted on there. */
   payout?: { id: string; row: number; externalId: string; payloadHash: string }
+  /** SHA-256 in hex of what the initiator signed; in a protected vault. */
+  signedVote?: string
 }
 
 /** The details of a `payout.requested` record that bind the votes on a payout. */
@@ -175,8 +177,12 @@ export function readRecordedState(
   }
 }
 
+/** What stands in the payload alone, whose hash is compared. */
+const withoutColumn: ReadonlySet<string> = new Set(['rulesVersion', 'expiresAt'])
+
 function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: RequestRecord): string | null {
-  const fields = new Set([...(Object.keys(payload) as (keyof Payload)[]), 'feeLevel', 'maxFee'] as const)
+  const columns = (Object.keys(payload) as (keyof Payload)[]).filter((field) => !withoutColumn.has(field))
+  const fields = new Set([...(columns as (keyof StoredOrder['current'])[]), 'feeLevel', 'maxFee'] as const)
   const changed = [...fields].find((field) => stored.current[field] !== (payload[field] ?? null))
   if (changed !== undefined) return `its ${changed} was changed`
   const hashes = [hashPayload(payload), hashPayload(stored.payload), stored.payload_hash]

@@ -2,8 +2,10 @@ import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import type { SignedVote } from '../../../lib/signed-vote.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
-import { type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { type Authorization, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { listSignedVotes, type SignedVoteRow } from '../../rules/signatures/queries.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { type Clearance, clearTransfer } from '../screening/clearance.ts'
@@ -11,7 +13,7 @@ import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
 import { handOverReplacement } from './hand-over-replacement.ts'
 import { haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
-import type { Payload } from './payload.ts'
+import { isSignedOrder, type Payload } from './payload.ts'
 import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
 import { applyStatus, settle } from './settle.ts'
@@ -81,8 +83,12 @@ async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<v
 
 /** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */
 function isSurelyUnsent(claim: Claim, error: unknown): boolean {
-  return claim.phase === 'queued' && error instanceof WalletServiceError && error.kind === 'unreachable'
+  if (claim.phase !== 'queued') return false
+  return error instanceof NotSentError || (error instanceof WalletServiceError && error.kind === 'unreachable')
 }
+
+/** Something that had to be known before the transfer could be sent is not. */
+class NotSentError extends Error {}
 
 /** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
 async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
@@ -92,15 +98,39 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
   if (known === null && !begun.isClear) return waitForScreening(deps, claim)
   if (known === null && begun.objection !== null) return holdBack(deps, claim, begun.objection)
+  const authorization = known === null ? await authorize(wallet, begun) : null
   if (known === null) claims.assertMaySend(deps, claim)
-  const status = known ?? (await submit(deps, wallet, claim, begun.payload))
+  const status = known ?? (await submit(deps, wallet, claim, { order: begun.payload, authorization }))
   if (status !== null) await applyStatus(deps, claim, status)
 }
 
 const unscreened: Clearance = { isClear: true, score: null }
 
 /** `isClear`: the screening lets it be sent, or there is none. */
-type Begun = { payload: Payload; objection: Objection | null; isClear: boolean }
+type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; votes: SignedVoteRow[] }
+
+/** What people signed, for the present authority of the wallet service; null for an order of a vault without protection. */
+async function authorize(wallet: WalletClient, { payload, votes }: Begun): Promise<Authorization | null> {
+  if (!isSignedOrder(payload)) return null
+  const { version: authorityVersion, authority } = await wallet.getAuthority().catch((cause: unknown) => {
+    throw new NotSentError('The authority of the wallet service is not known', { cause })
+  })
+  const isKnown = ({ keyId, vote }: SignedVote) =>
+    authority.keys.some(({ id, person }) => id === keyId && person === vote.person)
+  // One vote by a key that the wallet service does not know would refuse the order; without it, the others decide.
+  const counted = votes.filter(({ signed }) => signed.vote.decision === 'initiate' || isKnown(signed))
+  return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed) }
+}
+
+/** What forbids to hand over an order because of what was, or was not, signed; null: nothing. */
+function findUnsigned(payload: Payload, protection: string, now: Date): Objection | null {
+  const { expiresAt } = payload
+  if (expiresAt === undefined && protection !== 'off')
+    return { reason: 'not_in_protected_vault', message: 'It was ordered before the vault was protected' }
+  if (expiresAt !== undefined && new Date(expiresAt) <= now)
+    return { reason: 'approval_expired', message: 'The signed order has expired' }
+  return null
+}
 
 /**
  * Decides, in the transaction that marks it as sent, whether a transfer may be sent at all. Returns the order as it was
@@ -109,7 +139,7 @@ type Begun = { payload: Payload; objection: Objection | null; isClear: boolean }
  */
 async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Promise<Begun | null> {
   // First: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new one.
-  await keepWallet(trx, claim.vaultId)
+  const { protection } = await keepWallet(trx, claim.vaultId)
   const transfer = await claims.lockClaimed(trx, claim)
   if (transfer === null) return null
   const now = clock()
@@ -118,8 +148,11 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
   const { payload } = compared.recorded
   const { isClear, score } =
     config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
-  const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now })
-  if (claim.phase === 'submitting') return { payload, objection, isClear }
+  const objection =
+    findUnsigned(payload, protection, now) ??
+    (await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now }))
+  const votes = isSignedOrder(payload) ? await listSignedVotes(trx, claim.vaultId, claim.id) : []
+  if (claim.phase === 'submitting') return { payload, objection, isClear, votes }
   const isStopped = objection?.reason === 'held' || objection?.reason === 'address_exposed'
   if (!transfer.token_enabled || isStopped || !isClear) {
     // Nothing was sent yet: the transfer waits until the token is enabled again, what stops it has gone, or the screening allows it.
@@ -131,7 +164,7 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
     return null
   }
   await movePhase(trx, transfer, 'submitting', { sent_at: now })
-  return { payload, objection: null, isClear }
+  return { payload, objection: null, isClear, votes }
 }
 
 /** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */
@@ -163,7 +196,12 @@ async function holdBack({ db, log, clock }: Deps, claim: Claim, { message }: Obj
   })
 }
 
-async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Payload): Promise<WalletStatus | null> {
+async function submit(
+  deps: Deps,
+  wallet: WalletClient,
+  claim: Claim,
+  { order, authorization }: { order: Payload; authorization: Authorization | null },
+): Promise<WalletStatus | null> {
   try {
     return await wallet.submitTransfer({
       id: claim.id,
@@ -176,6 +214,7 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
       amount: order.amount,
       ...(order.feeLevel === undefined ? {} : { feeLevel: order.feeLevel }),
       ...(order.maxFee === undefined ? {} : { maxFee: order.maxFee }),
+      ...(authorization === null ? {} : { authorization }),
     })
   } catch (error) {
     if (!(error instanceof WalletServiceError)) throw error
@@ -190,7 +229,7 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
         await haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
         return
       }
-      const failureReason = `WALLET_REFUSED: ${error.message}`
+      const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
       await moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
     })
     return null

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Closed, described, Id, Nullable, RawAmount, Ref, Timestamp } from '../../../http/schema.ts'
+import { VoteEvidence } from '../../rules/signatures/schema.ts'
 import { Transfer } from './schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -23,6 +24,10 @@ export const TransferEvidence = Closed(
         {},
         { additionalProperties: true, description: 'The decision with the matching policies as they were.' },
       ),
+    ),
+    signedVotes: described(
+      Type.Array(Ref(VoteEvidence)),
+      'What people and services signed, in a protected vault: docs/signed-orders.md.',
     ),
     ledgerEntries: described(
       Type.Array(

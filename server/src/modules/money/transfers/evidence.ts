@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db } from '../../../db/client.ts'
+import { toVoteEvidence } from '../../rules/signatures/present.ts'
+import { listSignedVotes } from '../../rules/signatures/queries.ts'
 import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
@@ -50,12 +52,14 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
     from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${sequences}::bigint[]) order by s.sequence`.execute(
     db,
   )
+  const signedVotes = await listSignedVotes(db, vaultId, transferId)
   return {
     schemaVersion: '1',
     transfer: toTransfer(row),
     payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     decision: row.decision,
+    signedVotes: signedVotes.map(toVoteEvidence),
     ledgerEntries: ledgerEntries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() })),
     auditRecords: auditRecords.map((record) => ({
       content: record.content,

@@ -16,6 +16,7 @@ import { toRateSnapshot } from '../../registry/rates/queries.ts'
 import { decideBy, lockCandidates } from '../../rules/policies/decide.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import { keepDecision } from '../../rules/policies/keep-decision.ts'
+import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
@@ -23,14 +24,16 @@ import { reservePosting } from '../ledger/postings.ts'
 import { hashFacts, type RequestRecord } from './compare-record.ts'
 import { type Gas, insufficientGas } from './gas.ts'
 import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
+import { toPayload } from './order-payload.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
-import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import { findPlainTransfer, findTransfer, hasTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import { readSigned, type Signing } from './sign-order.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
 type Ordering = {
   member: Member
   now: Date
-  approvalTtlHours: number
+  signing: Signing
   riskScore: string | undefined
   gas: Gas | null
 }
@@ -41,12 +44,12 @@ type Ordering = {
  *
  * @param gas the fee that the address cannot pay, as the wallet service said before the transaction; null otherwise
  * @throws as `loadOrder`; 409 for insufficient funds or gas, an archived recipient, a disabled token or a quorum that cannot be
- *   reached: what a preview names as its problems
+ *   reached: what a preview names as its problems; as `readSigned`, and 409 for a signed order that was placed before
  */
 export async function orderTransfer(
   trx: Trx,
   body: OrderBody,
-  { member, now, approvalTtlHours, riskScore, gas }: Ordering,
+  { member, now, signing, riskScore, gas }: Ordering,
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
@@ -59,16 +62,20 @@ export async function orderTransfer(
     now,
   })
   const { source, amount } = order
+  const signed = await readSigned(trx, signing, body, { member, order, now })
   assertNotArchived(order)
   if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
   const candidates = await lockCandidates(trx, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
   if (hold !== null) throw refusalOfHold(hold, member.userId)
+  // The account is locked: of two requests with one signed order, the second sees the first.
+  if (signed !== null && (await hasTransfer(trx, signed.payload)))
+    throw conflict('already_exists', 'This signed order was placed already')
   const facts = { ...question.facts, available: formatDecimal(available, source.decimals) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const { effect, decisionPolicy, blockReason, requirements } = decision
-  const payload = toPayload(newId(now), member, order)
+  const payload = signed?.payload ?? toPayload(newId(now), member, order)
   if (effect === 'block' || effect === 'deny') {
     const isBlocked = effect === 'block'
     const message = isBlocked ? (blockReason ?? 'A policy blocks this transfer') : 'No policy allows this transfer'
@@ -88,16 +95,21 @@ export async function orderTransfer(
     )
   if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
 
-  const expiresAt = effect === 'approval' ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null
+  const expiresAt = effect === 'approval' ? endOf(payload, signing, now) : null
   const { metadata } = body
-  await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, now }, category)
+  const verified = signed?.verified
+  await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified, now }, category)
   const isPlain = category === null && requirements.length === 0 && source.to_address_id === null
   const transfer = await (isPlain ? findPlainTransfer : findTransfer)(trx, member, payload.transferId)
   return { transfer: transfer! }
 }
 
+/** When an order that waits for votes expires: a signed one says so itself. */
+const endOf = ({ expiresAt }: Payload, { approvalTtlHours }: Signing, now: Date): Date =>
+  expiresAt === undefined ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : new Date(expiresAt)
+
 async function writeTransfer(trx: Trx, accepted: AcceptedOrder, category: NamedCategory | null): Promise<void> {
-  const { order, payload, decision, expiresAt, now } = accepted
+  const { order, payload, decision, expiresAt, verified, now } = accepted
   const { vaultId, transferId: id, initiatorId } = payload
   const { requirements } = decision
   const snapshot =
@@ -117,6 +129,7 @@ async function writeTransfer(trx: Trx, accepted: AcceptedOrder, category: NamedC
     now,
   })
   await insertRows(trx, { operations: [operation], transfers: [transfer], audit_records: [record] })
+  if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
   if (category !== null) {
     const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const
     await assignNamedCategory(trx, operationKey, category, { actorId: initiatorId, now })
@@ -138,6 +151,8 @@ export type AcceptedOrder = {
   payout?: PayoutPlace
   /** When it is rejected unless it was approved; null: it needs no votes. */
   expiresAt: Date | null
+  /** What its initiator signed; only in a protected vault. */
+  verified?: Verified | undefined
   now: Date
 }
 
@@ -154,30 +169,10 @@ export type PayoutPlace = {
   approvalThreshold: number
 }
 
-export function toPayload(id: string, member: Member, order: Order): Payload {
-  const { source, to, amount, feeLevel, maxFee } = order
-  return {
-    transferId: id,
-    vaultId: member.vault.id,
-    initiatorId: member.userId,
-    fromAddressId: source.address_id,
-    fromAddress: source.address,
-    network: source.network_slug,
-    coinType: source.coin_type,
-    derivationPath: source.derivation_path,
-    toAddress: to.address,
-    tokenId: source.token_id,
-    contractAddress: source.contract_address,
-    amount: amount.toString(),
-    ...(feeLevel === undefined ? {} : { feeLevel }),
-    ...(maxFee === undefined ? {} : { maxFee: maxFee.raw.toString() }),
-  }
-}
-
 /** Writes the rows of an order, and its audit record with the snapshot of its voters. */
 export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedRequirement[]) {
   const transfer = toTransferRow(accepted)
-  const { order, payload, decision, expiresAt, payout } = accepted
+  const { order, payload, decision, expiresAt, payout, verified } = accepted
   const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
   const requested: RequestRecord = {
     status,
@@ -189,6 +184,7 @@ export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedReq
     counterpartyId: order.source.counterparty?.id ?? null,
     bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
+    ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
   }
   return { operation: toOperation(accepted, status), transfer, requested }
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, RawAmount } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, RawAmount, Timestamp } from '../../../http/schema.ts'
 import { feeLevels } from '../../../lib/fee-levels.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -23,6 +23,19 @@ export const TransferPayload = Closed(
     maxFee: Type.Optional(
       described(RawAmount, 'The most that may be paid in fees, in the smallest unit of the coin; absent: no limit.'),
     ),
+    rulesVersion: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Number of the version of the rules; in a protected vault.',
+        examples: [7],
+      }),
+    ),
+    expiresAt: Type.Optional(
+      described(Timestamp, 'Instant after which nothing is signed, in UTC; in a protected vault.'),
+    ),
   },
-  { description: 'The order as it is voted on and handed over. The SHA-256 of its canonical JSON is `payloadHash`.' },
+  {
+    $id: 'TransferPayload',
+    description: 'The order as it is voted on and handed over. The SHA-256 of its canonical JSON is `payloadHash`.',
+  },
 )

@@ -25,7 +25,14 @@ export type Payload = {
   feeLevel?: FeeLevel
   /** The most that may be paid in fees, in the smallest unit of the network's coin; as `feeLevel`. */
   maxFee?: string
+  /** Number of the version of the vault's rules; in a protected vault only, as `expiresAt`. */
+  rulesVersion?: number
+  /** Instant after which nothing is signed, in the form of `toISOString`. */
+  expiresAt?: string
 }
+
+/** Whether the order was signed by who ordered it, so that votes on it are, too (docs/signed-orders.md). */
+export const isSignedOrder = ({ expiresAt }: Payload): boolean => expiresAt !== undefined
 
 /** The SHA-256 that votes and hand-over are bound to (threat T27). */
 export function hashPayload(payload: Payload): Buffer {

@@ -16,10 +16,12 @@ import type { OrderBody } from './payload.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
 import { findCoinAccount } from './queries.ts'
 import type { TransferPreview } from './schema.ts'
+import { planSigned, type Signing } from './sign-order.ts'
 
 /** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
 export async function previewTransfer(
   deps: Deps,
+  signing: Signing,
   body: OrderBody,
   { member, now }: ByMember,
 ): Promise<Static<typeof TransferPreview>> {
@@ -35,7 +37,11 @@ export async function previewTransfer(
   const signs = await findRecipientSigns(db, scope, order.to.key)
   const coin = await findCoinAccount(db, vaultId, order.source)
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
-  return toPreview({ order, hold, decision, electorates, coin, estimate }, signs, { readsAll: member.readsAll })
+  const preview = toPreview({ order, hold, decision, electorates, coin, estimate }, signs, {
+    readsAll: member.readsAll,
+  })
+  const toSign = await planSigned(db, signing, { member, order, now })
+  return { ...preview, ...toSign }
 }
 
 /** A failure is a value, because a preview must not fail for it. */

@@ -92,6 +92,14 @@ export async function lockAccountsOf(
   return ({ address_id, token_id }) => BigInt(balances.get(`${address_id} ${token_id}`) ?? '0')
 }
 
+export async function hasTransfer(
+  trx: Trx,
+  { vaultId, transferId }: Pick<Payload, 'vaultId' | 'transferId'>,
+): Promise<boolean> {
+  const { rows } = await sql`select from transfers where vault_id = ${vaultId} and id = ${transferId}`.execute(trx)
+  return rows.length > 0
+}
+
 export type TransferRow = DetailColumns & {
   vault_code: string
   vault_name: string
@@ -232,7 +240,8 @@ export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string)
   return rows[0]!
 }
 
-type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee'>> & Record<'feeLevel' | 'maxFee', string | null>
+type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee' | 'rulesVersion' | 'expiresAt'>> &
+  Record<'feeLevel' | 'maxFee', string | null>
 
 /**
  * The mutable part of a transfer, under lock, with the order rebuilt from the current rows. The statement that reads it takes

@@ -15,6 +15,7 @@ import { type Executor, StaleError, type Step, type StepContext } from '../../ru
 import { compareWithRecord, type RaiseRecord, type RecordedOrder } from './compare-record.ts'
 import { type DeliveryState, findDeliveryState } from './delivery-state.ts'
 import { movePhase } from './move.ts'
+import { isSignedOrder } from './payload.ts'
 import {
   findCounterpartyNow,
   findNativeCoin,
@@ -60,6 +61,8 @@ export async function findRaise(
   if (wanted > rawAmountMax) throw badRequest('maxFee', 'must be at most 2^256-1')
   const permitted = await findPermittedFee(db, transfer)
   if (permitted === null || wanted <= permitted) return null
+  if (member.vault.protection === 'votes') throw notSigned()
+  assertUnsigned(transfer)
   if (txHash === null) throw conflict('not_replaceable', 'There is no transaction yet that could be replaced')
   const coin = orNotFound(await findNativeCoin(db, transfer.network_id), 'Coin of the network')
   return {
@@ -78,6 +81,7 @@ export const raiseFeeExecutor: Executor = {
     if (delivery === null) throw notFound('Transfer')
     assertReplaceable(delivery, payloadOf(step))
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
+    assertUnsigned(recorded)
     assertAbove(recorded, step)
     const baseVersion = versionOf(delivery, recorded)
     const { maxFee } = payloadOf(step)
@@ -101,6 +105,7 @@ export const raiseFeeExecutor: Executor = {
     if (transfer === null) throw notFound('Transfer')
     const recorded = await readRecorded(trx, vaultId, id)
     if (versionOf(transfer, recorded) !== baseVersion) throw new StaleError()
+    assertUnsigned(recorded)
     assertReplaceable(transfer, payloadOf(step))
     assertAbove(recorded, step)
     await recordRaise(trx, context, step)
@@ -156,6 +161,14 @@ async function readRecorded(db: Db | Trx, vaultId: string, id: string): Promise<
 function orderOf({ payload: { fromAddress, toAddress, network }, facts }: RecordedOrder): RaisePayload['order'] {
   return { fromAddress, toAddress, network, amountDecimal: facts.amount ?? '', asset: facts.token?.code ?? '' }
 }
+
+/** The wallet service signs what people signed: no more than the limit of the order. @throws 409 */
+function assertUnsigned({ payload }: Pick<RecordedOrder, 'payload'>): void {
+  if (isSignedOrder(payload)) throw notSigned()
+}
+
+const notSigned = () =>
+  conflict('not_in_protected_vault', 'In a protected vault the limit of the fee is signed with the order')
 
 /** @throws 409 when the limit was raised meanwhile, so that it must be asked for anew */
 function assertAbove({ feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {

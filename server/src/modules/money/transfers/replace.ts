@@ -162,6 +162,7 @@ const sentences: Record<string, string> = {
   ABOVE_MAX_FEE: 'A replacement must pay more than the order permits',
   FEE_HIGH_ENOUGH: 'The transaction pays far more than what is usual now',
   INSUFFICIENT_FUNDS: 'The address cannot pay for a replacement',
+  AUTHORIZATION_REFUSED: 'What was signed does not permit a replacement any more',
   TOO_MANY: 'The transaction was replaced too often',
 }
 

@@ -77,6 +77,7 @@ export function replacementRoutes(api: Endpoints, deps: Deps, executors: Executo
           'address_exposed',
           'held',
           'initiator_lost_permission',
+          'not_in_protected_vault',
           'not_replaceable',
           'quorum_unreachable',
           'transfer_halted',

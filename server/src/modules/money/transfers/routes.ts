@@ -32,11 +32,12 @@ import { Transfer, TransferOrder, TransferPreview, TransferQuery } from './schem
 import { cancelTransfer, voteOnTransfer } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
+const ofSignatures = ['signature_required', 'payload_changed'] as const
 const ofTransfer = { access: 'member', params: VaultAndIdParams } as const
 
 export function transferRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Transfers')
-  const { approvalTtlHours } = deps.config
+  const signing = { ...deps, approvalTtlHours: deps.config.approvalTtlHours }
 
   const estimates: FeeEstimates = new Map()
   api.send(
@@ -49,7 +50,8 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. ' +
         'The amount is reserved at once. 409 for insufficient funds, too little of the coin for the network fee that the ' +
         'wallet service expects, a disabled token, an archived counterparty, or a ' +
-        'threshold that the approvers cannot reach.',
+        'threshold that the approvers cannot reach. In a protected vault, `signed` holds the vote of the caller for the ' +
+        '`order` of a preview: 403 without it, 409 when something else was signed.',
       ...ofVault,
       errors: [
         'not_permitted',
@@ -62,6 +64,9 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'insufficient_funds',
         'insufficient_gas',
         'quorum_unreachable',
+        ...ofSignatures,
+        'already_exists',
+        'approval_expired',
       ],
       body: TransferOrder,
       answers: { 201: Transfer },
@@ -70,7 +75,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
       const gas = await findUnpayable(deps.db, visibleScopeOf(member), { deps, estimates, body, now })
       const riskScore = await scoreOrder(deps, body, { member, now })
       return mutate(deps, request, reply, async (trx) => {
-        const outcome = await orderTransfer(trx, body, { member, now, approvalTtlHours, riskScore, gas })
+        const outcome = await orderTransfer(trx, body, { member, now, signing, riskScore, gas })
         return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
       })
     },
@@ -86,13 +91,13 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         '`problems` that the order would meet, the estimated fee (null when the wallet service gives none), the ' +
         'available balance and what would remain of it, whether this is the first payment to `toAddress`, and ' +
         '`warnings`. What the order would be refused for by a 409 or by a policy is a problem in a 200. A wrong order ' +
-        'is a 400, and one that the caller may not place is a 403 or 404.',
+        'is a 400, and one that the caller may not place is a 403 or 404. In a protected vault also the `order` to sign.',
       ...ofVault,
       errors: ['not_permitted'],
       body: TransferOrder,
       answers: { 200: TransferPreview },
     },
-    async (_db, { body, ...by }) => ok(await previewTransfer(deps, body, by)),
+    async (_db, { body, ...by }) => ok(await previewTransfer(deps, signing, body, by)),
   )
 
   api.get(
@@ -167,8 +172,10 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'address_exposed',
         'held',
         'initiator_lost_permission',
+        'not_in_protected_vault',
         'part_of_payout',
         'payload_changed',
+        'signature_required',
         'transfer_halted',
         'vault_is_draft',
         'wrong_state',
@@ -187,6 +194,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'held',
         'part_of_payout',
         'payload_changed',
+        'signature_required',
         'transfer_halted',
         'wrong_state',
       ],
@@ -203,7 +211,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         answers: { 200: Transfer },
       },
       async (trx, { member, params: { id }, body, now }) => {
-        const ballot = toBallot(body, { member, id, now })
+        const ballot = toBallot(body, deps, { member, id, now })
         const refused = await voteOnTransfer(trx, deps.log, decision, ballot)
         return refused ?? ok(toTransfer(await getTransfer(trx, member, id)))
       },

@@ -21,6 +21,7 @@ import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { GroupThresholds, PolicyDecision, PolicyTrace, RulesVersionNumber } from '../../rules/policies/schema.ts'
+import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
@@ -107,7 +108,7 @@ export const Transfer = Closed(
     ),
     approvers: Type.Array(Approver),
     quorumReachable: QuorumReachable,
-    payload: TransferPayload,
+    payload: Ref(TransferPayload),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, to which votes and hand-over are bound.'),
     vault: described(
       Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
@@ -220,19 +221,32 @@ const orderFields = {
     ),
   ),
 }
-export const TransferOrder = Closed(orderFields, {
-  $id: 'TransferOrder',
-  description: 'What to pay, from which address and to whom.',
-  examples: [
-    {
-      fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
-      toAddress: evmAddress,
-      token: 'USDT',
-      amount: '1.5',
-      metadata: { category: 'payroll', tags: ['march'], paymentPurpose: 'Invoice 4711' },
-    },
-  ],
-})
+const SignedOrder = Closed(
+  {
+    transferId: described(Id, 'That of the `order` of the preview.'),
+    expiresAt: described(Timestamp, 'As there.'),
+    rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
+    vote: Ref(SignedVote),
+  },
+  { description: 'What the initiator signed, as the preview gave it; in a protected vault.' },
+)
+
+export const TransferOrder = Closed(
+  { ...orderFields, signed: Type.Optional(SignedOrder) },
+  {
+    $id: 'TransferOrder',
+    description: 'What to pay, from which address and to whom.',
+    examples: [
+      {
+        fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+        toAddress: evmAddress,
+        token: 'USDT',
+        amount: '1.5',
+        metadata: { category: 'payroll', tags: ['march'], paymentPurpose: 'Invoice 4711' },
+      },
+    ],
+  },
+)
 
 const AssetCode = Type.String({ description: 'Code of the token.', examples: ['ETH'] })
 const AssetAmount = (description: string) =>
@@ -324,6 +338,8 @@ export const TransferPreview = Closed(
         'count.',
       examples: [false],
     }),
+    order: Type.Optional(described(Ref(TransferPayload), 'What the initiator signs; in a protected vault.')),
+    vote: Type.Optional(described(Ref(Vote), 'The vote of the initiator for it.')),
     warnings: Type.Array(Enum(['look_alike']), {
       description:
         '`look_alike`: `toAddress` begins and ends like an address that the caller knows, and is a different one.',
@@ -342,4 +358,4 @@ export const TransferQuery = Closed({
   ...pageQuery,
 })
 
-export const transferComponents = [Transfer, TransferOrder, TransferPreview, TransferResolution]
+export const transferComponents = [TransferPayload, Transfer, TransferOrder, TransferPreview, TransferResolution]

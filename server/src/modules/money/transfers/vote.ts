@@ -16,6 +16,7 @@ import {
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
+import { isSignedOrder } from './payload.ts'
 import {
   findHoldOnTransfer,
   isTransferVisible,
@@ -46,6 +47,11 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
       throw conflict('approval_expired', 'The time to vote on this transfer has expired')
     assertNotHalted(transfer)
     assertNotOfPayout(transfer)
+  },
+  mustBeSigned({ payload }, { vault }) {
+    if (isSignedOrder(payload)) return true
+    if (vault.protection === 'off') return false
+    throw conflict('not_in_protected_vault', 'The transfer was ordered before the vault was protected; order it again')
   },
   toVoteRecord: (decision) => ({
     action: decision === 'approve' ? 'transfer.approved' : 'transfer.rejected',

@@ -51,14 +51,20 @@ export async function addPasskey(
       'The answer of the authenticator is not valid here and now; ask for new options',
     )
   }
-  const row = { id: newId(now), name: body.name, is_synced: key.isSynced, created_at: now, last_used_at: null }
+  const row = {
+    id: newId(now),
+    credential_id: key.credentialId,
+    public_key: key.publicKey,
+    name: body.name,
+    is_synced: key.isSynced,
+    created_at: now,
+    last_used_at: null,
+  }
   await trx
     .insertInto('passkeys')
     .values({
       ...row,
       user_id: caller.userId,
-      credential_id: key.credentialId,
-      public_key: key.publicKey,
       signatures: key.signatures,
       transports: body.credential.transports,
     })

@@ -12,7 +12,7 @@ export function listPasskeys(
 ) {
   let query = db
     .selectFrom('passkeys')
-    .select(['id', 'name', 'is_synced', 'created_at', 'last_used_at'])
+    .select(['id', 'credential_id', 'public_key', 'name', 'is_synced', 'created_at', 'last_used_at'])
     .where('user_id', '=', userId)
   if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
   return query

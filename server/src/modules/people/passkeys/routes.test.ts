@@ -55,10 +55,21 @@ describe('POST /users/me/passkeys', () => {
   it.each(['ES256', 'EdDSA'] as const)(
     'adds the first one (%s), on the record and announced by mail',
     async (algorithm) => {
-      const { person, id } = await withPasskey(algorithm)
+      const { person, id, key } = await withPasskey(algorithm)
       const { body } = await person.get('/users/me/passkeys')
       expect(body).toEqual({
-        items: [{ id, name: 'Phone', isSynced: false, createdAt: expect.any(String), lastUsedAt: null }],
+        items: [
+          {
+            id,
+            credentialId: key.id.toString('base64url'),
+            publicKey: expect.any(String),
+            fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+            name: 'Phone',
+            isSynced: false,
+            createdAt: expect.any(String),
+            lastUsedAt: null,
+          },
+        ],
         nextCursor: null,
       })
       const record = await test.deps.db

@@ -20,7 +20,7 @@ export function passkeyRoutes(app: App, deps: Deps): void {
     {
       operationId: 'listMyPasskeys',
       summary: 'List your passkeys',
-      description: 'Newest first. Public keys are not shown.',
+      description: 'Newest first.',
       access: 'caller',
       querystring: PasskeyQuery,
       item: Passkey,

@@ -37,6 +37,12 @@ export const Passkey = Closed(
   {
     id: Id,
     name: Name,
+    credentialId: CredentialId,
+    publicKey: bytes('Its public key, as SPKI in DER', 2048, 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7'),
+    fingerprint: Type.String({
+      description: 'SHA-256 of the public key: people compare it with what the wallet service shows.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
     isSynced: Type.Boolean({
       description: 'Whether other devices of the person have it too, through the provider of the authenticator.',
       examples: [true],

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
-import { Closed } from '../../../http/schema.ts'
+import { Closed, Id } from '../../../http/schema.ts'
 import { governedAction } from '../../rules/governance/actions.ts'
 import { createServiceToken } from './actions.ts'
-import { CreateServiceToken } from './schema.ts'
+import { addServiceKey, revokeServiceKey } from './keys.ts'
+import { AddServiceKey, CreateServiceToken } from './schema.ts'
 
 /** The token was shown to who asked for it, and is valid from the moment of the change on. */
 const GovernedServiceToken = Closed({
@@ -16,5 +17,16 @@ export const serviceTokenActions = {
     { operationId: 'createServiceToken', target: null, schema: GovernedServiceToken, isDirectOnly: true },
     async (trx, { payload: { tokenHash, ...payload } }, by) =>
       (await createServiceToken(trx, payload, by, Buffer.from(tokenHash, 'hex'))).row.id,
+  ),
+  service_key_revoke: governedAction(
+    { operationId: 'revokeServiceKey', target: 'service token', schema: Closed({ keyId: Id }) },
+    async (trx, { targetId, payload }, by) => {
+      await revokeServiceKey(trx, targetId, payload.keyId, by)
+      return payload.keyId
+    },
+  ),
+  service_key_add: governedAction(
+    { operationId: 'addServiceKey', target: 'service token', schema: AddServiceKey, isDirectOnly: true },
+    async (trx, { targetId, payload }, by) => (await addServiceKey(trx, targetId, payload, by)).id,
   ),
 }

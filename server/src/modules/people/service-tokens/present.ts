@@ -1,5 +1,19 @@
+import { fingerprintOf } from '../../../lib/signed-vote.ts'
+import type { ServiceKeyRow } from './keys.ts'
 import type { ServiceTokenRow } from './queries.ts'
-import type { ServiceToken } from './schema.ts'
+import type { ServiceKey, ServiceToken } from './schema.ts'
+
+export function toServiceKey(row: ServiceKeyRow): ServiceKey {
+  return {
+    id: row.id,
+    name: row.name,
+    publicKey: row.public_key.toString('base64url'),
+    fingerprint: fingerprintOf(row.public_key),
+    createdById: row.created_by_id,
+    createdAt: row.created_at.toISOString(),
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+  }
+}
 
 export function toServiceToken(row: ServiceTokenRow): ServiceToken {
   return {

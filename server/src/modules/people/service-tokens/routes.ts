@@ -1,14 +1,25 @@
 import { serviceTokenPrefix } from '../../../access/authenticate.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { accepted, created } from '../../../http/mutate.ts'
+import { accepted, created, noContent } from '../../../http/mutate.ts'
 import { Closed, pageQuery, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { forbidden } from '../../../lib/errors.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
+import { assertConfirmed } from '../passkeys/confirmation.ts'
 import { createServiceToken, revokeServiceToken } from './actions.ts'
-import { toServiceToken } from './present.ts'
+import { addServiceKey, findService, listServiceKeys, revokeServiceKey } from './keys.ts'
+import { toServiceKey, toServiceToken } from './present.ts'
 import { listServiceTokens } from './queries.ts'
-import { CreateServiceToken, ServiceToken, WaitingServiceToken } from './schema.ts'
+import {
+  AddServiceKey,
+  CreateServiceToken,
+  ServiceKey,
+  ServiceKeyParams,
+  ServiceToken,
+  WaitingServiceToken,
+} from './schema.ts'
 
 const ofVault = { access: 'administrator', params: VaultParams } as const
 
@@ -55,6 +66,68 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     },
     (db, { member }, page) => listServiceTokens(db, member.vault.id, page),
     toServiceToken,
+  )
+
+  api.list(
+    '/vaults/:code/service-tokens/:id/keys',
+    {
+      operationId: 'listServiceKeys',
+      summary: 'List the keys of a service',
+      description: 'For administrators and auditors of the vault. Newest first, revoked ones included.',
+      access: 'auditor',
+      params: VaultAndIdParams,
+      querystring: Closed(pageQuery),
+      item: ServiceKey,
+    },
+    async (db, { member, params }, page) => {
+      const vaultId = member.vault.id
+      const { user_id: userId } = await findService(db, vaultId, params.id)
+      return listServiceKeys(db, { vaultId, userId }, page)
+    },
+    toServiceKey,
+  )
+
+  api.post(
+    '/vaults/:code/service-tokens/:id/keys',
+    {
+      operationId: 'addServiceKey',
+      summary: 'Add a key of a service',
+      description:
+        'For administrators of the vault: the service itself may not, because a thief of its token is the service. With the ' +
+        'private key, which nobody sends anywhere, the service signs in a protected vault (docs/signed-orders.md). A change ' +
+        'of the rules: where governance is on, it waits for votes.',
+      access: 'administrator',
+      params: VaultAndIdParams,
+      confirmed: true,
+      errors: ['already_exists', 'limit_reached', 'person_required', 'quorum_unreachable', 'wrong_state'],
+      body: AddServiceKey,
+      answers: { 201: ServiceKey, 202: WaitingAction },
+    },
+    async (trx, { params, body, ...by }, { request }) => {
+      if (by.member.kind !== 'person') throw forbidden('person_required', 'A person registers the keys of services')
+      await assertConfirmed(trx, deps, { caller: by.member, request, now: by.now })
+      return governed(trx, by, ['service_key_add', params.id, body], async () =>
+        created(toServiceKey(await addServiceKey(trx, params.id, body, by))),
+      )
+    },
+  )
+
+  api.delete(
+    '/vaults/:code/service-tokens/:id/keys/:keyId',
+    {
+      operationId: 'revokeServiceKey',
+      summary: 'Revoke a key of a service',
+      description: 'For administrators of the vault. Its signatures are refused from the next request on.',
+      access: 'administrator',
+      params: ServiceKeyParams,
+      errors: ['limit_reached', 'quorum_unreachable'],
+      answers: { 202: WaitingAction, 204: null },
+    },
+    (trx, { params: { id, keyId }, ...by }) =>
+      governed(trx, by, ['service_key_revoke', id, { keyId }], async () => {
+        await revokeServiceKey(trx, id, keyId, by)
+        return noContent()
+      }),
   )
 
   api.delete(

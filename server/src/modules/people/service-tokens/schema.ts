@@ -1,5 +1,15 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Id, Name, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
+import {
+  Closed,
+  described,
+  Id,
+  Name,
+  Nullable,
+  ProfileBeside,
+  Ref,
+  Timestamp,
+  VaultAndIdParams,
+} from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 import { ApprovalRequest } from '../../rules/approval-requests/schema.ts'
 
@@ -31,6 +41,41 @@ export const ServiceToken = Closed(
 )
 export type ServiceToken = Static<typeof ServiceToken>
 
+const PublicKey = Type.String({
+  pattern: '^[A-Za-z0-9_-]+$',
+  maxLength: 256,
+  description: 'The Ed25519 key, as SPKI in DER, in base64url.',
+  examples: ['MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE'],
+})
+
+export const ServiceKey = Closed(
+  {
+    id: Id,
+    name: Name,
+    publicKey: PublicKey,
+    fingerprint: Type.String({
+      description: 'SHA-256 of the public key: people compare it with what the wallet service shows.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    createdById: Id,
+    createdAt: Timestamp,
+    revokedAt: described(Nullable(Timestamp), 'Instant from which its signatures are refused, in UTC; null before.'),
+  },
+  { $id: 'ServiceKey', description: 'A key with which a service signs in a protected vault.' },
+)
+export type ServiceKey = Static<typeof ServiceKey>
+
+export const AddServiceKey = Closed({ name: Name, publicKey: PublicKey })
+export type AddServiceKey = Static<typeof AddServiceKey>
+
+export const ServiceKeyParams = Closed({
+  ...VaultAndIdParams.properties,
+  keyId: described(
+    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    'Identifier of the key.',
+  ),
+})
+
 export const CreateServiceToken = Closed({
   name: Name,
   groupIds: Type.Array(Id, {
@@ -61,4 +106,4 @@ export const WaitingServiceToken = Closed(
 )
 export type CreateServiceToken = Static<typeof CreateServiceToken>
 
-export const serviceTokenComponents = [ServiceToken, WaitingServiceToken]
+export const serviceTokenComponents = [ServiceToken, WaitingServiceToken, ServiceKey]

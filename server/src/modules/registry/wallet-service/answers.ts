@@ -68,6 +68,15 @@ export const TransactionState = Type.Object({
 /** A transaction as the chain has it (contract 17). */
 export type TransactionState = Static<typeof TransactionState>
 
+/** What the server needs of it: people compare its hash with what the wallet service shows. */
+export const Authority = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  authority: Type.Object({
+    keys: Type.Array(Type.Object({ id: Text, person: Text }), { maxItems: 1_000 }),
+  }),
+})
+export type Authority = Static<typeof Authority>
+
 export const Balance = Type.Object({ balance: Amount })
 export const FeeEstimate = Type.Object({ fee: Amount })
 export const Refusal = Type.Object({ message: Text, details: Type.Optional(Type.Unknown()) })

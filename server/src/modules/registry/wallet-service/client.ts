@@ -8,6 +8,7 @@ import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseByt
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import {
+  Authority,
   Balance,
   DerivedAddress,
   FeeEstimate,
@@ -33,11 +34,15 @@ export type TransferOrder = {
   /** Sent only if the order has them: a wallet service of an earlier version refuses them. */
   feeLevel?: FeeLevel
   maxFee?: string
+  /** What people signed; of orders of protected vaults only. */
+  authorization?: Authorization
 }
+/** The order as it was signed, and who signed it (docs/signed-orders.md). */
+export type Authorization = { order: object; authorityVersion: number; votes: object[] }
 /** What a replacement names: the transaction that the caller knows, and the limit in place of the one of the order. */
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
-export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee'>
+export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee' | 'authorization'>
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 /**
@@ -53,7 +58,7 @@ export class WalletServiceError extends Error {
   readonly kind: WalletErrorKind
   /** The HTTP status, if there was one. */
   readonly status: number | null
-  /** The code in capitals with which the details of a 409 begin, if they do. */
+  /** The code in capitals with which the details of a 409, or of a refused authorization, begin, if they do. */
   readonly code: string | null
   constructor(
     kind: WalletErrorKind,
@@ -78,6 +83,8 @@ export type WalletClient = {
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Idempotent by id; sent once: the caller decides whether to repeat it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
+  /** The version of the keys and rules by which the wallet service checks what people signed. */
+  getAuthority(): Promise<Authority>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Idempotent by the transaction that is replaced; sent once. */
@@ -135,6 +142,7 @@ export function createWalletClient({
       read(DerivedAddressCheck, await repeatedly({ method: 'POST', path: '/addresses', body: order }, deadline)),
     submitTransfer: async (order) =>
       readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
+    getAuthority: async () => read(AuthorityCheck, await repeatedly({ method: 'GET', path: '/authority' })),
     async getTransfer(id) {
       const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })
       return reply.status === 404 ? null : readTransfer(id, reply)
@@ -274,11 +282,29 @@ async function exchange(
 /** Client errors that concern the configuration or a temporary state, not the order. */
 const circumstantialStatuses = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429])
 
+/** Why a wallet service accepts no authorization: it has refused the order for good (docs/signed-orders.md). */
+const authorizationCodes: ReadonlySet<string> = new Set([
+  'AUTHORIZATION_MISSING',
+  'AUTHORIZATION_MALFORMED',
+  'ORDER_DIFFERS',
+  'ORDER_EXPIRED',
+  'AUTHORITY_VERSION_DIFFERS',
+  'SIGNATURE_INVALID',
+  'KEY_UNKNOWN',
+  'NOT_INITIATED',
+  'TOKEN_NOT_PERMITTED',
+  'VOTES_MISSING',
+  'PER_DAY_EXCEEDED',
+])
+
 function toStatusError({ status, text }: Reply): WalletServiceError {
   if (status >= 300 && status < 400) {
     return new WalletServiceError('invalid', `Answered ${status}; redirects are not followed`, { status })
   }
   const message = `Answered ${status}: ${wordsOf(text)}`
+  const refused = status === 403 ? codeOf(text) : null
+  if (refused !== null && authorizationCodes.has(refused))
+    return new WalletServiceError('refused', wordsOf(text), { status, code: refused })
   if (status === 409) return new WalletServiceError('conflict', message, { status, code: codeOf(text) })
   if (status >= 500 || circumstantialStatuses.has(status)) return new WalletServiceError('failed', message, { status })
   if (status >= 400) return new WalletServiceError('refused', wordsOf(text), { status })
@@ -306,6 +332,7 @@ function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
 }
 
 const DerivedAddressCheck = checkOf(DerivedAddress)
+const AuthorityCheck = checkOf(Authority)
 const TransferStatusCheck = checkOf(TransferStatus)
 const ReplacementQuoteCheck = checkOf(ReplacementQuote)
 const TransactionStateCheck = checkOf(TransactionState)
@@ -353,7 +380,7 @@ function parse(text: string): unknown {
 function codeOf(text: string): string | null {
   const value = parse(text)
   const details = RefusalCheck(value) ? value.details : undefined
-  return typeof details === 'string' ? (/^([A-Z_]{3,40}):/.exec(details)?.[1] ?? null) : null
+  return typeof details === 'string' ? (/^([A-Z_]{3,40})(?::|$)/.exec(details)?.[1] ?? null) : null
 }
 
 function wordsOf(text: string): string {

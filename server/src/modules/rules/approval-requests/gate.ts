@@ -5,6 +5,8 @@ import type { Deps } from '../../../deps.ts'
 import type { Http } from '../../../http/endpoints.ts'
 import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { toVoteEvidence } from '../signatures/present.ts'
+import { listSignedVotes } from '../signatures/queries.ts'
 import type { Executors, GatedAction } from '../votes/executor.ts'
 import { toApprovalRequest } from './present.ts'
 import { findRequest } from './queries.ts'
@@ -78,5 +80,7 @@ export async function readRequest(
   id: string,
   now: Date,
 ): Promise<Static<typeof ApprovalRequest>> {
-  return toApprovalRequest(orNotFound(await findRequest(db, member, id), 'Approval request'), now)
+  const request = toApprovalRequest(orNotFound(await findRequest(db, member, id), 'Approval request'), now)
+  const signed = await listSignedVotes(db, member.vault.id, id)
+  return signed.length === 0 ? request : { ...request, signedVotes: signed.map(toVoteEvidence) }
 }

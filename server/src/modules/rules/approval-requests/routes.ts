@@ -102,6 +102,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
         'initiator_lost_permission',
         'not_applied',
         'payload_changed',
+        'signature_required',
         'wrong_state',
         'wallet_service_failed',
       ],
@@ -109,7 +110,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     ({ member, params: { id }, body, now }, { request, reply }) =>
       prefetching((fetched) =>
         mutate(deps, request, reply, async (trx) => {
-          const ballot = toBallot(body, { member, id, now })
+          const ballot = toBallot(body, deps, { member, id, now })
           const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched }), 'approve', ballot)
           return refused ?? ok(await readRequest(trx, member, id, now))
         }),
@@ -124,12 +125,20 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       description:
         'A veto by one of its approvers: the whole request becomes `rejected`, all its steps included. 409 when it is no longer pending.',
       ...ofRequest,
-      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'held', 'payload_changed', 'wrong_state'],
+      errors: [
+        'not_an_approver',
+        'already_voted',
+        'approval_expired',
+        'held',
+        'payload_changed',
+        'signature_required',
+        'wrong_state',
+      ],
       body: VoteBody,
       answers: { 200: ApprovalRequest },
     },
     async (trx, { member, params: { id }, body, now }) => {
-      const ballot = toBallot(body, { member, id, now })
+      const ballot = toBallot(body, deps, { member, id, now })
       const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched: null }), 'reject', ballot)
       return refused ?? ok(await readRequest(trx, member, id, now))
     },

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
 import { RulesVersionNumber } from '../policies/schema.ts'
+import { VoteEvidence } from '../signatures/schema.ts'
 import { gatedActions } from '../votes/executor.ts'
 import { approverFields, groupVoteFields, PayloadHash, QuorumReachable } from '../votes/schema.ts'
 import { requestStatuses } from './lifecycle.ts'
@@ -86,6 +87,9 @@ export const ApprovalRequest = Closed(
       { description: 'To what votes and execution are bound. The SHA-256 of its canonical JSON is `payloadHash`.' },
     ),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `boundPayload`, to which votes and execution are bound.'),
+    signedVotes: Type.Optional(
+      described(Type.Array(Ref(VoteEvidence)), 'In a protected vault, when read by its id: what the voters signed.'),
+    ),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(
       Type.String({

@@ -63,6 +63,7 @@ export function votableRequests(
         failureReason,
       )
     },
+    mustBeSigned: (_recorded, { vault }) => vault.protection === 'votes',
     toVoteRecord: (decision) => ({ action: 'approval_request.voted', details: { decision } }),
     onApproved: (trx, request, approval) => execute(trx, request, approval, execution),
     onRejected: (trx, request, { member, now }) =>

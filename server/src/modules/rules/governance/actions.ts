@@ -21,10 +21,13 @@ export const governedActions = [
   'invitation_create',
   'invitation_revoke',
   'service_token_create',
+  'service_key_add',
+  'service_key_revoke',
   'category_create',
   'category_update',
   'category_approvers_replace',
   'vault_update',
+  'protection_update',
   'routes_replace',
   'variant_add',
   'variant_update',
@@ -50,7 +53,7 @@ export type GovernedAction = {
   target: string | null
   /** The body of the direct endpoint. */
   schema: TSchema
-  /** Only its own endpoint can ask for it, because the answer holds what is shown once. */
+  /** Only its own endpoint can ask for it: its answer holds what is shown once, or it is confirmed by a passkey. */
   isDirectOnly?: true
   /** Returns the id of what it created or changed. */
   apply(trx: Trx, change: Change, context: ChangeContext): Promise<string | null>

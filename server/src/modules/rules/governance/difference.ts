@@ -10,6 +10,7 @@ export const differenceKinds = [
   'wallet',
   'token',
   'variant',
+  'service_key',
 ] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
@@ -34,6 +35,7 @@ export function differencesOf(before: RulesDocument, after: RulesDocument): Diff
     ...single('wallet', before.wallet, after.wallet),
     ...compare('token', before.tokens, after.tokens, ({ network, code }) => `${network} ${code}`),
     ...compare('variant', before.variants, after.variants, ({ route, code }) => `${route} ${code}`),
+    ...compare('service_key', before.serviceKeys ?? [], after.serviceKeys ?? [], ({ name }) => name),
   ]
 }
 

@@ -19,19 +19,21 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
     policiesTighten(before.policies, after.policies),
     invitationsTighten(before, after),
     categoriesTighten(before.categories, after.categories),
-    isSame(before.wallet, after.wallet),
+    walletTightens(before.wallet, after.wallet),
     isSubset(after.tokens.map(idOf), before.tokens.map(idOf)),
     variantsTighten(before.variants, after.variants),
+    isSubset((after.serviceKeys ?? []).map(canonicalJson), (before.serviceKeys ?? []).map(canonicalJson)),
   ]
   return parts.every(Boolean) ? 'tightening' : 'loosening'
 }
 
 /**
  * Whether one administrator may make the change at once. Who decides about the rules is never up to one person, not even in
- * the stricter direction: a threshold that nobody can reach would freeze them.
+ * the stricter direction: a threshold that nobody can reach would freeze them. So would the demand for signatures.
  */
 export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boolean {
-  return isSame(before.governance, after.governance) && directionOf(before, after) === 'tightening'
+  const isOfOne = isSame(before.governance, after.governance) && isSame(before.wallet, after.wallet)
+  return isOfOne && directionOf(before, after) === 'tightening'
 }
 
 const idOf = ({ id }: { id: string }) => id
@@ -58,6 +60,14 @@ function governanceTightens({ governance: before }: RulesDocument, { governance:
     after.looseningDelayHours >= before.looseningDelayHours &&
     after.tighteningDelayHours >= before.tighteningDelayHours
   )
+}
+
+/** Nothing of the wallet service is stricter than another, but to demand signatures is stricter than not to. */
+function walletTightens(
+  { protection: was, ...before }: RulesDocument['wallet'],
+  { protection: is, ...after }: RulesDocument['wallet'],
+): boolean {
+  return isSame(before, after) && (was === undefined || was === is)
 }
 
 /**

@@ -113,6 +113,9 @@ export const RulesDocument = Closed(
         url: described(Type.String({ examples: ['https://wallet.example.org'] }), 'Address of the wallet service.'),
         secretFingerprint: Fingerprint('Names the secret of the wallet service'),
         webhookSecretFingerprint: Fingerprint('Names the secret of its webhooks'),
+        protection: Type.Optional(
+          described(Enum(['votes']), 'Nothing is handed over that people did not sign; left out: sessions suffice.'),
+        ),
       }),
       'The wallet service, which holds the keys.',
     ),
@@ -139,6 +142,22 @@ export const RulesDocument = Closed(
         }),
       ),
       'Variants of the routes, by route and value.',
+    ),
+    serviceKeys: Type.Optional(
+      described(
+        Type.Array(
+          Closed({
+            id: Id,
+            userId: described(Id, 'Identifier of the service.'),
+            name: Name,
+            fingerprint: Type.String({
+              description: 'SHA-256 of the public key.',
+              examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+            }),
+          }),
+        ),
+        'Keys with which services sign, by id; left out without any.',
+      ),
     ),
   },
   {

@@ -20,8 +20,12 @@ export async function readRules(db: Db | Trx, vaultId: string): Promise<RulesDoc
   const { rows } = await sql<Omit<RulesDocument, 'schemaVersion'>>`
     select ${governance(vaultId)} as governance, ${groups(vaultId)} as groups, ${policies(vaultId)} as policies,
       ${invitations(vaultId)} as invitations, ${categories(vaultId)} as categories, ${wallet(vaultId)} as wallet,
-      ${tokens(vaultId)} as tokens, ${variants(vaultId)} as variants`.execute(db)
-  return { schemaVersion: 1, ...rows[0]!, governance: rows[0]!.governance ?? noGovernance }
+      ${tokens(vaultId)} as tokens, ${variants(vaultId)} as variants,
+      ${serviceKeys(vaultId)} as "serviceKeys"`.execute(db)
+  const { serviceKeys: keys, ...rules } = rows[0]!
+  // Left out when there are none, so that the document of a vault without any is what it always was.
+  const named = keys === undefined || keys.length === 0 ? {} : { serviceKeys: keys }
+  return { schemaVersion: 1, ...rules, ...named, governance: rules.governance ?? noGovernance }
 }
 
 const governance = (vaultId: string) => sql`(
@@ -69,12 +73,14 @@ const categories = (vaultId: string) => sql`(
 
 /**
  * A fingerprint is the mark of the sealed secret (lib/secrets.ts): random bytes that it gets when it is set, so they tell nothing
- * about it, and that it keeps when it is sealed again.
+ * about it, and that it keeps when it is sealed again. Without protection nothing is said of it, so that the document of a vault
+ * that has none is what it always was.
  */
 const wallet = (vaultId: string) => sql`(
-  select json_build_object('url', v.wallet_service_url,
+  select jsonb_build_object('url', v.wallet_service_url,
     'secretFingerprint', encode(substr(v.wallet_service_secret, 10, 8), 'hex'),
     'webhookSecretFingerprint', encode(substr(v.wallet_webhook_secret, 10, 8), 'hex'))
+    || case v.protection when 'off' then '{}' else jsonb_build_object('protection', v.protection) end
   from vaults v where v.id = ${vaultId})`
 
 const tokens = (vaultId: string) => sql`(
@@ -88,6 +94,11 @@ const variants = (vaultId: string) => sql`(
   select coalesce(json_agg(json_build_object('id', v.id, 'route', r.code, 'code', v.code, 'pathId', v.path_id,
     'name', v.name, 'enabled', v.enabled, 'tokenId', v.token_id) order by r.code collate "C", v.path_id), '[]')
   from variants v join routes r on r.vault_id = v.vault_id and r.id = v.route_id where v.vault_id = ${vaultId})`
+
+const serviceKeys = (vaultId: string) => sql`(
+  select coalesce(json_agg(json_build_object('id', s.id, 'userId', s.user_id, 'name', s.name,
+    'fingerprint', encode(sha256(s.public_key), 'hex')) order by s.id collate "C"), '[]')
+  from service_keys s where s.vault_id = ${vaultId} and s.revoked_at is null)`
 
 /** SHA-256 of the canonical JSON. */
 export const hashOfRules = (document: RulesDocument): Buffer => sha256(canonicalJson(document))

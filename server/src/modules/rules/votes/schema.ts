@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, Ref, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
+import { SignedVote } from '../signatures/schema.ts'
 
 /** The fields of an approver in every list of approvers. */
 export const approverFields = {
@@ -64,7 +65,11 @@ export const PayloadHash = Type.String({
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 })
 
+/** The vote as it was signed; `approve` needs it in a protected vault. */
+export const Signature = Type.Optional(Ref(SignedVote))
+
 export const VoteBody = Closed({
+  signature: Signature,
   payloadHash: Type.Optional(
     described(
       PayloadHash,

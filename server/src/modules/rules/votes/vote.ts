@@ -1,13 +1,16 @@
 import { sql } from 'kysely'
 import { byMember, type Member } from '../../../access/caller.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import type { SignedVote } from '../../../lib/signed-vote.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyInitiator } from '../../record/notifications/write.ts'
 import { type ActiveHold, heldConflict } from '../holds/active.ts'
+import { hashOfSigned, keepSigned, type Verified, verifySigned } from '../signatures/take.ts'
 import { listRequirements } from './queries.ts'
 import { isApproved, type RequirementState } from './tally.ts'
 
@@ -18,17 +21,22 @@ export type Ballot = {
   comment: string | null
   /** Hex of the hash that the voter names for what they were shown; null: they name none. */
   payloadHash: string | null
+  /** The vote as the voter signed it; undefined: they did not. */
+  signed: SignedVote | undefined
+  /** The origin whose pages people sign on. */
+  origin: string
   now: Date
 }
 
 /** What a voter sends with a decision. */
-export type VoteInput = { comment?: string; payloadHash?: string }
+export type VoteInput = { comment?: string; payloadHash?: string; signature?: SignedVote }
 
 export function toBallot(
-  { comment, payloadHash }: VoteInput = {},
+  { comment, payloadHash, signature: signed }: VoteInput = {},
+  { publicOrigin }: Pick<Deps, 'publicOrigin'>,
   by: { member: Member; id: string; now: Date },
 ): Ballot {
-  return { ...by, comment: comment ?? null, payloadHash: payloadHash ?? null }
+  return { ...by, comment: comment ?? null, payloadHash: payloadHash ?? null, signed, origin: publicOrigin() }
 }
 
 /**
@@ -52,10 +60,14 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   const compared = await stopUnlessAsRecorded(trx, subject, row, now)
   if ('refusal' in compared) return compared
 
-  await castVote(trx, row, decision, ballot)
+  await assertMayVote(trx, row, ballot)
+  const verified = await takeSignature(trx, subject, row, { decision, ballot, recorded: compared.recorded })
+  await castVote(trx, decision, ballot)
   const { action, details } = subject.toVoteRecord(decision)
   const payloadHash = row.payload_hash.toString('hex')
-  await audit(trx, byMember(ballot), action, { type: subject.type, id }, { ...details, comment, payloadHash })
+  const signedVote = verified === null ? {} : { signedVote: hashOfSigned(verified.signed) }
+  const written = { ...details, comment, payloadHash, ...signedVote }
+  await audit(trx, byMember(ballot), action, { type: subject.type, id }, written)
   if (decision === 'reject') {
     await subject.onRejected(trx, row, { member, now })
     return null
@@ -71,12 +83,7 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
  * @throws 403 when the voter is not in the snapshot or is no longer entitled; 409 for a second vote, or for a hash that the voter
  *   names and the subject does not have
  */
-async function castVote(
-  trx: Trx,
-  row: SubjectRow,
-  decision: Decision,
-  { member, id, comment, payloadHash, now }: Ballot,
-): Promise<void> {
+async function assertMayVote(trx: Trx, row: SubjectRow, { member, id, payloadHash }: Ballot): Promise<void> {
   const vaultId = member.vault.id
   const { rows } = await sql<{ decision: string | null; entitled: boolean }>`${prepared}
     select v.decision, exists (
@@ -99,10 +106,33 @@ async function castVote(
       'payloadHash is not the hash of what would be carried out',
     )
   }
+}
+
+/**
+ * Demands a signature where the subject does, and keeps it. Stopping is always possible without one.
+ * @throws 403 and 409 as `verifySigned`; 409 when it cannot be approved in a protected vault
+ */
+async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
+  trx: Trx,
+  subject: VotableSubject<Row, Stored, Recorded>,
+  row: Row,
+  { decision, ballot, recorded }: { decision: Decision; ballot: Ballot; recorded: Recorded },
+): Promise<Verified | null> {
+  const { member, signed, origin, now } = ballot
+  const isRequired = decision === 'approve' && subject.mustBeSigned(recorded, member)
+  if (!isRequired && signed === undefined) return null
+  if (subject.type === 'payout') throw conflict('not_in_protected_vault', 'Votes on payouts are not signed')
+  const hash = row.payload_hash.toString('hex')
+  const verified = await verifySigned(trx, signed, { subject: subject.type, hash, decision, member }, origin)
+  await keepSigned(trx, verified, { vaultId: row.vault_id, subjectId: row.id, now })
+  return verified
+}
+
+async function castVote(trx: Trx, decision: Decision, { member, id, comment, now }: Ballot): Promise<void> {
   await trx
     .updateTable('approval_voters')
     .set({ decision, comment, voted_at: now })
-    .where('vault_id', '=', vaultId)
+    .where('vault_id', '=', member.vault.id)
     .where('subject_id', '=', id)
     .where('user_id', '=', member.userId)
     .where('decision', 'is', null)
@@ -162,6 +192,11 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   findHold(trx: Trx, row: Row): Promise<ActiveHold | null>
   /** @throws 409 when it takes no votes now */
   assertOpen(row: Row, now: Date): void
+  /**
+   * Whether approvals of it must be signed.
+   * @throws 409 when it cannot be approved in a protected vault at all
+   */
+  mustBeSigned(recorded: Recorded, member: Member): boolean
   /** The audit record of a vote. */
   toVoteRecord(decision: 'approve' | 'reject'): { action: string; details: Record<string, unknown> }
   /**

@@ -2,7 +2,8 @@ import type { Deps } from '../../../deps.ts'
 import { governedAction } from '../../rules/governance/actions.ts'
 import { updateVault } from './actions.ts'
 import type { Probed } from './probe-wallet.ts'
-import { RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from './schema.ts'
+import { updateProtection } from './protection.ts'
+import { ProtectionUpdate, RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from './schema.ts'
 import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
 
 /** The wallet service and the variants of a vault as governed actions. */
@@ -14,6 +15,10 @@ export const vaultActions = (deps: Deps) => ({
       if ('refusal' in updated) throw updated.refusal
       return updated.id
     },
+  ),
+  protection_update: governedAction(
+    { operationId: 'updateProtection', target: null, schema: ProtectionUpdate, isDirectOnly: true },
+    async (trx, { payload }, by) => (await updateProtection(trx, payload, by)).id,
   ),
   routes_replace: governedAction(
     { operationId: 'replaceRoutes', target: null, schema: RoutesReplacement },

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { Protection } from '../../../access/caller.ts'
 import { toNetwork } from '../../registry/networks/present.ts'
 import type { RouteRow, VariantRow, VaultWithStructure } from './queries.ts'
 import type { Route, Variant, Vault } from './schema.ts'
@@ -12,6 +13,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     logoUri: row.logo_uri,
     lockedAt: row.locked_at?.toISOString() ?? null,
     walletServiceUrl: row.wallet_service_url,
+    protection: row.protection as Protection,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     networks: row.networks.map(toNetwork),

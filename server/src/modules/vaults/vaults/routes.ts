@@ -1,3 +1,6 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, mutate, ok } from '../../../http/mutate.ts'
@@ -10,10 +13,12 @@ import { createVault, lockVault, updateVault } from './actions.ts'
 import { parseDerivationPath } from './derivation.ts'
 import { toVariant, toVault } from './present.ts'
 import { withProbe } from './probe-wallet.ts'
+import { updateProtection } from './protection.ts'
 import { findVault, listVaultsOf } from './queries.ts'
 import {
   DerivationPathInput,
   ParsedDerivationPath,
+  ProtectionUpdate,
   RouteParams,
   RoutesReplacement,
   Variant,
@@ -29,7 +34,14 @@ import { addVariant, replaceStructure, updateVariant } from './write-structure.t
 const ofMember = { access: 'member', params: VaultParams } as const
 const ofAdministrator = { access: 'administrator', params: VaultParams } as const
 
-export function vaultsRoutes(app: App, deps: Deps): void {
+/** Demands of a caller with passkeys that one of them signed for this request; the people have it, whom vaults do not import. */
+export type Confirm = (
+  trx: Trx,
+  deps: Deps,
+  confirmed: { caller: Caller; request: FastifyRequest; now: Date },
+) => Promise<void>
+
+export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
   images(app, deps)
   const api = endpoints(app, deps, 'Vaults')
   const governed = governedIn(deps)
@@ -112,6 +124,29 @@ export function vaultsRoutes(app: App, deps: Deps): void {
           }),
         ),
       ),
+  )
+
+  api.put(
+    '/vaults/:code/protection',
+    {
+      operationId: 'updateProtection',
+      summary: 'Update the protection of a vault',
+      description:
+        'Whether what leaves the vault must be signed (docs/signed-orders.md). For administrators of the vault, one of whose ' +
+        'passkeys confirms it if they have any. A change of the rules in both directions: where governance is on, it waits for ' +
+        'votes. What waits unsigned when it is switched on must be ordered again.',
+      ...ofAdministrator,
+      confirmed: true,
+      errors: ['limit_reached', 'quorum_unreachable'],
+      body: ProtectionUpdate,
+      answers: { 200: Vault, 202: WaitingAction },
+    },
+    async (trx, { body, ...by }, { request }) => {
+      await confirm(trx, deps, { caller: by.member, request, now: by.now })
+      return governed(trx, by, ['protection_update', null, body], async () =>
+        ok(toVault(await updateProtection(trx, body, by))),
+      )
+    },
   )
 
   api.post(

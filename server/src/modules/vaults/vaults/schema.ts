@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox'
+import { protections } from '../../../access/caller.ts'
 import {
   Closed,
   Description,
   described,
+  Enum,
   Id,
   Name,
   Nullable,
@@ -97,6 +99,12 @@ export const Route = Closed(
   { $id: 'Route', description: 'A segment of the derivation paths of a vault.' },
 )
 
+const Protection = described(
+  Enum(protections),
+  '`votes`: nothing is ordered, approved or handed over that people did not sign (docs/signed-orders.md). `off`: sessions ' +
+    'and tokens suffice.',
+)
+
 export const Vault = Closed(
   {
     id: Id,
@@ -109,6 +117,7 @@ export const Vault = Closed(
       'Instant at which the structure was locked, in UTC; null for a draft, which has no addresses yet.',
     ),
     walletServiceUrl: WalletServiceUrl,
+    protection: Protection,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     networks: described(Type.Array(Ref(Network)), 'The networks on which the vault can have addresses.'),
@@ -203,6 +212,8 @@ export const VaultUpdate = Closed({
 })
 
 export const RoutesReplacement = Closed({ routes: RoutesInput })
+
+export const ProtectionUpdate = Closed({ protection: Protection })
 
 export const VariantUpdate = Closed({
   name: Type.Optional(Name),

@@ -91,8 +91,8 @@ export function findWallet(db: Db, vaultId: string): Promise<WalletOfVault> {
  * The wallet service of a vault, which is not replaced until the transaction ends. What relies on the present one calls it
  * before: a change of the wallet service waits for it, and then sees what it wrote.
  */
-export function keepWallet(trx: Trx, vaultId: string): Promise<WalletOfVault> {
-  return selectWallet(trx, vaultId).forKeyShare().executeTakeFirstOrThrow()
+export function keepWallet(trx: Trx, vaultId: string): Promise<WalletOfVault & { protection: string }> {
+  return selectWallet(trx, vaultId).select('protection').forKeyShare().executeTakeFirstOrThrow()
 }
 
 export function isSameWallet(one: WalletOfVault, other: WalletOfVault): boolean {

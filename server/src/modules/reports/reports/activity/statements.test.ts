@@ -32,7 +32,7 @@ function requestOfOwner() {
     isPlatformAdmin: false,
     sessionId: null,
     expiresAt: null,
-    vault: { id: vault.id, code: vault.code, name: 'Reports', lockedAt: null },
+    vault: { id: vault.id, code: vault.code, name: 'Reports', lockedAt: null, protection: 'off' },
     groupIds: [],
     isAdmin: false,
     isAuditor: false,

@@ -1,0 +1,85 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
+import { sha256 } from './secrets.ts'
+
+/** What people and services sign in a protected vault (docs/signed-orders.md). */
+
+export const voteFormat = 'strongroom-vote-1'
+export const voteSubjects = ['transfer', 'approval_request', 'authority'] as const
+export const voteDecisions = ['initiate', 'approve', 'reject'] as const
+
+export type Vote = {
+  format: typeof voteFormat
+  subject: (typeof voteSubjects)[number]
+  /** The hash of what is voted on, in hex. */
+  hash: string
+  decision: (typeof voteDecisions)[number]
+  /** The user id of who signs. */
+  person: string
+}
+
+/** A vote with its signature; the last two fields are those of a passkey. Bytes are in base64url. */
+export type SignedVote = {
+  vote: Vote
+  keyId: string
+  signature: string
+  authenticatorData?: string
+  clientDataJSON?: string
+}
+
+/** A key that people vote with; `publicKey` is its SPKI in DER. */
+export type VotingKey =
+  | { kind: 'passkey'; publicKey: Buffer; rpId: string; origins: readonly string[] }
+  | { kind: 'service'; publicKey: Buffer }
+
+export const hashOfVote = (vote: Vote): Buffer => sha256(canonicalJson(vote))
+
+/** SHA-256 of an SPKI in hex: what people compare. */
+export const fingerprintOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex')
+
+/** Whether the key signed exactly this vote. Whatever cannot be read is no signature. */
+export function isSignedBy(signed: SignedVote, key: VotingKey): boolean {
+  try {
+    return key.kind === 'passkey' ? isAssertionOf(signed, key) : isServiceSignature(signed, key.publicKey)
+  } catch {
+    return false
+  }
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text, 'base64url')
+
+const isPresentAndVerified = 0x01 | 0x04
+/** The hash of the RP ID, the flags and the count of signatures. */
+const authenticatorDataBytesMin = 37
+
+function isAssertionOf(
+  { vote, signature, authenticatorData, clientDataJSON }: SignedVote,
+  { publicKey, rpId, origins }: Extract<VotingKey, { kind: 'passkey' }>,
+): boolean {
+  if (authenticatorData === undefined || clientDataJSON === undefined) return false
+  const clientData = bytes(clientDataJSON)
+  const { type, challenge, origin } = JSON.parse(clientData.toString('utf8')) as Record<string, unknown>
+  if (type !== 'webauthn.get' || challenge !== hashOfVote(vote).toString('base64url')) return false
+  if (typeof origin !== 'string' || !origins.includes(origin)) return false
+  const data = bytes(authenticatorData)
+  if (data.length < authenticatorDataBytesMin || !data.subarray(0, 32).equals(sha256(rpId))) return false
+  if ((data[32]! & isPresentAndVerified) !== isPresentAndVerified) return false
+  return isSignature(readKey(publicKey), Buffer.concat([data, sha256(clientData)]), bytes(signature))
+}
+
+function isServiceSignature({ vote, signature, ...passkey }: SignedVote, publicKey: Buffer): boolean {
+  if (passkey.authenticatorData !== undefined || passkey.clientDataJSON !== undefined) return false
+  const key = readKey(publicKey)
+  return key.asymmetricKeyType === 'ed25519' && isSignature(key, Buffer.from(canonicalJson(vote)), bytes(signature))
+}
+
+/** @throws for a key that is neither ECDSA on P-256 nor Ed25519 */
+export function readKey(publicKey: Buffer): KeyObject {
+  const key = createPublicKey({ key: publicKey, format: 'der', type: 'spki' })
+  const isP256 = key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  if (!isP256 && key.asymmetricKeyType !== 'ed25519') throw new Error('Not a key that can vote')
+  return key
+}
+
+const isSignature = (key: KeyObject, signed: Buffer, signature: Buffer): boolean =>
+  verify(key.asymmetricKeyType === 'ec' ? 'sha256' : null, signed, key, signature)

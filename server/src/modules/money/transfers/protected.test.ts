@@ -1,0 +1,423 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { fingerprintOf, isSignedBy, type SignedVote, type Vote } from '../../../lib/signed-vote.ts'
+import type { Answer, Person } from '../../../testing/app.ts'
+import { Authenticator } from '../../../testing/authenticator.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
+import { createPolicy } from '../../../testing/fixtures.ts'
+import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { printReport, verifySignatures } from '../../../verify-evidence.ts'
+import { verifyTransfers } from './compare-record.ts'
+import { hashPayload } from './payload.ts'
+
+let bench: TransferBench
+let address: Answer['body']
+const keys = new Map<Person, Authenticator>()
+const base = () => `/vaults/${bench.vault.code}`
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  for (const person of [bench.owner, bench.firstApprover, bench.secondApprover]) await addPasskey(person)
+  expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).body.protection).toBe('votes')
+  const known = [bench.owner, bench.firstApprover, bench.secondApprover]
+  const ids = known.map((person) => ({ id: keys.get(person)!.id.toString('base64url'), person: person.userId }))
+  bench.vault.wallet.authority = { authority: { keys: ids }, version: 7, hash: '0'.repeat(64) }
+})
+afterAll(() => bench.close())
+beforeEach(async () => {
+  bench.vault.wallet.refuseAuthorization = null
+  address = await bench.fundedAddress()
+})
+afterEach(async () => {
+  await bench.expectSoundLedger()
+  expect((await verifyTransfers(bench.test.deps.db)).differences).toEqual([])
+})
+
+async function addPasskey(person: Person): Promise<void> {
+  const key = new Authenticator()
+  const { creation } = (await person.post('/users/me/passkeys/options', {})).body
+  const added = await person.post('/users/me/passkeys', { name: 'Phone', credential: key.create(creation) })
+  expect(added.status).toBe(201)
+  keys.set(person, key)
+}
+
+const orderOf = (amount: string, more: object = {}) => ({
+  fromAddressId: address.id,
+  toAddress: bench.recipient,
+  amount,
+  ...more,
+})
+
+async function previewed(amount: string, more: object = {}) {
+  const { status, body } = await bench.owner.post(`${base()}/transfers/preview`, orderOf(amount, more))
+  expect(status).toBe(200)
+  return body as { order: { transferId: string; expiresAt: string; rulesVersion: number }; vote: Vote }
+}
+
+type Preview = Awaited<ReturnType<typeof previewed>>
+const signedOf = ({ order, vote }: Preview, key = keys.get(bench.owner)!, changes: Partial<Vote> = {}) => ({
+  transferId: order.transferId,
+  expiresAt: order.expiresAt,
+  rulesVersion: order.rulesVersion,
+  vote: key.vote({ ...vote, ...changes }),
+})
+const send = (amount: string, signed: object | undefined, more: object = {}) =>
+  bench.owner.post(`${base()}/transfers`, { ...orderOf(amount, more), ...(signed === undefined ? {} : { signed }) })
+
+async function ordered(amount: string): Promise<string> {
+  const { status, body } = await send(amount, signedOf(await previewed(amount)))
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body.id
+}
+
+const voteOf = (person: Person, hash: string, changes: Partial<Vote> = {}): Vote => ({
+  format: 'strongroom-vote-1',
+  subject: 'transfer',
+  hash,
+  decision: 'approve',
+  person: person.userId,
+  ...changes,
+})
+
+async function approve(person: Person, id: string, changes: Partial<Vote> = {}) {
+  const { payloadHash } = await bench.read(id, person)
+  const signature = keys.get(person)!.vote(voteOf(person, payloadHash, changes))
+  return bench.act(person, id, 'approve', { payloadHash, signature })
+}
+
+const lastHandOver = () =>
+  bench.vault.wallet.requests.findLast(({ method, path }) => method === 'POST' && path === '/transfers')!
+
+describe('an order in a protected vault', () => {
+  it('is signed over exactly what the preview shows, which a browser hashes itself', async () => {
+    const preview = await previewed('40')
+    expect(await hashInBrowser(preview.order)).toBe(preview.vote.hash)
+    const { status, body } = await send('40', signedOf(preview))
+    expect([status, body.id, body.status]).toEqual([201, preview.order.transferId, 'pending'])
+    expect((await bench.read(body.id)).payload).toEqual(preview.order)
+  })
+
+  it('is refused without a signature, and with one that is not valid', async () => {
+    const preview = await previewed('40')
+    const stranger = new Authenticator()
+    const key = keys.get(bench.owner)!
+    const { vote, ...rest } = signedOf(preview)
+    const refused = [
+      undefined,
+      signedOf(preview, stranger),
+      signedOf(preview, keys.get(bench.firstApprover)),
+      signedOf(preview, key, { person: bench.firstApprover.userId }),
+      signedOf(preview, key, { decision: 'approve' }),
+      signedOf(preview, key, { subject: 'approval_request' }),
+      { ...rest, vote: { ...vote, signature: signedOf(await previewed('40')).vote.signature } },
+      { ...rest, vote: key.vote(preview.vote, { isVerified: false }) },
+      { ...rest, vote: key.vote(preview.vote, { origin: 'https://elsewhere.example.org' }) },
+      { ...rest, vote: key.vote(preview.vote, { rpId: 'elsewhere.example.org' }) },
+    ]
+    for (const signed of refused) {
+      const { status, body } = await send('40', signed)
+      expect([status, body.reason], JSON.stringify(signed)).toEqual([403, 'signature_required'])
+    }
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+
+  it('is refused when something else was signed: another amount, recipient or fee', async () => {
+    const signed = signedOf(await previewed('40'))
+    for (const [amount, more] of [
+      ['41', {}],
+      ['40', { toAddress: fakeAddress('the attacker') }],
+      ['40', { maxFee: '1' }],
+      ['40', { feeLevel: 'high' }],
+    ] as const) {
+      const { status, body } = await send(amount, signed, more)
+      expect([status, body.reason]).toEqual([409, 'payload_changed'])
+    }
+    await bench.policy({ code: `later-${Date.now()}`, effect: 'block', enabled: false })
+    const stale = await send('40', signed)
+    expect([stale.status, stale.body.reason]).toEqual([409, 'payload_changed'])
+  })
+
+  it('is placed once, under an id and an end that a preview gave to who orders', async () => {
+    const preview = await previewed('40')
+    const signed = signedOf(preview)
+    expect((await send('40', signed)).status).toBe(201)
+    const again = await send('40', signed)
+    expect([again.status, again.body.reason]).toEqual([409, 'already_exists'])
+    const later = new Date(Date.parse(signed.expiresAt) + 60_000).toISOString()
+    for (const changes of [{ transferId: `${signed.transferId.slice(0, -4)}0000` }, { expiresAt: later }]) {
+      const { status, body } = await send('40', { ...signed, ...changes })
+      expect([status, body.reason]).toEqual([400, 'validation_failed'])
+    }
+  })
+
+  it('expires with its signature', async () => {
+    const preview = await previewed('40')
+    const id = await ordered('200')
+    expect((await bench.read(id)).expiresAt).toBe((await bench.read(id)).payload.expiresAt)
+    bench.test.clock.advance(Date.parse(preview.order.expiresAt) - bench.test.clock.now().getTime() + 1_000)
+    const late = await send('40', signedOf(preview))
+    expect([late.status, late.body.reason]).toEqual([409, 'approval_expired'])
+  })
+})
+
+describe('votes in a protected vault', () => {
+  it('are signed for the order, and each once; a veto needs no signature', async () => {
+    const id = await ordered('200')
+    const { payloadHash } = await bench.read(id, bench.firstApprover)
+    const unsigned = await bench.act(bench.firstApprover, id, 'approve', { payloadHash })
+    expect([unsigned.status, unsigned.body.reason]).toEqual([403, 'signature_required'])
+    const others = [
+      [{ hash: 'ab'.repeat(32) }, 409, 'payload_changed'],
+      [{ decision: 'reject' }, 403, 'signature_required'],
+      [{ person: bench.secondApprover.userId }, 403, 'signature_required'],
+    ] as const
+    for (const [changes, status, reason] of others) {
+      const answer = await approve(bench.firstApprover, id, changes)
+      expect([answer.status, answer.body.reason]).toEqual([status, reason])
+    }
+    expect((await bench.read(id, bench.vault.admin)).approvalRequirements[0].approvalsCount).toBe(0)
+    expect((await approve(bench.firstApprover, id)).status).toBe(200)
+    expect((await approve(bench.firstApprover, id)).body.reason).toBe('already_voted')
+    expect((await bench.act(bench.secondApprover, id, 'reject', { payloadHash })).body.status).toBe('rejected')
+  })
+
+  it('reach the wallet service, which can verify them against the public keys of the people', async () => {
+    const id = await ordered('200')
+    await approve(bench.firstApprover, id)
+    expect((await approve(bench.secondApprover, id)).body.status).toBe('pending')
+    await bench.deliver()
+    const { authorization, ...told } = lastHandOver().body
+    const { payload } = await bench.read(id)
+    expect(told).toMatchObject({ id, amount: payload.amount, toAddress: payload.toAddress })
+    expect(authorization).toMatchObject({ order: payload, authorityVersion: 7 })
+    const voters = [bench.owner, bench.firstApprover, bench.secondApprover]
+    expect(authorization.votes.map(({ vote }: SignedVote) => [vote.person, vote.decision])).toEqual(
+      expect.arrayContaining([
+        [bench.owner.userId, 'initiate'],
+        [bench.firstApprover.userId, 'approve'],
+        [bench.secondApprover.userId, 'approve'],
+      ]),
+    )
+    for (const person of voters) {
+      const [passkey] = (await person.get('/users/me/passkeys')).body.items
+      const publicKey = Buffer.from(passkey.publicKey, 'base64url')
+      expect(passkey.fingerprint).toBe(fingerprintOf(publicKey))
+      const signed = authorization.votes.find(({ vote }: SignedVote) => vote.person === person.userId)
+      expect(signed.keyId).toBe(passkey.credentialId)
+      const key = { kind: 'passkey', publicKey, rpId: 'localhost', origins: ['http://localhost:8420'] } as const
+      expect(isSignedBy(signed, key)).toBe(true)
+      expect(isSignedBy({ ...signed, vote: { ...signed.vote, hash: '0'.repeat(64) } }, key)).toBe(false)
+    }
+  })
+
+  it('stand in the evidence, and the role of the service cannot change them', async () => {
+    const id = await ordered('200')
+    await approve(bench.firstApprover, id)
+    const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)
+    expect(body.signedVotes).toHaveLength(2)
+    for (const { signed, publicKey, rpId, origin } of body.signedVotes) {
+      expect(signed.vote.hash).toBe(body.payloadHash)
+      const key = { kind: 'passkey', publicKey: Buffer.from(publicKey, 'base64url'), rpId, origins: [origin] } as const
+      expect(isSignedBy(signed, key)).toBe(true)
+    }
+    for (const change of [
+      bench.test.deps.db.deleteFrom('signed_votes').execute(),
+      bench.test.deps.db.updateTable('signed_votes').set({ decision: 'approve' }).execute(),
+    ])
+      await expect(change).rejects.toThrow(/permission denied/)
+  })
+
+  it('are signed one by one in the inbox', async () => {
+    const ids = [await ordered('200'), await ordered('300')]
+    const votes = await Promise.all(
+      ids.map(async (id, i) => {
+        const { payloadHash } = await bench.read(id, bench.firstApprover)
+        const signature = keys.get(bench.firstApprover)!.vote(voteOf(bench.firstApprover, payloadHash))
+        const vote = { vaultCode: bench.vault.code, kind: 'transfer', id, decision: 'approve', payloadHash }
+        return i === 0 ? { ...vote, signature } : vote
+      }),
+    )
+    const { body } = await bench.firstApprover.post('/inbox/votes', { votes })
+    expect(body.items.map((item: Answer['body']) => item.error?.reason ?? item.status)).toEqual([
+      'awaiting_approval',
+      'signature_required',
+    ])
+  })
+})
+
+describe('votes on approval requests in a protected vault', () => {
+  it('are signed for what is carried out, and verified without the service', async () => {
+    await createPolicy(bench.vault, {
+      code: 'new-counterparties',
+      name: 'New counterparties',
+      actionType: 'counterparty_create',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      approvers: [{ kind: 'group', groupId: bench.approversId }],
+    })
+    const asked = await bench.owner.post(`${base()}/counterparties`, { name: 'Northwind', kind: 'company' })
+    expect(asked.status, JSON.stringify(asked.body)).toBe(202)
+    const { id, payloadHash } = asked.body.request
+    const path = `${base()}/approval-requests/${id}`
+    const unsigned = await bench.firstApprover.post(`${path}/approve`, { payloadHash })
+    expect([unsigned.status, unsigned.body.reason]).toEqual([403, 'signature_required'])
+    const key = keys.get(bench.firstApprover)!
+    const ofTransfer = key.vote(voteOf(bench.firstApprover, payloadHash))
+    expect((await bench.firstApprover.post(`${path}/approve`, { signature: ofTransfer })).body.reason).toBe(
+      'signature_required',
+    )
+    const signature = key.vote(voteOf(bench.firstApprover, payloadHash, { subject: 'approval_request' }))
+    const { body } = await bench.firstApprover.post(`${path}/approve`, { signature })
+    expect(body.status).toBe('applied')
+    const report = verifySignatures((await bench.vault.admin.get(path)).body, [])
+    expect(report).toMatchObject({ faults: [], votes: [{ decision: 'approve', faults: [] }] })
+  })
+})
+
+describe('the verification of evidence', () => {
+  it('finds whatever was changed, and keys that nobody named', async () => {
+    const id = await ordered('200')
+    await approve(bench.firstApprover, id)
+    const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)
+    const soundness = (evidence: object, trusted: string[] = []) =>
+      printReport(verifySignatures({ ...body, ...evidence }, trusted)).isSound
+    const all = verifySignatures(body, []).votes.map(({ fingerprint }) => fingerprint)
+    expect([soundness({}), soundness({}, all), soundness({}, all.slice(1))]).toEqual([true, true, false])
+    const [first, second] = body.signedVotes
+    const payload = { ...body.payload, toAddress: fakeAddress('the attacker') }
+    const forged = { ...second, signed: { ...second.signed, vote: { ...second.signed.vote, decision: 'reject' } } }
+    for (const evidence of [
+      { payload },
+      { payload, payloadHash: hashPayload(payload).toString('hex') },
+      { signedVotes: [first] },
+      { signedVotes: [] },
+      { signedVotes: [first, forged] },
+      { signedVotes: [first, { ...second, publicKey: first.publicKey }] },
+    ])
+      expect(soundness(evidence), JSON.stringify(evidence)).toBe(false)
+  })
+})
+
+describe('the hand-over of a signed order', () => {
+  it('leaves out the votes by keys that the wallet service does not know', async () => {
+    await addPasskey(bench.thirdApprover)
+    const id = await ordered('200')
+    for (const person of [bench.firstApprover, bench.thirdApprover]) await approve(person, id)
+    await bench.deliver()
+    const persons = lastHandOver().body.authorization.votes.map(({ vote }: SignedVote) => vote.person)
+    expect(persons.sort()).toEqual([bench.owner.userId, bench.firstApprover.userId].sort())
+  })
+
+  it('that the wallet service refuses for good fails, and releases the funds', async () => {
+    const id = await ordered('40')
+    bench.vault.wallet.refuseAuthorization = 'VOTES_MISSING: 2 of treasurers'
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({ status: 'failed', failureReason: 'VOTES_MISSING: not authorized' })
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+
+  it('waits, and can be cancelled, while the wallet service names no authority', async () => {
+    const id = await ordered('40')
+    const { authority } = bench.vault.wallet
+    bench.vault.wallet.authority = null
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    expect((await bench.act(bench.owner, id, 'cancel')).body.status).toBe('cancelled')
+    bench.vault.wallet.authority = authority
+  })
+
+  it('does not happen after its end', async () => {
+    const id = await ordered('40')
+    const { expiresAt } = (await bench.read(id)).payload
+    bench.test.clock.advance(Date.parse(expiresAt) - bench.test.clock.now().getTime())
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    expect((await bench.read(id)).failureReason).toMatch(/signed order has expired/)
+  })
+})
+
+describe('a service in a protected vault', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const spki = publicKey.export({ type: 'spki', format: 'der' }).toString('base64url')
+
+  it('signs with a key that a person registered: neither the service nor the holder of its token can', async () => {
+    const { admin, groups } = bench.vault
+    const made = await admin.post(`${base()}/service-tokens`, { name: 'Bot', groupIds: [groups.administrators] })
+    const service = bench.test.client({ authorization: `Bearer ${made.body.token}` }) as Person
+    const path = `${base()}/service-tokens/${made.body.id}/keys`
+    const own = await service.post(path, { name: 'Own', publicKey: spki })
+    expect([own.status, own.body.reason]).toEqual([403, 'person_required'])
+    expect(
+      (await admin.post(path, { name: 'EC', publicKey: Buffer.from('nonsense').toString('base64url') })).status,
+    ).toBe(400)
+    const added = await admin.post(path, { name: 'Key', publicKey: spki })
+    expect([added.status, added.body.fingerprint]).toEqual([201, fingerprintOf(Buffer.from(spki, 'base64url'))])
+    expect((await admin.post(path, { name: 'Key', publicKey: spki })).body.reason).toBe('already_exists')
+    expect((await admin.get(path)).body.items).toEqual([added.body])
+
+    address = await bench.fundedAddress({}, service)
+    const place = async () => {
+      const preview = await service.post(`${base()}/transfers/preview`, orderOf('40'))
+      const { order, vote } = preview.body as Preview
+      const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
+      const { transferId, expiresAt, rulesVersion } = order
+      const signed = { transferId, expiresAt, rulesVersion, vote: { vote, keyId: added.body.id, signature } }
+      return service.post(`${base()}/transfers`, { ...orderOf('40'), signed })
+    }
+    expect((await place()).body.status).toBe('pending')
+    expect((await admin.delete(`${path}/${added.body.id}`)).status).toBe(204)
+    expect((await place()).body.reason).toBe('signature_required')
+    expect((await admin.get(path)).body.items[0].revokedAt).not.toBeNull()
+  })
+})
+
+describe('what is not signed is not possible in a protected vault', () => {
+  it('payouts', async () => {
+    const row = { ...orderOf('1'), externalId: 'one' }
+    for (const path of ['payouts', 'payouts/preview']) {
+      const { status, body } = await bench.owner.post(`${base()}/${path}`, { name: 'Salaries', rows: [row] })
+      expect([status, body.reason]).toEqual([409, 'not_in_protected_vault'])
+    }
+  })
+
+  it('a higher limit of the fee than was signed', async () => {
+    const preview = await previewed('40', { maxFee: '1000' })
+    const { body } = await send('40', signedOf(preview), { maxFee: '1000' })
+    await bench.deliver()
+    bench.vault.wallet.broadcast(body.id)
+    await bench.deliver()
+    const { txHash } = await bench.read(body.id)
+    const raised = await bench.owner.post(`${base()}/transfers/${body.id}/speed-up`, { txHash, maxFee: '2000' })
+    expect([raised.status, raised.body.reason]).toEqual([409, 'not_in_protected_vault'])
+  })
+
+  it('what was ordered, or waits for votes, from before', async () => {
+    const off = () => bench.vault.admin.put(`${base()}/protection`, { protection: 'off' })
+    const on = () => bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })
+    const signedBefore = await ordered('200')
+    expect((await off()).status).toBe(200)
+    const early = (await send('40', undefined)).body.id
+    const waiting = (await send('200', undefined)).body.id
+    expect((await send('40', signedOf({ ...(await previewedAnyhow()) }))).status).toBe(400)
+    // What was ordered with a signature is voted on with signatures, whatever was switched since.
+    expect((await bench.act(bench.firstApprover, signedBefore, 'approve')).body.reason).toBe('signature_required')
+    expect((await on()).status).toBe(200)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(early)).toBe(0)
+    expect(await bench.read(early)).toMatchObject({ status: 'failed' })
+    const { status, body } = await approve(bench.firstApprover, waiting)
+    expect([status, body.reason]).toEqual([409, 'not_in_protected_vault'])
+    expect((await bench.act(bench.firstApprover, waiting, 'reject')).body.status).toBe('rejected')
+  })
+})
+
+/** A preview in a vault without protection has nothing to sign; this one is of before. */
+async function previewedAnyhow(): Promise<Preview> {
+  const { body } = await bench.owner.post(`${base()}/transfers/preview`, orderOf('40'))
+  expect([body.order, body.vote]).toEqual([undefined, undefined])
+  const vote = voteOf(bench.owner, 'ab'.repeat(32), { decision: 'initiate' })
+  const now = bench.test.clock.now().toISOString()
+  return { order: { transferId: address.id, expiresAt: now, rulesVersion: 1 }, vote }
+}

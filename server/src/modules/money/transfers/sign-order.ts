@@ -1,0 +1,92 @@
+import type { ByMember, Member } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
+import { type Vote, voteFormat } from '../../../lib/signed-vote.ts'
+import { newestNumber } from '../../rules/governance/versions.ts'
+import { signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
+import type { Order } from './load-order.ts'
+import { toPayload } from './order-payload.ts'
+import { hashPayload, type OrderBody, type Payload } from './payload.ts'
+
+/** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
+export type Signing = Pick<Deps, 'sealer' | 'publicOrigin'> & { approvalTtlHours: number }
+
+type Planned = ByMember & { order: Order }
+
+const hourMilliseconds = 3_600_000
+/** By how much the clock of the node that made a preview may be ahead. */
+const skewMilliseconds = 60_000
+
+/** The order that the initiator must sign, and their vote for it; null where orders are not signed. */
+export async function planSigned(
+  db: Db | Trx,
+  { sealer, approvalTtlHours }: Signing,
+  { member, order, now }: Planned,
+): Promise<{ order: Payload; vote: Vote } | null> {
+  if (member.vault.protection === 'off') return null
+  const expiresAt = new Date(now.getTime() + approvalTtlHours * hourMilliseconds).toISOString()
+  const transferId = newTransferId(sealer, prefixOf(now), { member, expiresAt })
+  const rulesVersion = await newestNumber(db, member.vault.id)
+  const payload = { ...toPayload(transferId, member, order), rulesVersion, expiresAt }
+  const hash = hashPayload(payload).toString('hex')
+  const vote: Vote = { format: voteFormat, subject: 'transfer', hash, decision: 'initiate', person: member.userId }
+  return { order: payload, vote }
+}
+
+/**
+ * The order as the service resolves it now, with what the initiator signed for it: the signature must be for exactly that.
+ * @throws 403 without a signature, 409 when something else was signed, 400 for an id or an end that no preview gave
+ */
+export async function readSigned(
+  trx: Trx,
+  { sealer, publicOrigin, approvalTtlHours }: Signing,
+  { signed }: OrderBody,
+  { member, order, now }: Planned,
+): Promise<{ payload: Payload; verified: Verified } | null> {
+  if (member.vault.protection === 'off') {
+    if (signed !== undefined) throw badRequest('signed', 'is for orders in protected vaults')
+    return null
+  }
+  if (signed === undefined) throw signatureRequired()
+  const { transferId, expiresAt, vote } = signed
+  const end = new Date(expiresAt).getTime()
+  if (transferId !== newTransferId(sealer, transferId.slice(0, prefixLength), { member, expiresAt }))
+    throw badRequest('signed.transferId', 'is not one that a preview gave you with this expiresAt')
+  if (end > now.getTime() + approvalTtlHours * hourMilliseconds + skewMilliseconds)
+    throw badRequest('signed.expiresAt', 'is later than an order may wait')
+  if (end <= now.getTime()) throw conflict('approval_expired', 'The signed order has expired')
+  const rulesVersion = await newestNumber(trx, member.vault.id)
+  if (rulesVersion !== signed.rulesVersion)
+    throw conflict('payload_changed', 'The rules of the vault have changed; preview the order and sign it again')
+  const payload = { ...toPayload(transferId, member, order), rulesVersion, expiresAt }
+  const hash = hashPayload(payload).toString('hex')
+  return {
+    payload,
+    verified: await verifySigned(
+      trx,
+      vote,
+      { subject: 'transfer', decision: 'initiate', hash, member },
+      publicOrigin(),
+    ),
+  }
+}
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
+/** `c` and the millisecond clock, as in every id. */
+const prefixLength = 9
+const prefixOf = (now: Date): string => `c${now.getTime().toString(36).padStart(8, '0')}`
+
+/**
+ * The id of a transfer that was previewed: of the form of every id, and bound to the member, the vault and the end of the order.
+ * Nobody chooses one, such as that of another vault's transfer, and nothing is stored until it is ordered.
+ */
+function newTransferId(
+  sealer: Signing['sealer'],
+  prefix: string,
+  { member, expiresAt }: { member: Member; expiresAt: string },
+): string {
+  const mac = sealer.mac('transfer id', JSON.stringify([prefix, member.vault.id, member.userId, expiresAt]))
+  const random = Array.from({ length: 16 }, (_, i) => digits[mac.readUInt16BE(2 * i) % 36])
+  return prefix + random.join('')
+}

@@ -1,0 +1,143 @@
+import { sql } from 'kysely'
+import { type ByMember, byMember } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { serviceKeysMax } from '../../../lib/limits.ts'
+import { fingerprintOf, readKey } from '../../../lib/signed-vote.ts'
+import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
+import type { AddServiceKey } from './schema.ts'
+
+const columns = ['id', 'name', 'public_key', 'created_by_id', 'created_at', 'revoked_at'] as const
+
+export type ServiceKeyRow = Awaited<ReturnType<typeof listServiceKeys>>[number]
+
+/** The user of a service of the vault. @throws 404 */
+export async function findService(db: Db | Trx, vaultId: string, tokenId: string) {
+  const service = await db
+    .selectFrom('service_tokens')
+    .select(['user_id', 'name', 'revoked_at'])
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', tokenId)
+    .executeTakeFirst()
+  if (service === undefined) throw notFound('Service token')
+  return service
+}
+
+/** The keys of a service, newest first; one row more than `limit`. */
+export function listServiceKeys(
+  db: Db | Trx,
+  { vaultId, userId }: { vaultId: string; userId: string },
+  { after, limit }: { after: Position | null; limit: number },
+) {
+  let query = db
+    .selectFrom('service_keys')
+    .select(columns)
+    .where('vault_id', '=', vaultId)
+    .where('user_id', '=', userId)
+  if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
+  return query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+/**
+ * Registers a key with which a service signs. An administrator does that, not the service: who stole its token must not add one.
+ * @throws 400 for what is no Ed25519 key, 404, 409 for a revoked service, a known key or too many
+ */
+export async function addServiceKey(
+  trx: Trx,
+  tokenId: string,
+  { name, publicKey }: AddServiceKey,
+  by: ByMember,
+): Promise<ServiceKeyRow> {
+  const { member, now } = by
+  const vaultId = member.vault.id
+  const service = await findService(trx, vaultId, tokenId)
+  if (service.revoked_at !== null) throw conflict('wrong_state', 'The service token is revoked')
+  const spki = readEd25519(publicKey)
+  const present = await listServiceKeys(
+    trx,
+    { vaultId, userId: service.user_id },
+    { after: null, limit: serviceKeysMax },
+  )
+  if (present.filter(({ revoked_at }) => revoked_at === null).length >= serviceKeysMax)
+    throw conflict('limit_reached', `A service has at most ${serviceKeysMax} keys`)
+  const row = await trx
+    .insertInto('service_keys')
+    .values({
+      vault_id: vaultId,
+      id: newId(now),
+      user_id: service.user_id,
+      name,
+      public_key: spki,
+      created_by_id: member.userId,
+      created_at: now,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+    .catch(
+      onViolation('service_keys_vault_id_public_key_key', () =>
+        conflict('already_exists', 'This key is, or was, registered in the vault'),
+      ),
+    )
+  await announceKey(trx, { verb: 'added', key: row, service: service.name }, by)
+  return row
+}
+
+/** @throws 404 when the service has no such key; repeating it changes nothing */
+export async function revokeServiceKey(trx: Trx, tokenId: string, keyId: string, by: ByMember): Promise<void> {
+  const vaultId = by.member.vault.id
+  const service = await findService(trx, vaultId, tokenId)
+  const key = await trx
+    .selectFrom('service_keys')
+    .select(columns)
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', keyId)
+    .where('user_id', '=', service.user_id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (key === undefined) throw notFound('Service key')
+  if (key.revoked_at !== null) return
+  await trx
+    .updateTable('service_keys')
+    .set({ revoked_at: by.now })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', keyId)
+    .execute()
+  await announceKey(trx, { verb: 'revoked', key, service: service.name }, by)
+}
+
+function readEd25519(publicKey: string): Buffer {
+  const spki = Buffer.from(publicKey, 'base64url')
+  try {
+    const key = readKey(spki)
+    // One form for each key, so that its fingerprint is its own.
+    const exported = key.export({ type: 'spki', format: 'der' })
+    if (key.asymmetricKeyType === 'ed25519' && exported.equals(spki)) return spki
+  } catch {
+    // Whatever cannot be read is no such key.
+  }
+  throw badRequest('publicKey', 'must be an Ed25519 key as SPKI in DER')
+}
+
+type KeyEvent = { verb: 'added' | 'revoked'; key: { id: string; name: string; public_key: Buffer }; service: string }
+
+async function announceKey(trx: Trx, { verb, key, service }: KeyEvent, by: ByMember): Promise<void> {
+  const details = { name: key.name, service, fingerprint: fingerprintOf(key.public_key) }
+  await announceVaultChange(trx, {
+    ...byMember(by),
+    action: `service_key.${verb}`,
+    targetType: 'service_key',
+    targetId: key.id,
+    details,
+    words: {
+      sentence: `The key ${quote(key.name)} of the service ${quote(service)} was ${verb}`,
+      after: { fingerprint: details.fingerprint },
+    },
+  })
+}

@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox'
+import { Closed, described, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
+import { voteDecisions, voteFormat, voteSubjects } from '../../../lib/signed-vote.ts'
+
+const bytes = (description: string, maxLength: number, example: string) =>
+  Type.String({
+    pattern: '^[A-Za-z0-9_-]+$',
+    maxLength,
+    description: `${description}, in base64url.`,
+    examples: [example],
+  })
+
+export const Vote = Closed(
+  {
+    format: Type.Literal(voteFormat, { description: 'Version of this form.', examples: [voteFormat] }),
+    subject: described(Enum(voteSubjects), 'What is voted on.'),
+    hash: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Its hash: the `payloadHash`.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    decision: described(Enum(voteDecisions), '`initiate` by who orders.'),
+    person: described(Id, 'User id of who signs.'),
+  },
+  { $id: 'Vote', description: 'What is signed: its canonical JSON.' },
+)
+
+export const SignedVote = Closed(
+  {
+    vote: Ref(Vote),
+    keyId: Type.String({
+      pattern: '^[A-Za-z0-9_-]+$',
+      maxLength: 1364,
+      description: 'Credential id of the passkey, or id of the key of the service.',
+      examples: ['AQIDBAUGBwgJCgsMDQ4PEA'],
+    }),
+    signature: bytes('The signature', 1024, 'MEUCIQDnr0m3QmVZ1vZ0'),
+    authenticatorData: Type.Optional(
+      bytes('`authenticatorData` of a passkey', 4096, 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ'),
+    ),
+    clientDataJSON: Type.Optional(bytes('`clientDataJSON` of a passkey', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')),
+  },
+  { $id: 'SignedVote', description: 'A vote of a protected vault with its signature: docs/signed-orders.md.' },
+)
+export type SignedVote = Static<typeof SignedVote>
+
+/** A signed vote in evidence, with what it was checked against. */
+export const VoteEvidence = Closed(
+  {
+    signed: Ref(SignedVote),
+    publicKey: bytes('The key that it was checked with, as SPKI in DER', 2048, 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7'),
+    rpId: described(
+      Nullable(Type.String({ examples: ['vault.example.org'] })),
+      'Host for which the passkey was made; null for the key of a service.',
+    ),
+    origin: described(
+      Nullable(Type.String({ examples: ['https://vault.example.org'] })),
+      'Origin of the page where the passkey signed; null for the key of a service.',
+    ),
+    createdAt: Timestamp,
+  },
+  { $id: 'VoteEvidence', description: 'A signed vote with what it was checked against.' },
+)
+
+export const signatureComponents = [Vote, SignedVote, VoteEvidence]

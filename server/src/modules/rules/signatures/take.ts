@@ -1,0 +1,71 @@
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { conflict, forbidden } from '../../../lib/errors.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { isSignedBy, type SignedVote, type Vote, type VotingKey } from '../../../lib/signed-vote.ts'
+import { findVotingKey } from './queries.ts'
+
+/** What must have been signed, and by whom. */
+export type Expected = Pick<Vote, 'hash' | 'decision'> & { subject: 'transfer' | 'approval_request'; member: Member }
+
+/** A signed vote whose signature was verified. */
+export type Verified = { signed: SignedVote; key: VotingKey }
+
+/**
+ * Verifies that the caller signed exactly this with a key of theirs. No challenge is drawn: a signature counts for one hash, one
+ * person and one decision, which happens once.
+ * @throws 409 for the hash of something else, 403 for whatever is no such signature
+ */
+export async function verifySigned(
+  trx: Trx,
+  signed: SignedVote | undefined,
+  { subject, hash, decision, member }: Expected,
+  origin: string,
+): Promise<Verified> {
+  if (signed === undefined) throw signatureRequired()
+  const { vote } = signed
+  if (vote.hash !== hash) {
+    throw conflict(
+      'payload_changed',
+      'What was signed is not what would be carried out; read it again and compare it before you sign',
+      'hash is not that of what would be carried out',
+    )
+  }
+  if (vote.subject !== subject || vote.decision !== decision || vote.person !== member.userId)
+    throw signatureRequired('What was signed is another decision, or another person’s')
+  const key = await findVotingKey(trx, { vaultId: member.vault.id, userId: member.userId, keyId: signed.keyId }, origin)
+  if (key === null) throw signatureRequired('You have no such key')
+  if (!isSignedBy(signed, key)) throw signatureRequired('The signature is not valid')
+  return { signed, key }
+}
+
+export const signatureRequired = (message = 'In a protected vault, this must be signed with a key of yours') =>
+  forbidden('signature_required', message)
+
+/** Keeps a verified vote for good, with the key that it was verified with. */
+export async function keepSigned(
+  trx: Trx,
+  { signed, key }: Verified,
+  { vaultId, subjectId, now }: { vaultId: string; subjectId: string; now: Date },
+): Promise<void> {
+  const { subject, decision, person } = signed.vote
+  await trx
+    .insertInto('signed_votes')
+    .values({
+      vault_id: vaultId,
+      subject_type: subject,
+      subject_id: subjectId,
+      user_id: person,
+      decision,
+      signed_vote: JSON.stringify(signed),
+      public_key: key.publicKey,
+      rp_id: key.kind === 'passkey' ? key.rpId : null,
+      origin: key.kind === 'passkey' ? key.origins[0]! : null,
+      created_at: now,
+    })
+    .execute()
+}
+
+/** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
+export const hashOfSigned = (signed: SignedVote): string => sha256(canonicalJson(signed)).toString('hex')

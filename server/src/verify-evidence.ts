@@ -1,0 +1,70 @@
+import { canonicalJson } from './lib/canonical-json.ts'
+import { sha256 } from './lib/secrets.ts'
+import { fingerprintOf, isSignedBy, type SignedVote, type VotingKey } from './lib/signed-vote.ts'
+
+/** What evidence of a transfer, or an approval request as GET answers it, holds of what people signed. */
+export type SignedEvidence = {
+  payload?: object
+  boundPayload?: object
+  payloadHash: string
+  signedVotes?: { signed: SignedVote; publicKey: string; rpId: string | null; origin: string | null }[]
+  auditRecords?: { content: string; hash: string }[]
+}
+
+export type CheckedVote = { person: string; decision: string; fingerprint: string; faults: string[] }
+export type EvidenceReport = { votes: CheckedVote[]; faults: string[] }
+
+/**
+ * Checks a file by itself: whether its hash is that of what it shows, and each signature is by the key beside it, for that hash.
+ * Whose a key is, no file can say: `trusted` are the fingerprints that people compared, or that the wallet service shows.
+ */
+export function verifySignatures(evidence: SignedEvidence, trusted: readonly string[]): EvidenceReport {
+  const { payloadHash, signedVotes = [], auditRecords = [] } = evidence
+  const subject = evidence.boundPayload === undefined ? 'transfer' : 'approval_request'
+  // A request also has a `payload`, which is a part of what was voted on.
+  const hash = sha256(canonicalJson(evidence.boundPayload ?? evidence.payload)).toString('hex')
+  const faults = hash === payloadHash ? [] : [`payloadHash is ${payloadHash}, and the hash of what is shown ${hash}`]
+  const votes = signedVotes.map(({ signed, publicKey, rpId, origin }): CheckedVote => {
+    const { vote } = signed
+    const spki = Buffer.from(publicKey, 'base64url')
+    const fingerprint = fingerprintOf(spki)
+    const key: VotingKey =
+      rpId === null || origin === null
+        ? { kind: 'service', publicKey: spki }
+        : { kind: 'passkey', publicKey: spki, rpId, origins: [origin] }
+    const checks: [string, boolean][] = [
+      ['the signature is not valid', isSignedBy(signed, key)],
+      ['it is for another hash', vote.hash === payloadHash],
+      ['it is for something else', vote.subject === subject],
+      ['its key is not one of those named', trusted.length === 0 || trusted.includes(fingerprint)],
+    ]
+    const found = checks.filter(([, holds]) => !holds).map(([fault]) => fault)
+    return { person: vote.person, decision: vote.decision, fingerprint, faults: found }
+  })
+  return { votes, faults: [...faults, ...missingFaults(signedVotes, auditRecords)] }
+}
+
+/** The audit trail names the hash of each signed vote: one that is not in the file was left out of it. */
+function missingFaults(
+  signedVotes: NonNullable<SignedEvidence['signedVotes']>,
+  records: NonNullable<SignedEvidence['auditRecords']>,
+): string[] {
+  const present = new Set(signedVotes.map(({ signed }) => sha256(canonicalJson(signed)).toString('hex')))
+  return records.flatMap(({ content, hash }) => {
+    if (sha256(content).toString('hex') !== hash) return [`an audit record has another hash than ${hash}`]
+    const { action, details } = JSON.parse(content) as { action: string; details?: { signedVote?: string } }
+    const named = details?.signedVote
+    return named === undefined || present.has(named) ? [] : [`${action} names a signed vote that is not here`]
+  })
+}
+
+/** For people: a line for each vote, and what is wrong. */
+export function printReport({ votes, faults }: EvidenceReport): { lines: string[]; isSound: boolean } {
+  const lines = votes.map(
+    ({ person, decision, fingerprint, faults: found }) =>
+      `${found.length === 0 ? 'ok  ' : 'FAIL'} ${decision} by ${person} with the key ${fingerprint}${found.map((fault) => `; ${fault}`).join('')}`,
+  )
+  const isSound = faults.length === 0 && votes.length > 0 && votes.every((vote) => vote.faults.length === 0)
+  const rest = votes.length === 0 ? ['Nothing here was signed'] : []
+  return { lines: [...lines, ...faults.map((fault) => `FAIL ${fault}`), ...rest], isSound }
+}
