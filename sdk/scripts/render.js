@@ -8,17 +8,29 @@ const mark = '// Generated from openapi.json by scripts/generate.js: do not edit
 export function renderTypes(document, operations) {
   const schemas = Object.entries(document.components.schemas)
   const error = document.components.schemas.Error
-  return [
-    mark,
-    "import type { CallOptions, Outcome } from '../calls.ts'\n",
-    "import type { FileAnswer } from '../files.ts'\n",
-    "import type { Pages } from '../pages.ts'\n\n",
-    ...schemas.map(([name, schema]) => declarationOf(typeNameOf(name), schema)),
-    '/** Why a request was refused, for programs. */\n',
-    `export type ErrorReason = ${error.properties.reason === undefined ? 'string' : "NonNullable<ErrorBody['reason']>"}\n\n`,
-    ...operations.flatMap(inputsOf),
-    ...resourcesOf(operations).map(interfaceOf),
-  ].join('')
+  return withoutRepetition(
+    [
+      mark,
+      "import type { CallOptions, Outcome } from '../calls.ts'\n",
+      "import type { FileAnswer } from '../files.ts'\n",
+      "import type { Pages } from '../pages.ts'\n\n",
+      ...schemas.map(([name, schema]) => declarationOf(typeNameOf(name), schema)),
+      '/** Why a request was refused, for programs. */\n',
+      `export type ErrorReason = ${error.properties.reason === undefined ? 'string' : "NonNullable<ErrorBody['reason']>"}\n\n`,
+      ...operations.flatMap(inputsOf),
+      ...resourcesOf(operations).map(interfaceOf),
+    ].join(''),
+  )
+}
+
+/** An interface with the same members as an earlier one extends it, because the package ships every line. */
+function withoutRepetition(text) {
+  const names = new Map()
+  return text.replace(/^export interface (\w+) \{\n([\s\S]*?)^\}\n/gm, (whole, name, members) => {
+    const earlier = names.get(members)
+    if (earlier === undefined) names.set(members, name)
+    return earlier === undefined || members.length < 200 ? whole : `export interface ${name} extends ${earlier} {}\n`
+  })
 }
 
 /** The table from which the methods are made at run time. */

@@ -11,6 +11,7 @@ export type { FileAnswer } from './files.ts'
 export type * from './generated/api.ts'
 export type { Page, Pages } from './pages.ts'
 export type { AnyOf, Comparison, SelectorType, TimeWindow, VelocityLimit } from './selectors.ts'
+export { type ServiceSigningKey, signVote } from './sign-vote.ts'
 export type { TransferStatus, WaitOptions } from './wait.ts'
 export { signWebhook, verifyWebhook, WebhookError, type WebhookHeaders } from './webhooks.ts'
 

@@ -1,0 +1,24 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { signVote } from './sign-vote.ts'
+
+it('signs the canonical form of a vote, as docs/signed-orders.md says', async () => {
+  const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair
+  const vote = {
+    format: 'strongroom-vote-1',
+    subject: 'transfer',
+    hash: 'ab'.repeat(32),
+    decision: 'initiate',
+    person: 'cmf0000000000000000000001',
+  } as const
+  const signed = await signVote(vote, { id: 'cmf0000000000000000000009', privateKey: pair.privateKey })
+  expect(signed).toEqual({
+    vote,
+    keyId: 'cmf0000000000000000000009',
+    signature: expect.stringMatching(/^[\w-]{86}$/),
+  })
+  const spki = Buffer.from(await crypto.subtle.exportKey('spki', pair.publicKey))
+  const text = `{"decision":"initiate","format":"strongroom-vote-1","hash":"${vote.hash}","person":"${vote.person}","subject":"transfer"}`
+  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
+  expect(verify(null, Buffer.from(text), key, Buffer.from(signed.signature, 'base64url'))).toBe(true)
+})
