@@ -34,6 +34,7 @@ const together = [
     name: 'records',
     test: sources(inFolders('books|audit|verify', 'queries'), ofPages(String.raw`verify|v\.\$code\.(?:books|audit)`)),
   },
+  { name: 'signing', test: sources(String.raw`lib\/(?:hashes|passkeys)`) },
 ]
 
 export default defineConfig({

@@ -21,6 +21,9 @@ const exceptions: Record<string, string> = {
   getAddressGroup: 'the list of folders says the same of each',
   listAddressGroupMembers: 'the list of addresses takes a folder as its filter',
   listOperationRelations: 'each operation lists its own relations, and a new one begins at an operation',
+  listServiceKeys: 'for who runs the program: its key is made where it runs',
+  addServiceKey: 'as listServiceKeys',
+  revokeServiceKey: 'as listServiceKeys',
   listApprovalRequests: 'the inbox lists them together with transfers',
 }
 

@@ -1,3 +1,4 @@
+import type { ApprovalRequest, Payout, Transfer } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
@@ -14,11 +15,11 @@ import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } fro
 type Subject = {
   kind: SubjectKind
   code: string
-  id: string
-  payloadHash: string
+  shown: Transfer | ApprovalRequest | Payout
   isOpen: boolean
-  approvers: readonly { userId: string; decision: 'approve' | 'reject' | null; canVote: boolean }[]
 }
+
+type Voter = Transfer['approvers'][number]
 
 type DecideProps = { subject: Subject /** What the second tap repeats. */; summary: ReactNode }
 
@@ -29,8 +30,8 @@ type DecideProps = { subject: Subject /** What the second tap repeats. */; summa
 export function Decide({ subject, summary }: DecideProps) {
   const { data: session } = useQuery(sessionQuery)
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
-  const mine = subject.approvers.find(({ userId }) => userId === session?.user.id)
-  const off = useReasonNotToVote(subject, mine, session !== undefined)
+  const mine = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
+  const off = reasonNotToVote(subject, mine)
   useHotkeys('a', () => off === null && setDecision('approve'), [off])
   useHotkeys('r', () => off === null && setDecision('reject'), [off])
   if (session === undefined) return null
@@ -64,20 +65,16 @@ export function Decide({ subject, summary }: DecideProps) {
         onClose={() => setDecision(null)}
       >
         {decision !== null && (
-          <Confirm subject={subject} decision={decision} summary={summary} close={() => setDecision(null)} />
+          <Confirm {...{ subject, decision, summary }} person={mine.userId} close={() => setDecision(null)} />
         )}
       </Sheet>
     </>
   )
 }
 
-function useReasonNotToVote(
-  subject: Subject,
-  mine: Subject['approvers'][number] | undefined,
-  known: boolean,
-): string | null {
-  if (!known) return t('Loading')
-  if (!subject.isOpen || mine === undefined || mine.decision !== null) return t('There is nothing to decide')
+/** Without a vote there are no buttons, and the keys do nothing. */
+function reasonNotToVote({ isOpen }: Subject, mine: Voter | undefined): string | null {
+  if (!isOpen || mine?.decision !== null) return ''
   return mine.canVote ? null : t('Your vote does not count here, for example because you asked for it yourself.')
 }
 
@@ -85,25 +82,22 @@ function Confirm({
   subject,
   decision,
   summary,
+  person,
   close,
-}: DecideProps & { decision: 'approve' | 'reject'; close: () => void }) {
+}: DecideProps & { decision: 'approve' | 'reject'; person: string; close: () => void }) {
   const client = useQueryClient()
   const [comment, setComment] = useState('')
   const [missing, setMissing] = useState(false)
+  const queryKey = [subjectKeys[subject.kind], subject.code, subject.shown.id]
   const vote = useMutation({
-    mutationFn: () =>
-      sendVote(subject.kind, subject.code, subject.id, {
-        decision,
-        comment: comment.trim(),
-        payloadHash: subject.payloadHash,
-      }),
+    mutationFn: () => sendVote({ ...subject, decision, person, comment: comment.trim() }),
     onSuccess: async (answer) => {
-      client.setQueryData([subjectKeys[subject.kind], subject.code, subject.id], answer)
+      client.setQueryData(queryKey, answer)
       close()
       await client.invalidateQueries({ queryKey: ['inbox'] })
     },
     // Somebody may have been faster: the page then shows what has happened.
-    onError: () => client.invalidateQueries({ queryKey: [subjectKeys[subject.kind], subject.code, subject.id] }),
+    onError: () => client.invalidateQueries({ queryKey }),
   })
   const reasons = [t('Unknown recipient'), t('Wrong amount'), t('Not expected')]
   return (
@@ -144,7 +138,7 @@ function Confirm({
 }
 
 /** What my vote was, and what waits next. */
-function Outcome({ mine, isOpen }: { mine: Subject['approvers'][number] | undefined; isOpen: boolean }) {
+function Outcome({ mine, isOpen }: { mine: Voter | undefined; isOpen: boolean }) {
   return (
     <div role="status" className="mt-4 flex flex-wrap items-center gap-3">
       {mine?.decision === 'approve' && <p className="font-medium text-good">{t('You approved this.')}</p>}

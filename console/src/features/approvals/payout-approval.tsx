@@ -62,7 +62,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
         quorumReachable={payout.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'payout', code, id, payloadHash, isOpen, approvers }}
+        subject={{ kind: 'payout', code, shown: payout, isOpen }}
         summary={
           <>
             <p className="font-semibold">{payout.name ?? t('Batch')}</p>

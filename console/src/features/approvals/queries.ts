@@ -1,10 +1,26 @@
-import type { ApprovalRequest, BulkVoteResults, InboxItem, Payout, Transfer } from '@strongroom/sdk'
+import type {
+  ApprovalRequest,
+  BulkVoteResults,
+  InboxItem,
+  Payout,
+  SignedVote,
+  StrongroomError,
+  Transfer,
+} from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
 export type InboxState = 'waiting' | 'decided' | 'mine'
 export type SubjectKind = 'transfer' | 'request' | 'payout'
-export type Vote = { decision: 'approve' | 'reject'; comment: string; payloadHash: string }
+export type Vote = {
+  kind: SubjectKind
+  code: string
+  decision: 'approve' | 'reject'
+  comment: string
+  /** What the page shows, which is signed where the vault asks for it. */
+  shown: Transfer | ApprovalRequest | Payout
+  person: string
+}
 
 /** What waits for me, what I decided and what I asked for, over all my vaults. */
 export const inboxQuery = (state: InboxState) =>
@@ -61,17 +77,26 @@ export const payoutRowsQuery = (code: string, id: string) =>
 /** What keeps the subject of a vote: the first part of the keys of its queries. */
 export const subjectKeys = { transfer: 'transfers', request: 'approval-requests', payout: 'payouts' } as const
 
-export async function sendVote(
-  kind: SubjectKind,
-  code: string,
-  id: string,
-  { decision, comment, payloadHash }: Vote,
-): Promise<Transfer | ApprovalRequest | Payout> {
+export function sendVote({
+  kind,
+  code,
+  decision,
+  comment,
+  shown,
+  person,
+}: Vote): Promise<Transfer | ApprovalRequest | Payout> {
   const { transfers, approvalRequests, payouts } = vaultOf(code)
-  const body = { payloadHash, ...(comment === '' ? {} : { comment }) }
-  if (kind === 'transfer') return transfers[decision](id, body)
-  if (kind === 'payout') return payouts[decision](id, body)
-  return approvalRequests[decision](id, body)
+  const send = (signed: { signature?: SignedVote }): Promise<Transfer | ApprovalRequest | Payout> => {
+    const body = { payloadHash: shown.payloadHash, ...(comment === '' ? {} : { comment }), ...signed }
+    if (kind === 'transfer') return transfers[decision](shown.id, body)
+    if (kind === 'payout') return payouts[decision](shown.id, body)
+    return approvalRequests[decision](shown.id, body)
+  }
+  // Where a vault asks for signatures, the service says so.
+  return send({}).catch(async (error: StrongroomError) => {
+    if (error.reason !== 'signature_required') throw error
+    return send({ signature: await (await import('../../lib/passkeys.ts')).signApproval(shown, person) })
+  })
 }
 
 /** The same decision on several items, each bound to what its voter was shown. Some may be refused and others not. */

@@ -74,10 +74,8 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
         subject={{
           kind: 'request',
           code,
-          id: request.id,
-          payloadHash: request.payloadHash,
+          shown: request,
           isOpen,
-          approvers: request.approvers,
         }}
         summary={
           <>

@@ -74,7 +74,7 @@ function Decision({ code, transfer }: { code: string; transfer: Transfer }) {
         quorumReachable={transfer.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'transfer', code, id: transfer.id, payloadHash, isOpen, approvers }}
+        subject={{ kind: 'transfer', code, shown: transfer, isOpen }}
         summary={
           <>
             <p className="text-xl font-semibold">

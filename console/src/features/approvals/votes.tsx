@@ -53,9 +53,12 @@ export function Votes({ requirements, approvers, quorumReachable }: VotesProps) 
 }
 
 function Vote({ user, decision, comment, votedAt, counts }: VotesProps['approvers'][number]) {
-  const Icon = decision === null ? Clock : decision === 'approve' ? Check : X
-  const tone = decision === null ? 'text-quiet' : decision === 'approve' ? 'text-good' : 'text-bad'
-  const word = decision === null ? t('no vote yet') : decision === 'approve' ? t('has approved') : t('has rejected')
+  const [Icon, tone, word] =
+    decision === null
+      ? [Clock, 'text-quiet', t('no vote yet')]
+      : decision === 'approve'
+        ? [Check, 'text-good', t('has approved')]
+        : [X, 'text-bad', t('has rejected')]
   return (
     <li className="flex items-start gap-2">
       <Icon size={17} aria-hidden className={`mt-0.5 shrink-0 ${tone}`} />

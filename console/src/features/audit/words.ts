@@ -155,4 +155,5 @@ export const actions = [
   'user.signed_out',
   'vault.updated',
   'vault.wallet_refused',
+  'vault.protection_updated',
 ] as const

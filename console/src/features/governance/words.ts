@@ -32,6 +32,7 @@ export function kindOf(kind: RulesDifference['differences'][number]['kind']): st
     wallet: t('Wallet service'),
     token: t('Token'),
     variant: t('Variant'),
+    service_key: t('Key of a service'),
   }
   return words[kind]
 }

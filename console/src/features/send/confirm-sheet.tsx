@@ -42,6 +42,7 @@ export function ConfirmSheet({ open, onClose, order, name, symbol, preview, send
           ],
         ]}
       />
+      {preview.order !== undefined && <p>{t('You sign exactly this with a passkey.')}</p>}
       {sending.phase === 'finding out' && <FindingOut hasGivenUp={hasGivenUp} />}
       <div className="mt-5 flex flex-wrap gap-2">
         <Button look="primary" busy={isBusy} onClick={send}>

@@ -97,7 +97,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
           preview={preview}
           sending={sending}
           hasGivenUp={hasGivenUp}
-          send={() => void send(order)}
+          send={() => void send(order, preview)}
         />
       )}
     </div>

@@ -1,4 +1,4 @@
-import type { Transfer, TransferOrder } from '@strongroom/sdk'
+import type { Transfer, TransferOrder, TransferPreview } from '@strongroom/sdk'
 import { useEffect, useRef, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { isOutcomeUnknown, newIdempotencyKey } from '../../lib/forms.ts'
@@ -22,6 +22,7 @@ export function useSendOrder(code: string) {
   const [key, setKey] = useState(newIdempotencyKey)
   const [sending, setSending] = useState<Sending>({ phase: 'editing', error: null })
   const mounted = useRef(true)
+  const signed = useRef<TransferOrder | null>(null)
   useEffect(() => {
     mounted.current = true
     return () => {
@@ -30,16 +31,20 @@ export function useSendOrder(code: string) {
   }, [])
   useEffect(() => warnBeforeLeaving(sending.phase === 'sending' || sending.phase === 'finding out'), [sending.phase])
 
-  const send = async (order: TransferOrder) => {
+  const send = async (order: TransferOrder, toSign: TransferPreview) => {
     setSending((before) => (before.phase === 'finding out' ? { ...before, attempts: 0 } : { phase: 'sending' }))
     for (let attempts = 1; mounted.current; attempts += 1) {
       try {
-        const transfer = await vaultOf(code).transfers.create(order, { idempotencyKey: key })
+        // Signed once: what is sent again under the same key is the same.
+        signed.current ??= await signedOrder(order, toSign)
+        const transfer = await vaultOf(code).transfers.create(signed.current, { idempotencyKey: key })
         forgetWhatChanged(code)
         return setSending({ phase: 'ordered', transfer })
       } catch (error) {
         if (!isOutcomeUnknown(error)) {
           // It is certain that nothing was ordered: what is sent next is another order.
+          signed.current = null
+          void queryClient.invalidateQueries({ queryKey: ['transfer-preview', code] })
           setKey(newIdempotencyKey())
           return setSending({ phase: 'editing', error })
         }
@@ -50,10 +55,17 @@ export function useSendOrder(code: string) {
     }
   }
   const startAnew = () => {
+    signed.current = null
     setKey(newIdempotencyKey())
     setSending({ phase: 'editing', error: null })
   }
   return { sending, send, startAnew, hasGivenUp: sending.phase === 'finding out' && sending.attempts >= attemptsMax }
+}
+
+/** The order with the signature of its initiator, in a vault that asks for one. */
+async function signedOrder(body: TransferOrder, { order, vote }: TransferPreview): Promise<TransferOrder> {
+  if (order === undefined || vote === undefined) return body
+  return (await import('../../lib/passkeys.ts')).signOrder(body, { order, vote })
 }
 
 function forgetWhatChanged(code: string): void {

@@ -10,6 +10,7 @@ import { DraftStructure } from './draft-structure.tsx'
 import { General, WalletService } from './general.tsx'
 import { LockedStructure } from './locked-structure.tsx'
 import { PathParser } from './path-parser.tsx'
+import { Protection } from './protection.tsx'
 import { vaultQuery } from './queries.ts'
 import { pathFormOf } from './structure.ts'
 
@@ -34,6 +35,7 @@ export function SettingsPage({ code }: { code: string }) {
               <>
                 <General code={code} vault={vault} />
                 <WalletService code={code} vault={vault} />
+                <Protection code={code} vault={vault} />
               </>
             )}
           </>
