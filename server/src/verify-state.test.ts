@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from './db/transaction.ts'
+import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { Authenticator } from './testing/authenticator.ts'
 import { addMember, createVaultFixture, ensureGroup } from './testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'
@@ -268,6 +270,14 @@ describe('T57 another vault', () => {
   it('T57 is verified by its own records', async () => {
     const other = await createVaultFixture(bench.test, { code: 'other-vault' })
     await ensureGroup(other, 'members')
+    await addMember(bench.test, other, 'third.admin@example.org', ['administrators'])
+    const governance = { threshold: 1, looseningDelayHours: 0, tighteningDelayHours: 0 }
+    await must(other.admin.put('/vaults/other-vault/governance', governance))
+    expect(await found()).toEqual([])
+    const now = bench.test.clock.now()
+    await inTransaction(bench.test.deps.db, (trx) =>
+      resetGovernance(trx, { code: 'other-vault', reason: 'Nobody is left', operator: 'root', now }),
+    )
     expect(await found()).toEqual([])
   })
 })

@@ -24,7 +24,7 @@ export async function verifyRules(trx: Trx, vaultId: string): Promise<SubjectRep
     differences.push({ vaultId, targetType, targetId, detail })
 
   let recorded: Record<string, unknown> = { ...noGovernance }
-  for await (const { fault, id, details } of replay(trx, vaultId, ['governance.updated'])) {
+  for await (const { fault, id, details } of replay(trx, vaultId, ['governance.updated', 'governance.reset'])) {
     if (fault !== null) name('governance', vaultId, `its audit record ${id}: ${fault}`)
     recorded = { ...recorded, ...(details.after as Record<string, unknown>) }
   }
