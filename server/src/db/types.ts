@@ -798,6 +798,27 @@ export interface QueuedMails {
   request: Json;
 }
 
+export interface ReconciliationDifferences {
+  address_id: string;
+  announced: Generated<Numeric>;
+  difference: Numeric;
+  first_seen_at: Timestamp;
+  seen_at: Timestamp;
+  token_id: string;
+  vault_id: string;
+}
+
+export interface Reconciliations {
+  after_address_id: string | null;
+  after_token_id: string | null;
+  attempt: Generated<number>;
+  finished_at: Timestamp | null;
+  leased_until: Timestamp | null;
+  next_at: Timestamp;
+  started_at: Timestamp | null;
+  vault_id: string;
+}
+
 export interface ReportExportChunks {
   attempt: number;
   bytes: Buffer;
@@ -875,6 +896,12 @@ export interface Screenings {
   vault_id: string;
   verdict: string | null;
   waived_hold_id: string | null;
+}
+
+export interface SealingKey {
+  key_id: Buffer;
+  only_row: Generated<boolean>;
+  sealed_at: Timestamp;
 }
 
 export interface ServiceKeys {
@@ -1137,12 +1164,15 @@ export interface DB {
   policy_group_memberships: PolicyGroupMemberships;
   policy_groups: PolicyGroups;
   queued_mails: QueuedMails;
+  reconciliation_differences: ReconciliationDifferences;
+  reconciliations: Reconciliations;
   report_export_chunks: ReportExportChunks;
   report_exports: ReportExports;
   routes: Routes;
   rules_heads: RulesHeads;
   rules_versions: RulesVersions;
   screenings: Screenings;
+  sealing_key: SealingKey;
   service_keys: ServiceKeys;
   service_tokens: ServiceTokens;
   sessions: Sessions;

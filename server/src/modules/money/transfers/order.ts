@@ -105,7 +105,7 @@ export async function orderTransfer(
 }
 
 /** When an order that waits for votes expires: a signed one says so itself. */
-const endOf = ({ expiresAt }: Payload, { approvalTtlHours }: Signing, now: Date): Date =>
+const endOf = ({ expiresAt }: Payload, { config: { approvalTtlHours } }: Signing, now: Date): Date =>
   expiresAt === undefined ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : new Date(expiresAt)
 
 async function writeTransfer(trx: Trx, accepted: AcceptedOrder, category: NamedCategory | null): Promise<void> {

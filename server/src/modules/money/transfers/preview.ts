@@ -16,12 +16,11 @@ import type { OrderBody } from './payload.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
 import { findCoinAccount } from './queries.ts'
 import type { TransferPreview } from './schema.ts'
-import { planSigned, type Signing } from './sign-order.ts'
+import { planSigned } from './sign-order.ts'
 
 /** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
 export async function previewTransfer(
   deps: Deps,
-  signing: Signing,
   body: OrderBody,
   { member, now }: ByMember,
 ): Promise<Static<typeof TransferPreview>> {
@@ -40,7 +39,7 @@ export async function previewTransfer(
   const preview = toPreview({ order, hold, decision, electorates, coin, estimate }, signs, {
     readsAll: member.readsAll,
   })
-  const toSign = await planSigned(db, signing, { member, order, now })
+  const toSign = await planSigned(db, deps, { member, order, now })
   return { ...preview, ...toSign }
 }
 

@@ -37,7 +37,6 @@ const ofTransfer = { access: 'member', params: VaultAndIdParams } as const
 
 export function transferRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Transfers')
-  const signing = { ...deps, approvalTtlHours: deps.config.approvalTtlHours }
 
   const estimates: FeeEstimates = new Map()
   api.send(
@@ -75,7 +74,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
       const gas = await findUnpayable(deps.db, visibleScopeOf(member), { deps, estimates, body, now })
       const riskScore = await scoreOrder(deps, body, { member, now })
       return mutate(deps, request, reply, async (trx) => {
-        const outcome = await orderTransfer(trx, body, { member, now, signing, riskScore, gas })
+        const outcome = await orderTransfer(trx, body, { member, now, signing: deps, riskScore, gas })
         return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
       })
     },
@@ -97,7 +96,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
       body: TransferOrder,
       answers: { 200: TransferPreview },
     },
-    async (_db, { body, ...by }) => ok(await previewTransfer(deps, signing, body, by)),
+    async (_db, { body, ...by }) => ok(await previewTransfer(deps, body, by)),
   )
 
   api.get(

@@ -10,7 +10,7 @@ import { toPayload } from './order-payload.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
-export type Signing = Pick<Deps, 'sealer' | 'publicOrigin'> & { approvalTtlHours: number }
+export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'>
 
 type Planned = ByMember & { order: Order }
 
@@ -21,7 +21,7 @@ const skewMilliseconds = 60_000
 /** The order that the initiator must sign, and their vote for it; null where orders are not signed. */
 export async function planSigned(
   db: Db | Trx,
-  { sealer, approvalTtlHours }: Signing,
+  { sealer, config: { approvalTtlHours } }: Signing,
   { member, order, now }: Planned,
 ): Promise<{ order: Payload; vote: Vote } | null> {
   if (member.vault.protection === 'off') return null
@@ -40,7 +40,7 @@ export async function planSigned(
  */
 export async function readSigned(
   trx: Trx,
-  { sealer, publicOrigin, approvalTtlHours }: Signing,
+  { sealer, publicOrigin, config: { approvalTtlHours } }: Signing,
   { signed }: OrderBody,
   { member, order, now }: Planned,
 ): Promise<{ payload: Payload; verified: Verified } | null> {

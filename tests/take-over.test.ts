@@ -1,0 +1,416 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { parseEther } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../server/src/config.ts'
+import { inTransaction } from '../server/src/db/transaction.ts'
+import { canonicalJson } from '../server/src/lib/canonical-json.ts'
+import { sha256 } from '../server/src/lib/secrets.ts'
+import type { Vote } from '../server/src/lib/signed-vote.ts'
+import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
+import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
+import { type RunningServer, startServer } from '../server/src/start.ts'
+import { Authenticator } from '../server/src/testing/authenticator.ts'
+import { createTestDatabase } from '../server/src/testing/database.ts'
+import { createRandom } from '../server/src/testing/random.ts'
+import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
+import type { Authority } from '../wallet/src/authority/documents.ts'
+import { pinAuthority } from '../wallet/src/authority/protection.ts'
+import { AuthorityStore } from '../wallet/src/authority/store.ts'
+import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { controlChain } from '../wallet/src/testing/local-chain.ts'
+import { type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
+
+/** How many orders the attacker generates. */
+const tries = Number(process.env.TAKE_OVER_TRIES ?? 1_000)
+
+const walletToken = 'a-take-over-wallet-service-token'
+const webhookSecret = 'a take-over webhook secret'
+/** Nobody but the attacker has its key. */
+const thief = privateKeyToAddress(generatePrivateKey())
+const supplier = privateKeyToAddress(generatePrivateKey())
+
+let anvil: Anvil
+let server: RunningServer
+let wallet: RunningWallet
+let faucet: Faucet
+/** The owner of the database of the service, and of that of the wallet service. */
+let service: pg.Pool
+let keeper: pg.Pool
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
+let address: any
+let clientId: string
+const people: Record<string, Signer> = {}
+const cleanUps: (() => Promise<unknown>)[] = []
+
+type Signer = { id: string; key: Authenticator; publicKey: string; call: Call }
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
+type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  cleanUps.push(() => anvil.stop())
+  const [database, walletDatabase] = await Promise.all([createTestDatabase(), createTestDatabase()])
+  cleanUps.push(
+    () => database.drop(),
+    () => walletDatabase.drop(),
+  )
+  faucet = openFaucet(anvil.rpcUrl)
+  server = await startServer(
+    readConfig({
+      DEMO: 'true',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      STRONGROOM_ADMIN_EMAIL: 'operator@example.org',
+      STRONGROOM_SECRET_KEY: 'a take-over key that is long enough',
+      WALLET_WEBHOOK_SECRET: webhookSecret,
+      LOG_LEVEL: 'silent',
+    }),
+  )
+  cleanUps.push(() => server.stop())
+  const authorityDir = await mkdtemp(join(tmpdir(), 'strongroom-authority-'))
+  cleanUps.push(() => rm(authorityDir, { recursive: true }))
+  wallet = await startWallet({
+    databaseUrl: walletDatabase.url,
+    passphrase: 'a take-over passphrase',
+    logLevel: 'silent',
+    port: 0,
+    host: '127.0.0.1',
+    chains: { ethereum: { rpcUrl: anvil.rpcUrl, chainId: anvil.chainId, confirmations: 1, pollMilliseconds: 100 } },
+    webhookUrl: `${server.url}/webhooks/wallet`,
+    webhookSecret,
+    clients: [{ name: 'treasury', token: walletToken }],
+    authorityDir,
+  })
+  cleanUps.push(() => wallet.stop())
+  service = new pg.Pool({ connectionString: database.url })
+  keeper = new pg.Pool({ connectionString: walletDatabase.url })
+  cleanUps.push(
+    () => service.end(),
+    () => keeper.end(),
+  )
+  const vaultId = await openVault()
+  clientId = (await keeper.query('select id from wallet.clients')).rows[0].id
+  await pinAuthority(keeper, new AuthorityStore(authorityDir), clientId, authorityOf(vaultId))
+}, 120_000)
+afterAll(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp()
+})
+
+describe('T58 who has taken over the service', () => {
+  it(`T58 signs none of ${tries} generated orders, with whatever people ever signed`, async () => {
+    const honest = await captured()
+    const random = createRandom(1)
+    const answers = new Set<string>()
+    for (let i = 0; i < tries; i++) {
+      const order = forgedOrder(honest.order, random)
+      const { status, details } = await handOver(order, forgedAuthorization(honest, order, random))
+      // A signature that is missing, or the id of an order that was placed already.
+      expect([403, 409], `${details} ${JSON.stringify(order)}`).toContain(status)
+      answers.add(`${status} ${/^[A-Z_]+(?=: )/.exec(details)?.[0] ?? 'ordered with other fields'}`)
+    }
+    const codes = ['MISSING', 'MALFORMED'].map((code) => `403 AUTHORIZATION_${code}`)
+    const others = ['ORDER_DIFFERS', 'AUTHORITY_VERSION_DIFFERS', 'KEY_UNKNOWN', 'SIGNATURE_INVALID', 'NOT_INITIATED']
+    expect([...answers].sort()).toEqual([...codes, ...others.map((code) => `403 ${code}`), '409 x'].sort())
+    await nothingMoved()
+  }, 120_000)
+
+  it('T58 moves nothing by rewriting a waiting order and every row about it, after honest votes', async () => {
+    const { id } = await orderAs('treasurer', '2')
+    await service.query(
+      `update transfers set to_address = $2, payload = jsonb_set(payload, '{toAddress}', to_jsonb($2::text)) where id = $1`,
+      [id, thief],
+    )
+    const { payload } = (await service.query('select payload from transfers where id = $1', [id])).rows[0]
+    await service.query('update transfers set payload_hash = $2 where id = $1', [id, sha256(canonicalJson(payload))])
+    await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 409, await voteAs('first', id))
+    expect((await verifyTransfers(server.deps.db)).differences.map((one) => JSON.stringify(one)).join()).toContain(id)
+    await nothingMoved()
+  })
+
+  it('T58 moves nothing with a passkey that was written into the database for a person', async () => {
+    const { id } = await orderAs('treasurer', '2')
+    // A passkey of the attacker, registered as their own, is written over to the person.
+    const own = await withPasskey(await signIn('operator@example.org'))
+    await service.query('update passkeys set user_id = $2 where user_id = $1', [own.id, people.first!.id])
+    const vote = await voteAs('first', id, own.key)
+    await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 200, vote)
+    await until(async () => (await read(id)).status === 'failed')
+    expect((await read(id)).failureReason).toMatch(/VOTES_MISSING|KEY_UNKNOWN/)
+    await nothingMoved()
+  })
+
+  it('T58 moves nothing by switching the protection off in the database', async () => {
+    await service.query(`update vaults set protection = 'off'`)
+    const order = { fromAddressId: address.id, toAddress: thief, amount: '0.5' }
+    const { id } = await people.treasurer!.call('POST', '/vaults/treasury/transfers', 201, order)
+    await service.query(`update vaults set protection = 'votes'`)
+    const { reason } = await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 409, {})
+    expect(reason).toBe('not_in_protected_vault')
+    await nothingMoved()
+  })
+
+  it('T58 moves nothing by rows in the database of the wallet service, which names each', async () => {
+    const honest = await captured()
+    const forged: Record<string, unknown> = { ...honest.order, toAddress: thief, transferId: 'forged-row' }
+    for (const [id, authorization] of [
+      ['forged-row', null],
+      ['forged-row-with-votes', { ...honest, order: forged }],
+      ['forged-row-with-honest-votes', honest],
+    ] as const) {
+      await keeper.query(
+        `insert into wallet.transfers (client_id, id, network, coin_type, derivation_path, from_address, to_address, amount,
+           signed_order) values ($1, $2, 'ethereum', 60, $3, $4, $5, 7, $6)`,
+        [
+          clientId,
+          id,
+          forged.derivationPath,
+          forged.fromAddress,
+          thief,
+          authorization && JSON.stringify(authorization),
+        ],
+      )
+      await until(async () => (await ask('GET', `/transfers/${id}`)).body.status === 'failed')
+      const { failureReason, txHash } = (await ask('GET', `/transfers/${id}`)).body
+      expect([failureReason, txHash]).toEqual([expect.stringMatching(/^AUTHORIZATION_REFUSED: /), null])
+    }
+    await nothingMoved()
+  })
+
+  it('an order that people did sign is mined', async () => {
+    const { id } = await orderAs('treasurer', '2')
+    const before = await faucet.getBalance({ address: supplier })
+    await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 200, await voteAs('first', id))
+    await until(async () => (await read(id)).status === 'confirmed')
+    expect(await faucet.getBalance({ address: supplier })).toBe(before + parseEther('2'))
+    await nothingMoved()
+  })
+})
+
+type Captured = { order: Record<string, unknown>; authorityVersion: number; votes: Record<string, unknown>[] }
+
+/** What the attacker has read of an order that people signed, and that was paid. */
+let known: Captured | undefined
+async function captured(): Promise<Captured> {
+  if (known !== undefined) return known
+  const { id } = await orderAs('treasurer', '0.5')
+  await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 200, await voteAs('first', id))
+  await until(async () => (await read(id)).status === 'confirmed')
+  const { rows } = await keeper.query('select signed_order from wallet.transfers where id = $1', [id])
+  known = rows[0].signed_order as Captured
+  return known
+}
+
+type Random = ReturnType<typeof createRandom>
+const pick = <Item>(random: Random, items: Item[]): Item => items[random.below(items.length)]!
+
+/** An order to the thief, or an honest one with one thing changed. */
+function forgedOrder(honest: Captured['order'], random: Random): Record<string, unknown> {
+  const transferId = pick(random, [String(honest.transferId), `forged-${random.below(1e9)}`])
+  const amount = pick(random, [String(honest.amount), '1', '900000000000000000'])
+  return { ...honest, transferId, toAddress: thief, amount }
+}
+
+/** Nothing, the honest votes, or votes by keys of the attacker in the names of the people. */
+function forgedAuthorization(honest: Captured, order: Record<string, unknown>, random: Random): unknown {
+  const hash = sha256(canonicalJson(order)).toString('hex')
+  const own = new Authenticator(server.url)
+  const forged = ['treasurer', 'first', 'second'].map((name, i) =>
+    own.vote({
+      format: 'strongroom-vote-1',
+      subject: 'transfer',
+      hash,
+      decision: i === 0 ? 'initiate' : 'approve',
+      person: people[name]!.id,
+    }),
+  )
+  const named = forged.map((vote, i) => ({ ...vote, keyId: String(honest.votes[i]?.keyId ?? vote.keyId) }))
+  const relabelled = honest.votes.map((vote) => ({ ...vote, vote: { ...(vote.vote as object), hash } }))
+  const votes = pick(random, [[], honest.votes, forged, named, relabelled])
+  return pick(random, [
+    undefined,
+    null,
+    honest,
+    { ...honest, order, votes },
+    { ...honest, order, votes, authorityVersion: random.below(3) },
+  ])
+}
+
+/** As the service hands an order over, with its bearer secret. */
+async function handOver(order: Record<string, unknown>, authorization: unknown) {
+  const { transferId: id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount } = order
+  const fields = { id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount }
+  const { status, body } = await ask('POST', '/transfers', { ...fields, authorization })
+  return { status, details: body.details }
+}
+
+async function ask(method: string, path: string, body?: object) {
+  const headers = { authorization: `Bearer ${walletToken}`, 'content-type': 'application/json' }
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await fetch(`${wallet.url}${path}`, init)
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+/** The thief has nothing on the chain, and nothing was signed for them. */
+async function nothingMoved(): Promise<void> {
+  expect(await faucet.getBalance({ address: thief })).toBe(0n)
+  const { rows } = await keeper.query(
+    `select id from wallet.transfers where to_address = $1 and raw_transaction is not null`,
+    [thief],
+  )
+  expect(rows).toEqual([])
+}
+
+async function openVault(): Promise<string> {
+  const operator = await signIn('operator@example.org')
+  const { id: vaultId } = await operator('POST', '/vaults', 201, {
+    vault: { code: 'treasury', name: 'Treasury', walletServiceUrl: wallet.url, walletServiceSecret: walletToken },
+    routes: {
+      network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
+      index: { order: 1, name: 'Index', dynamic: true },
+    },
+  })
+  const coin = { network: 'ethereum', code: 'ETH', symbol: 'Ξ', name: 'Ether', decimals: 18, contractAddress: null }
+  await operator('POST', '/tokens', 201, coin)
+  await operator('POST', '/vaults/treasury/lock', 200)
+  const group = (code: string) => operator('POST', '/vaults/treasury/policy-groups', 201, { code, name: code })
+  const [treasury, approvers] = [await group('treasury'), await group('approvers')]
+  for (const [name, groupId] of [
+    ['treasurer', treasury.id],
+    ['first', approvers.id],
+    ['second', approvers.id],
+  ]) {
+    await operator('POST', '/invitations', 201, { email: `${name}@example.org`, groupIds: [groupId] })
+    people[name] = await withPasskey(await signIn(`${name}@example.org`))
+  }
+  const policies = [
+    { code: 'addresses', name: 'Addresses', actionType: 'create_address', effect: 'allow' },
+    {
+      code: 'one-vote',
+      name: 'Every transfer needs a vote',
+      actionType: 'transfer',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      approvers: [{ kind: 'group', groupId: approvers.id }],
+    },
+  ]
+  for (const policy of policies) await operator('POST', `/policy-groups/${treasury.id}/policies`, 201, policy)
+  address = await people.treasurer!.call('POST', '/vaults/treasury/addresses', 201, {
+    network: 'ethereum',
+    segments: {},
+    token: 'ETH',
+  })
+  const hash = await faucet.sendTransaction({ to: address.address, value: parseEther('20'), chain: null })
+  await faucet.waitForTransactionReceipt({ hash })
+  await controlChain(anvil.rpcUrl).setAutomine(true)
+  await until(async () => (await people.treasurer!.call('GET', '/vaults/treasury/balances', 200)).totals.length === 1)
+  await operator('PUT', '/vaults/treasury/protection', 200, { protection: 'votes' })
+  return vaultId
+}
+
+/** The order of the treasurer needs one vote of the approvers, whatever the service believes. */
+function authorityOf(vaultId: string): Authority {
+  const keys = Object.values(people).map(({ id, key, publicKey }) => ({
+    id: key.id.toString('base64url'),
+    person: id,
+    name: 'Phone',
+    kind: 'passkey' as const,
+    publicKey,
+    rpId: new URL(server.url).hostname,
+    origins: [server.url],
+  }))
+  const { treasurer, first, second } = people
+  return {
+    format: 'strongroom-authority-1',
+    vaultId,
+    version: 1,
+    previous: null,
+    keys,
+    groups: [
+      { id: 'initiators', persons: [treasurer!.id] },
+      { id: 'approvers', persons: [first!.id, second!.id] },
+    ],
+    addresses: [],
+    change: { group: 'approvers', votes: 2 },
+    rules: [
+      {
+        network: 'ethereum',
+        contractAddress: null,
+        initiators: 'initiators',
+        perDay: null,
+        floors: [{ above: '0', to: 'any', group: 'approvers', votes: 1 }],
+      },
+    ],
+  }
+}
+
+async function withPasskey(call: Call): Promise<Signer> {
+  const key = new Authenticator(server.url)
+  const { creation } = await call('POST', '/users/me/passkeys/options', 200, {})
+  const { publicKey } = await call('POST', '/users/me/passkeys', 201, {
+    name: 'Phone',
+    credential: key.create(creation),
+  })
+  const { user } = await call('GET', '/auth/session', 200)
+  return { id: user.id, key, publicKey, call }
+}
+
+/** An order that its initiator signed, which waits for a vote. */
+async function orderAs(name: string, amount: string) {
+  const { call, key } = people[name]!
+  const order = { fromAddressId: address.id, toAddress: supplier, amount }
+  const { order: payload, vote } = await call('POST', '/vaults/treasury/transfers/preview', 200, order)
+  const { transferId, expiresAt, rulesVersion } = payload
+  const signed = { transferId, expiresAt, rulesVersion, vote: key.vote(vote) }
+  return call('POST', '/vaults/treasury/transfers', 201, { ...order, signed })
+}
+
+async function voteAs(name: string, id: string, key = people[name]!.key) {
+  const { payloadHash: hash } = await people[name]!.call('GET', `/vaults/treasury/transfers/${id}`, 200)
+  const vote: Vote = {
+    format: 'strongroom-vote-1',
+    subject: 'transfer',
+    hash,
+    decision: 'approve',
+    person: people[name]!.id,
+  }
+  return { payloadHash: hash, signature: key.vote(vote) }
+}
+
+const read = (id: string) => people.treasurer!.call('GET', `/vaults/treasury/transfers/${id}`, 200)
+
+/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
+async function signIn(email: string): Promise<Call> {
+  const link = new URL(
+    await inTransaction(server.deps.db, (trx) => createSignInLink(trx, server.deps, email, new Date())),
+  )
+  const token = link.searchParams.get('token')
+  const { token: bearer } = await callApi('', 'POST', '/auth/magic-link/verify', 200, { token })
+  return (method, path, status, body) => callApi(bearer, method, path, status, body)
+}
+
+async function callApi(bearer: string, method: string, path: string, status: number, body?: object) {
+  const response = await fetch(`${server.url}/api/v1${path}`, {
+    method,
+    headers: {
+      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  expect(response.status, `${method} ${path}: ${text}`).toBe(status)
+  return text === '' ? null : JSON.parse(text)
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
