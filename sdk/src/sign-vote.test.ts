@@ -1,9 +1,11 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { signVote } from './sign-vote.ts'
+import { type ServiceSigningKey, signVote } from './sign-vote.ts'
+
+type Pair = Record<'privateKey' | 'publicKey', ServiceSigningKey['privateKey']>
 
 it('signs the canonical form of a vote, as docs/signed-orders.md says', async () => {
-  const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair
+  const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as Pair
   const vote = {
     format: 'strongroom-vote-1',
     subject: 'transfer',

@@ -3,7 +3,8 @@ import type { SignedVote } from './generated/api.ts'
 /** The Ed25519 key of a service, under the id with which it was registered. */
 export interface ServiceSigningKey {
   id: string
-  privateKey: CryptoKey
+  /** A `CryptoKey` of WebCrypto. */
+  privateKey: Parameters<typeof crypto.subtle.sign>[1]
 }
 
 /**

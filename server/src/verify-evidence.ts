@@ -60,10 +60,10 @@ function missingFaults(
 
 /** For people: a line for each vote, and what is wrong. */
 export function printReport({ votes, faults }: EvidenceReport): { lines: string[]; isSound: boolean } {
-  const lines = votes.map(
-    ({ person, decision, fingerprint, faults: found }) =>
-      `${found.length === 0 ? 'ok  ' : 'FAIL'} ${decision} by ${person} with the key ${fingerprint}${found.map((fault) => `; ${fault}`).join('')}`,
-  )
+  const lines = votes.map(({ person, decision, fingerprint, faults: found }) => {
+    const line = `${found.length === 0 ? 'ok  ' : 'FAIL'} ${decision} by ${person} with the key ${fingerprint}`
+    return [line, ...found].join('; ')
+  })
   const isSound = faults.length === 0 && votes.length > 0 && votes.every((vote) => vote.faults.length === 0)
   const rest = votes.length === 0 ? ['Nothing here was signed'] : []
   return { lines: [...lines, ...faults.map((fault) => `FAIL ${fault}`), ...rest], isSound }

@@ -90,7 +90,8 @@ async function signVote({ bound, payloadHash, isShown, ...rest }: Binding): Prom
 const digitsOf = (amount: string): string => amount.replace('.', '').replace(/^0+|0+$/g, '')
 
 /** The approval of exactly what the page of a transfer or of a request shows, signed by the reader. */
-export function signApproval(shown: Transfer | ApprovalRequest | Payout, person: string): Promise<SignedVote> {
+export async function signApproval(shown: Transfer | ApprovalRequest | Payout): Promise<SignedVote> {
+  const { user } = await strongroom.auth.getCurrentSession()
   const isRequest = 'boundPayload' in shown
   const bound = isRequest ? shown.boundPayload : (shown as Transfer).payload
   const { toAddress, network, fromAddress, amountDecimal, payload } = shown as Transfer
@@ -101,7 +102,7 @@ export function signApproval(shown: Transfer | ApprovalRequest | Payout, person:
       payload.fromAddress === fromAddress.address &&
       digitsOf(payload.amount) === digitsOf(amountDecimal))
   const subject = isRequest ? 'approval_request' : 'transfer'
-  return signVote({ subject, decision: 'approve', person, bound, payloadHash: shown.payloadHash, isShown })
+  return signVote({ subject, decision: 'approve', person: user.id, bound, payloadHash: shown.payloadHash, isShown })
 }
 
 /** What the initiator signs of an order, where its preview asks for that. */

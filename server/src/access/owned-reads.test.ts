@@ -90,7 +90,7 @@ const allowed: Record<string, string> = {
   'money/transfers/listDueApprovals': 'ids only, for the task that expires them, which acts for nobody',
   'money/transfers/listStoredOrders':
     'by the ids of transfers that were locked, and for the verifier, which acts for nobody',
-  'money/transfers/hasTransfer':
+  'money/transfers/assertNotPlaced':
     'only whether the id of a signed order was taken, which a preview gave to its initiator',
   'money/transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
   'money/transfers/lockAccountsOf': 'of addresses that findSources has found in scope',

@@ -40,33 +40,30 @@ export function Decide({ subject, summary }: DecideProps) {
   return (
     <>
       <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:static md:mx-0 md:border-0 md:bg-transparent md:p-0">
-        <Button
-          look="danger"
-          className="flex-1 md:flex-none"
-          icon={<X size={18} aria-hidden />}
-          disabledBecause={off}
-          onClick={() => setDecision('reject')}
-        >
-          {t('Reject')}
-        </Button>
-        <Button
-          look="primary"
-          className="flex-1 md:flex-none"
-          icon={<Check size={18} aria-hidden />}
-          disabledBecause={off}
-          onClick={() => setDecision('approve')}
-        >
-          {t('Approve')}
-        </Button>
+        {(
+          [
+            ['reject', 'danger', X, t('Reject')],
+            ['approve', 'primary', Check, t('Approve')],
+          ] as const
+        ).map(([choice, look, Icon, word]) => (
+          <Button
+            key={choice}
+            look={look}
+            className="flex-1 md:flex-none"
+            icon={<Icon size={18} aria-hidden />}
+            disabledBecause={off}
+            onClick={() => setDecision(choice)}
+          >
+            {word}
+          </Button>
+        ))}
       </div>
       <Sheet
         title={decision === 'reject' ? t('Reject this?') : t('Approve this?')}
         open={decision !== null}
         onClose={() => setDecision(null)}
       >
-        {decision !== null && (
-          <Confirm {...{ subject, decision, summary }} person={mine.userId} close={() => setDecision(null)} />
-        )}
+        {decision !== null && <Confirm {...{ subject, decision, summary }} close={() => setDecision(null)} />}
       </Sheet>
     </>
   )
@@ -75,22 +72,21 @@ export function Decide({ subject, summary }: DecideProps) {
 /** Without a vote there are no buttons, and the keys do nothing. */
 function reasonNotToVote({ isOpen }: Subject, mine: Voter | undefined): string | null {
   if (!isOpen || mine?.decision !== null) return ''
-  return mine.canVote ? null : t('Your vote does not count here, for example because you asked for it yourself.')
+  return mine.canVote ? null : t('Your vote does not count here, for example because you asked for it.')
 }
 
 function Confirm({
   subject,
   decision,
   summary,
-  person,
   close,
-}: DecideProps & { decision: 'approve' | 'reject'; person: string; close: () => void }) {
+}: DecideProps & { decision: 'approve' | 'reject'; close: () => void }) {
   const client = useQueryClient()
   const [comment, setComment] = useState('')
   const [missing, setMissing] = useState(false)
   const queryKey = [subjectKeys[subject.kind], subject.code, subject.shown.id]
   const vote = useMutation({
-    mutationFn: () => sendVote({ ...subject, decision, person, comment: comment.trim() }),
+    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim() }),
     onSuccess: async (answer) => {
       client.setQueryData(queryKey, answer)
       close()

@@ -19,7 +19,6 @@ export type Vote = {
   comment: string
   /** What the page shows, which is signed where the vault asks for it. */
   shown: Transfer | ApprovalRequest | Payout
-  person: string
 }
 
 /** What waits for me, what I decided and what I asked for, over all my vaults. */
@@ -77,14 +76,7 @@ export const payoutRowsQuery = (code: string, id: string) =>
 /** What keeps the subject of a vote: the first part of the keys of its queries. */
 export const subjectKeys = { transfer: 'transfers', request: 'approval-requests', payout: 'payouts' } as const
 
-export function sendVote({
-  kind,
-  code,
-  decision,
-  comment,
-  shown,
-  person,
-}: Vote): Promise<Transfer | ApprovalRequest | Payout> {
+export function sendVote({ kind, code, decision, comment, shown }: Vote): Promise<Transfer | ApprovalRequest | Payout> {
   const { transfers, approvalRequests, payouts } = vaultOf(code)
   const send = (signed: { signature?: SignedVote }): Promise<Transfer | ApprovalRequest | Payout> => {
     const body = { payloadHash: shown.payloadHash, ...(comment === '' ? {} : { comment }), ...signed }
@@ -95,7 +87,7 @@ export function sendVote({
   // Where a vault asks for signatures, the service says so.
   return send({}).catch(async (error: StrongroomError) => {
     if (error.reason !== 'signature_required') throw error
-    return send({ signature: await (await import('../../lib/passkeys.ts')).signApproval(shown, person) })
+    return send({ signature: await (await import('../../lib/passkeys.ts')).signApproval(shown) })
   })
 }
 

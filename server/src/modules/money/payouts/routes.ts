@@ -141,6 +141,18 @@ function reads(app: App, deps: Deps): void {
   )
 }
 
+const ofRejections = [
+  'not_an_approver',
+  'already_voted',
+  'approval_expired',
+  'address_exposed',
+  'held',
+  'not_in_protected_vault',
+  'payload_changed',
+  'payout_halted',
+  'wrong_state',
+] as const
+
 function decisions(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Payouts')
   const votes = {
@@ -171,17 +183,7 @@ function decisions(app: App, deps: Deps): void {
       description:
         'A veto by one of its approvers: all its transfers become `rejected` and their funds are released. 403 (404 when ' +
         'they do not see it) for anybody else, 409 when the payout no longer waits for approval.',
-      errors: [
-        'not_an_approver',
-        'already_voted',
-        'approval_expired',
-        'address_exposed',
-        'held',
-        'not_in_protected_vault',
-        'payload_changed',
-        'payout_halted',
-        'wrong_state',
-      ],
+      errors: ofRejections,
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {

@@ -12,7 +12,7 @@ import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
 import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../transfers/load-order.ts'
-import { TransferOrder } from '../transfers/schema.ts'
+import { UnsignedOrder } from '../transfers/schema.ts'
 
 type Simulation = {
   member: Member
@@ -28,7 +28,7 @@ type Simulation = {
 /** `funds` in token units; null for an action that moves none. */
 type Outcome = { decision: Decision; funds: { available: string; missing: string } | null }
 
-const readTransfer = payloadReader(TransferOrder)
+const readTransfer = payloadReader(UnsignedOrder)
 const readAddress = payloadReader(AddressCreation)
 
 /**

@@ -26,8 +26,8 @@ import { type Gas, insufficientGas } from './gas.ts'
 import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
 import { toPayload } from './order-payload.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
-import { findPlainTransfer, findTransfer, hasTransfer, lockAvailable, type TransferRow } from './queries.ts'
-import { readSigned, type Signing } from './sign-order.ts'
+import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import { assertNotPlaced, readSigned, type Signing } from './sign-order.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
 type Ordering = {
@@ -69,9 +69,7 @@ export async function orderTransfer(
   const candidates = await lockCandidates(trx, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
   if (hold !== null) throw refusalOfHold(hold, member.userId)
-  // The account is locked: of two requests with one signed order, the second sees the first.
-  if (signed !== null && (await hasTransfer(trx, signed.payload)))
-    throw conflict('already_exists', 'This signed order was placed already')
+  if (signed !== null) await assertNotPlaced(trx, signed.payload)
   const facts = { ...question.facts, available: formatDecimal(available, source.decimals) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const { effect, decisionPolicy, blockReason, requirements } = decision

@@ -31,6 +31,10 @@ export type Payload = {
   expiresAt?: string
 }
 
+/** What of an order has columns of its own; null in place of what an order may leave out. */
+export type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee' | 'rulesVersion' | 'expiresAt'>> &
+  Record<'feeLevel' | 'maxFee', string | null>
+
 /** Whether the order was signed by who ordered it, so that votes on it are, too (docs/signed-orders.md). */
 export const isSignedOrder = ({ expiresAt }: Payload): boolean => expiresAt !== undefined
 

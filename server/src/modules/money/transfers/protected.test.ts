@@ -222,11 +222,9 @@ describe('votes in a protected vault', () => {
       const key = { kind: 'passkey', publicKey: Buffer.from(publicKey, 'base64url'), rpId, origins: [origin] } as const
       expect(isSignedBy(signed, key)).toBe(true)
     }
-    for (const change of [
-      bench.test.deps.db.deleteFrom('signed_votes').execute(),
-      bench.test.deps.db.updateTable('signed_votes').set({ decision: 'approve' }).execute(),
-    ])
-      await expect(change).rejects.toThrow(/permission denied/)
+    const { db } = bench.test.deps
+    for (const change of [db.deleteFrom('signed_votes'), db.updateTable('signed_votes').set({ decision: 'approve' })])
+      await expect(change.execute()).rejects.toThrow(/permission denied/)
   })
 
   it('are signed one by one in the inbox', async () => {

@@ -28,7 +28,7 @@ import type { RequirementState } from '../../rules/votes/tally.ts'
 import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
 import type { Phase } from './lifecycle.ts'
 import type { Order } from './load-order.ts'
-import type { Payload } from './payload.ts'
+import type { Payload, StoredPayload } from './payload.ts'
 import type { SourceRow } from './sources.ts'
 
 /**
@@ -90,14 +90,6 @@ export async function lockAccountsOf(
     for update`.execute(trx)
   const balances = new Map(rows.map(({ address_id, token_id, balance }) => [`${address_id} ${token_id}`, balance]))
   return ({ address_id, token_id }) => BigInt(balances.get(`${address_id} ${token_id}`) ?? '0')
-}
-
-export async function hasTransfer(
-  trx: Trx,
-  { vaultId, transferId }: Pick<Payload, 'vaultId' | 'transferId'>,
-): Promise<boolean> {
-  const { rows } = await sql`select from transfers where vault_id = ${vaultId} and id = ${transferId}`.execute(trx)
-  return rows.length > 0
 }
 
 export type TransferRow = DetailColumns & {
@@ -239,9 +231,6 @@ export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string)
     where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
   return rows[0]!
 }
-
-type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee' | 'rulesVersion' | 'expiresAt'>> &
-  Record<'feeLevel' | 'maxFee', string | null>
 
 /**
  * The mutable part of a transfer, under lock, with the order rebuilt from the current rows. The statement that reads it takes

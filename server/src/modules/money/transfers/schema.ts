@@ -221,6 +221,9 @@ const orderFields = {
     ),
   ),
 }
+/** An order that is only asked about, which nobody signs. */
+export const UnsignedOrder = Closed(orderFields)
+
 const SignedOrder = Closed(
   {
     transferId: described(Id, 'That of the `order` of the preview.'),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
@@ -70,6 +71,12 @@ export async function readSigned(
       publicOrigin(),
     ),
   }
+}
+
+/** The account that it spends from is locked: of two requests with one signed order, the second sees the first. @throws 409 */
+export async function assertNotPlaced(trx: Trx, { vaultId, transferId }: Payload): Promise<void> {
+  const { rows } = await sql`select from transfers where vault_id = ${vaultId} and id = ${transferId}`.execute(trx)
+  if (rows.length > 0) throw conflict('already_exists', 'This signed order was placed already')
 }
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz'

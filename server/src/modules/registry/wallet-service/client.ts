@@ -37,7 +37,6 @@ export type TransferOrder = {
   /** What people signed; of orders of protected vaults only. */
   authorization?: Authorization
 }
-/** The order as it was signed, and who signed it (docs/signed-orders.md). */
 export type Authorization = { order: object; authorityVersion: number; votes: object[] }
 /** What a replacement names: the transaction that the caller knows, and the limit in place of the one of the order. */
 export type Replacement = { txHash: string | null; maxFee?: string }
@@ -83,7 +82,7 @@ export type WalletClient = {
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Idempotent by id; sent once: the caller decides whether to repeat it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
-  /** The version of the keys and rules by which the wallet service checks what people signed. */
+  /** By which it checks what people signed. */
   getAuthority(): Promise<Authority>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
@@ -302,10 +301,10 @@ function toStatusError({ status, text }: Reply): WalletServiceError {
     return new WalletServiceError('invalid', `Answered ${status}; redirects are not followed`, { status })
   }
   const message = `Answered ${status}: ${wordsOf(text)}`
-  const refused = status === 403 ? codeOf(text) : null
-  if (refused !== null && authorizationCodes.has(refused))
-    return new WalletServiceError('refused', wordsOf(text), { status, code: refused })
-  if (status === 409) return new WalletServiceError('conflict', message, { status, code: codeOf(text) })
+  const code = codeOf(text)
+  if (status === 403 && code !== null && authorizationCodes.has(code))
+    return new WalletServiceError('refused', wordsOf(text), { status, code })
+  if (status === 409) return new WalletServiceError('conflict', message, { status, code })
   if (status >= 500 || circumstantialStatuses.has(status)) return new WalletServiceError('failed', message, { status })
   if (status >= 400) return new WalletServiceError('refused', wordsOf(text), { status })
   return new WalletServiceError('invalid', message, { status })
