@@ -52,7 +52,7 @@ export function voteFlows(stack: () => Stack): void {
       await page.getByRole('button', { name: 'Reject' }).tap()
       const sheet = page.getByRole('dialog')
       await sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()
-      await sheet.getByText('Say why, so that the person who asked can mend it.').waitFor()
+      await sheet.getByText('Say why, so that it can be mended.').waitFor()
       expect(await axeViolations(page)).toEqual([])
       await sheet.getByRole('button', { name: 'Wrong amount' }).tap()
       await sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()

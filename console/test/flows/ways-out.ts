@@ -7,82 +7,98 @@ import { axeViolations, type WatchedPage, watchPage } from '../support/watched-p
 
 /** What waits and could wait for ever, and who is stopped: each has a way out in the console. */
 export function waysOutFlows(stack: () => Stack): void {
-  const open = async (person: Person, path: string): Promise<WatchedPage> => {
+  const open: Open = async (person, path) => {
     const watched = await watchPage(await stack().contextOf(person), stack().url)
     await watched.page.goto(`${stack().url}${path}`)
     return watched
   }
-
   describe('what waits', () => {
-    it('is sped up by who sent it, once a transaction pays too little', async () => {
-      const { chain } = stack()
-      await chain('evm_setAutomine', false)
-      const { id, read } = await orderTransfer(stack(), '3')
-      await expect.poll(async () => (await read()).txHashes.length, { timeout: 60_000 }).toBe(1)
-      const { page, faults } = await open('treasurer', `/v/${vaultCode}/transfers/${id}`)
-      await page.getByRole('button', { name: 'Speed up' }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByText('Costs at most').waitFor()
-      expect(await axeViolations(page)).toEqual([])
-      await dialog.getByRole('button', { name: 'Speed up' }).click()
-      await page.getByText('The transfer was sent with a higher fee.').waitFor()
-      expect((await read()).txHashes).toHaveLength(2)
-      await chain('evm_setAutomine', true)
-      await chain('evm_mine')
-      await page.getByText('Confirmed').first().waitFor()
-      expect(faults).toEqual([])
-      await page.context().close()
-    })
-
-    it('is halted when its row was changed, and goes on as it was ordered when two people say so', async () => {
-      const restore = await withSecondAdministrator(stack())
-      const { id, read } = await orderTransfer(stack(), '210')
-      await stack().sql('update transfers set to_address = $2 where id = $1', [id, `0x${'ab'.repeat(20)}`])
-      const voter = await open('secondTreasurer', `/v/${vaultCode}/approvals/transfer/${id}`)
-      await confirm(voter.page, 'Approve')
-      await expect.poll(async () => (await read()).haltReason).not.toBeNull()
-
-      const { page, faults } = await open('admin', `/v/${vaultCode}/transfers/${id}`)
-      await page.getByRole('heading', { name: 'This transfer is stuck' }).waitFor()
-      await page.getByRole('button', { name: 'Resolve the transfer' }).click()
-      await page.getByRole('dialog').getByLabel('Reason').fill('The row was repaired from the record')
-      expect(await axeViolations(page)).toEqual([])
-      await page.getByRole('dialog').getByRole('button', { name: 'Ask for it' }).click()
-      const path = await page.getByRole('link', { name: 'Your request waits for votes' }).getAttribute('href')
-
-      const other = await open('compliance', path!)
-      await other.page.getByText('The row was repaired from the record').first().waitFor()
-      expect(await axeViolations(other.page)).toEqual([])
-      await confirm(other.page, 'Approve')
-      await other.page.getByText('You approved this.').waitFor()
-      await expect.poll(async () => (await read()).haltReason).toBeNull()
-      expect((await read()).toAddress).toBe(stranger)
-      await close(voter, { page, faults }, other)
-      await restore()
-    })
-
-    it('is an event that contradicts a deposit, until two people dismiss it', async () => {
-      const restore = await withSecondAdministrator(stack())
-      await contradict(stack())
-      const { page, faults } = await open('admin', `/v/${vaultCode}/books?part=held`)
-      await page.getByRole('button', { name: 'Decide' }).first().click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('What becomes of it').selectOption('dismiss')
-      await dialog.getByLabel('Reason').fill('The first report was right')
-      expect(await axeViolations(page)).toEqual([])
-      await dialog.getByRole('button', { name: 'Ask for it' }).click()
-      const path = await page.getByRole('link', { name: 'Waits for votes' }).getAttribute('href')
-
-      const other = await open('compliance', path!)
-      await confirm(other.page, 'Approve')
-      await other.page.getByText('You approved this.').waitFor()
-      await page.reload()
-      await page.getByText('No deposit is held.').waitFor()
-      await close({ page, faults }, other)
-      await restore()
-    })
+    speedUp(stack, open)
+    halted(stack, open)
+    quarantined(stack, open)
   })
+  auditors(stack, open)
+  offboarding(stack, open)
+}
 
+/** A page on which this person is signed in. */
+type Open = (person: Person, path: string) => Promise<WatchedPage>
+
+function speedUp(stack: () => Stack, open: Open): void {
+  it('is sped up by who sent it, once a transaction pays too little', async () => {
+    const { chain } = stack()
+    await chain('evm_setAutomine', false)
+    const { id, read } = await orderTransfer(stack(), '3')
+    await expect.poll(async () => (await read()).txHashes.length, { timeout: 60_000 }).toBe(1)
+    const { page, faults } = await open('treasurer', `/v/${vaultCode}/transfers/${id}`)
+    await page.getByRole('button', { name: 'Speed up' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Costs at most').waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Speed up' }).click()
+    await page.getByText('The transfer was sent with a higher fee.').waitFor()
+    expect((await read()).txHashes).toHaveLength(2)
+    await chain('evm_setAutomine', true)
+    await chain('evm_mine')
+    await page.getByText('Confirmed').first().waitFor()
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}
+
+function halted(stack: () => Stack, open: Open): void {
+  it('is halted when its row was changed, and goes on as it was ordered when two people say so', async () => {
+    const restore = await withSecondAdministrator(stack())
+    const { id, read } = await orderTransfer(stack(), '210')
+    await stack().sql('update transfers set to_address = $2 where id = $1', [id, `0x${'ab'.repeat(20)}`])
+    const voter = await open('secondTreasurer', `/v/${vaultCode}/approvals/transfer/${id}`)
+    await confirm(voter.page, 'Approve')
+    await expect.poll(async () => (await read()).haltReason).not.toBeNull()
+
+    const { page, faults } = await open('admin', `/v/${vaultCode}/transfers/${id}`)
+    await page.getByRole('heading', { name: 'This transfer is stuck' }).waitFor()
+    await page.getByRole('button', { name: 'Resolve the transfer' }).click()
+    await page.getByRole('dialog').getByLabel('Reason').fill('The row was repaired from the record')
+    expect(await axeViolations(page)).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Ask for it' }).click()
+    const path = await page.getByRole('link', { name: 'Your request waits for votes' }).getAttribute('href')
+
+    const other = await open('compliance', path!)
+    await other.page.getByText('The row was repaired from the record').first().waitFor()
+    expect(await axeViolations(other.page)).toEqual([])
+    await confirm(other.page, 'Approve')
+    await other.page.getByText('You approved this.').waitFor()
+    await expect.poll(async () => (await read()).haltReason).toBeNull()
+    expect((await read()).toAddress).toBe(stranger)
+    await close(voter, { page, faults }, other)
+    await restore()
+  })
+}
+
+function quarantined(stack: () => Stack, open: Open): void {
+  it('is an event that contradicts a deposit, until two people dismiss it', async () => {
+    const restore = await withSecondAdministrator(stack())
+    await contradict(stack())
+    const { page, faults } = await open('admin', `/v/${vaultCode}/books?part=held`)
+    await page.getByRole('button', { name: 'Decide' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What becomes of it').selectOption('dismiss')
+    await dialog.getByLabel('Reason').fill('The first report was right')
+    expect(await axeViolations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Ask for it' }).click()
+    const path = await page.getByRole('link', { name: 'Waits for votes' }).getAttribute('href')
+
+    const other = await open('compliance', path!)
+    await confirm(other.page, 'Approve')
+    await other.page.getByText('You approved this.').waitFor()
+    await page.reload()
+    await page.getByText('No deposit is held.').waitFor()
+    await close({ page, faults }, other)
+    await restore()
+  })
+}
+
+function auditors(stack: () => Stack, open: Open): void {
   describe('an auditor', () => {
     it('reads what administrators read, and finds nothing to change', async () => {
       const restore = await withMember(stack(), 'auditors', 'thirdTreasurer')
@@ -100,7 +116,9 @@ export function waysOutFlows(stack: () => Stack): void {
       await restore()
     })
   })
+}
 
+function offboarding(stack: () => Stack, open: Open): void {
   describe('who leaves', () => {
     it('is disabled, which ends their sessions, and is let in again', async () => {
       const person = await open('thirdTreasurer', `/v/${vaultCode}`)

@@ -72,7 +72,7 @@ export function Decide({ subject, summary }: DecideProps) {
 /** Without a vote there are no buttons, and the keys do nothing. */
 function reasonNotToVote({ isOpen }: Subject, mine: Voter | undefined): string | null {
   if (!isOpen || mine?.decision !== null) return ''
-  return mine.canVote ? null : t('Your vote does not count here, for example because you asked for it.')
+  return mine.canVote ? null : t('Your vote does not count here, perhaps because you asked.')
 }
 
 function Confirm({
@@ -119,7 +119,7 @@ function Confirm({
         label={decision === 'reject' ? t('Reason') : t('Comment (optional)')}
         value={comment}
         maxLength={500}
-        error={missing && comment.trim() === '' ? t('Say why, so that the person who asked can mend it.') : null}
+        error={missing && comment.trim() === '' ? t('Say why, so that it can be mended.') : null}
         onChange={({ target }) => setComment(target.value)}
       />
       {vote.isError && <Failed error={vote.error} retry={() => vote.mutate()} />}
@@ -150,7 +150,7 @@ function NextWaiting() {
   if (data === undefined || data === null) return <p className="text-quiet">{t('Nothing else waits for you.')}</p>
   return (
     <Link to={pathOf(data) as '/'} className={buttonClass('plain')}>
-      {t('Next: what else waits for you')}
+      {t('Next: what else waits')}
     </Link>
   )
 }
