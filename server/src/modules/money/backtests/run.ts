@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
+import { readsRules } from '../../rules/governance/readers.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import { backtest } from './evaluate.ts'
 import { type BacktestRow, backtestJobs, deleteChanges, insertChanges, listGroupIds } from './queries.ts'
@@ -20,8 +21,10 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
   try {
     const requester = await findMembership(db, vaultId, requesterId)
     const readsAll = requester !== null && (requester.isAdmin || requester.isAuditor)
-    if (!readsAll) return await backtestJobs.fail(db, taken, 'Who asked for it no longer may', clock())
-    const scope = visibleScopeOf({ ...requester, readsAll, vault: { id: vaultId } })
+    const member = requester === null ? null : { ...requester, readsAll, vault: { id: vaultId } }
+    if (member === null || !(await readsRules(db, member)))
+      return await backtestJobs.fail(db, taken, 'Who asked for it no longer may', clock())
+    const scope = visibleScopeOf(member)
     const { administratorsId } = await listGroupIds(db, vaultId)
     await deleteChanges(db, taken)
     const rules = { vaultId, policies, moves, administratorsId }
