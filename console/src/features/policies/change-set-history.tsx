@@ -5,12 +5,13 @@ import { Card } from '../../ui/page.tsx'
 import { policiesQuery, useVocabulary } from './queries.ts'
 import { TryHistory } from './try-history.tsx'
 
-/** What a change of the rules would have made of the past, as far as the reader may see it. */
+/** What a change of the rules would have made of the past, for those who read all of it. */
 export default function ChangeSetHistory({ code, id }: { code: string; id: string }) {
   const { isAdmin, isAuditor } = useViewer(code)
   const { vocabulary } = useVocabulary(code)
-  const policies = useQuery({ ...policiesQuery(code), enabled: isAdmin || isAuditor })
+  const policies = useQuery(policiesQuery(code))
   const names = new Map((policies.data ?? []).map((policy) => [policy.id, policy.name]))
+  if (!isAdmin && !isAuditor) return null
   return (
     <Card title={t('Try it on history')}>
       {vocabulary !== undefined && (

@@ -286,26 +286,6 @@ it('simulate takes policies as a backtest does', async () => {
   expect((await simulate({ policies: [] }, bench.owner)).body.reason).toBe('administrator_required')
 })
 
-it('T40 who votes on changes of the rules tries a change set on what they may see, and nothing else', async () => {
-  const voter = bench.firstApprover
-  const { body: groups } = await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')
-  const approverGroupId = groups.items.find(({ code }: { code: string }) => code === 'approvers').id
-  const governance = { threshold: 1, approverGroupId, looseningDelayHours: 0, tighteningDelayHours: 0 }
-  expect((await bench.vault.admin.put('/vaults/main-vault/governance', governance)).status).toBe(200)
-  const { groupId: targetId, ...payload } = policy('cap', { rules: over('25') })
-  const changes = [{ action: 'policy_create', targetId, payload }]
-  const { body: set } = await bench.vault.admin.post('/vaults/main-vault/change-sets', { title: 'Tried', changes })
-  const own = await run({ changeSetId: set.id }, voter)
-  const whole = await run({ changeSetId: set.id, from: '2020-01-01', to: '2020-01-02' })
-  expect((await voter.get(`${url}/backtests/${own.id}`)).body.status).toBe('done')
-  expect(subjectsOf(await changesOf(own.id, 'limit=100', voter))).toEqual([ids['200']])
-  expect((await bench.vault.admin.get(`${url}/backtests/${own.id}`)).status).toBe(200)
-  expect((await voter.get(`${url}/backtests/${whole.id}`)).status).toBe(404)
-  expect((await voter.get(`${url}/backtests/${whole.id}/changes`)).status).toBe(404)
-  expect((await ask({ policies: [] }, voter)).body.reason).toBe('administrator_required')
-  expect((await ask({ changeSetId: set.id }, bench.owner)).body.reason).toBe('administrator_required')
-})
-
 function allowed(actionType: string) {
   return policy(`allow-all-${actionType.replaceAll('_', '-')}`, { actionType, effect: 'allow' })
 }

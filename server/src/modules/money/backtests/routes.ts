@@ -5,11 +5,10 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, mutate } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
 import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
-import { readsRules } from '../../rules/governance/readers.ts'
 import { oneOfDrafts, readDrafts } from '../../rules/policies/draft-policies.ts'
 import { orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
 import { createDecideAgain, type Rules } from './decide-again.ts'
@@ -29,12 +28,11 @@ export function backtestRoutes(app: App, deps: Deps): void {
       summary: 'Backtest policies',
       description:
         'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +
-        'publish, and from the facts of its day alone. For administrators and auditors; with `changeSetId` also for the group ' +
-        'that votes on changes of the rules, over what each may see. Up to ' +
+        'publish, and from the facts of its day alone. For administrators and auditors. Up to ' +
         `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
         'the vault has one in the background.',
-      access: 'member',
-      errors: [404, 'administrator_required'],
+      access: 'auditor',
+      errors: [404],
       params: VaultParams,
       body: BacktestOrder,
       answers: { 202: Backtest },
@@ -42,8 +40,6 @@ export function backtestRoutes(app: App, deps: Deps): void {
     async ({ member, body, now }, { request, reply }) => {
       const { from, to } = parseBounds(body)
       if (from === null) throw badRequest('from', 'is required')
-      if (!member.readsAll && (body.changeSetId === undefined || !(await readsRules(deps.db, member))))
-        throw notForCaller()
       const rules = await rulesToTry(deps.db, member.vault.id, body, now)
       const prepared = await deps.slowReads.inTurn(member.userId, (db) =>
         prepareBacktest(db, { member }, rules, { from, to: to ?? now }),
@@ -59,9 +55,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
     {
       operationId: 'getBacktest',
       summary: 'Get a backtest',
-      description: 'For administrators and auditors, whoever asked for it, and for voters who did. Kept for 30 days.',
-      access: 'member',
-      errors: ['administrator_required'],
+      description: 'For administrators and auditors, whoever asked for it. Kept for 30 days.',
+      access: 'auditor',
       params: VaultAndIdParams,
       answers: { 200: Backtest },
     },
@@ -74,10 +69,10 @@ export function backtestRoutes(app: App, deps: Deps): void {
       operationId: 'listBacktestChanges',
       summary: 'List what a backtest would change',
       description:
-        'For those who read the backtest: the decisions that would be stricter or looser, and those that cannot be decided ' +
+        'For administrators and auditors: the decisions that would be stricter or looser, and those that cannot be decided ' +
         'again, the newest first, each with its trace as it was and as it would be. 409 until the backtest is done.',
-      access: 'member',
-      errors: ['wrong_state', 'administrator_required'],
+      access: 'auditor',
+      errors: ['wrong_state'],
       params: VaultAndIdParams,
       querystring: BacktestChangeQuery,
       item: BacktestChange,
@@ -106,21 +101,8 @@ async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Dat
   return { vaultId, ...(await policiesUnder(db, vaultId, drafts)) }
 }
 
-const notForCaller = () =>
-  forbidden(
-    'administrator_required',
-    'For administrators and auditors, and of a change set for those who vote on changes of the rules',
-  )
-
-/**
- * What a backtest found is about what its requester may see, so that only who reads the whole vault reads that of another.
- * @throws 403, 404
- */
 async function findVisible(db: Db, member: Member, id: string): Promise<BacktestRow> {
-  if (!(await readsRules(db, member))) throw notForCaller()
-  const found = orNotFound(await findBacktest(db, member.vault.id, id), 'Backtest')
-  if (!member.readsAll && found.requester_id !== member.userId) throw notFound('Backtest')
-  return found
+  return orNotFound(await findBacktest(db, member.vault.id, id), 'Backtest')
 }
 
 /** Makes the decisions of a page again, which is less to keep than both traces of all of them. */

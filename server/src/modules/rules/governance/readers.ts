@@ -8,10 +8,7 @@ export const readersOfRules =
   'For administrators, auditors, and the group that votes on changes of the rules; for other members there is nothing.'
 
 /** The rules name invited people and the wallet service, so not every member reads them. */
-export async function readsRules(
-  db: Db,
-  member: Pick<Member, 'readsAll' | 'groupIds'> & { vault: { id: string } },
-): Promise<boolean> {
+export async function readsRules(db: Db, member: Member): Promise<boolean> {
   if (member.readsAll) return true
   const { approverGroupId } = await readGovernance(db, member.vault.id)
   return approverGroupId !== null && member.groupIds.includes(approverGroupId)
