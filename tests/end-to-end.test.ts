@@ -40,6 +40,7 @@ beforeAll(async () => {
       STRONGROOM_ADMIN_EMAIL: 'operator@example.org',
       STRONGROOM_SECRET_KEY: 'an end-to-end key that is long enough',
       WALLET_WEBHOOK_SECRET: webhookSecret,
+      GAS_CHECK: 'on',
       LOG_LEVEL: 'silent',
     }),
   )

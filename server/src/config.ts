@@ -16,6 +16,8 @@ export type Config = {
   dataDir: string
   /** Whether this node serves the web console beside the API. */
   servesConsole: boolean
+  /** Whether an order is refused whose address cannot pay the network fee; off in demo mode, where anybody makes deposits up. */
+  checksGas: boolean
   databaseUrl: string | null
   demo: boolean
   adminEmail: string | null
@@ -111,6 +113,7 @@ export function readConfig(env: Environment = process.env): Config {
     publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
     dataDir: text('DATA_DIR') ?? './.strongroom',
     servesConsole: onOff('CONSOLE'),
+    checksGas: onOff('GAS_CHECK', !demo),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
     demo,
     adminEmail,
@@ -153,10 +156,10 @@ function createReader(env: Environment, faults: string[]) {
     faults.push(`${name} must be true or false, not "${value}"`)
     return false
   }
-  const onOff = (name: string): boolean => {
+  const onOff = (name: string, fallback = true): boolean => {
     const value = text(name)
     if (value !== null && value !== 'on' && value !== 'off') faults.push(`${name} must be on or off, not "${value}"`)
-    return value !== 'off'
+    return value === null ? fallback : value !== 'off'
   }
   const integer = (name: string, fallback: number, min: number, max: number): number => {
     const value = text(name)

@@ -15,6 +15,11 @@ export const settings: Setting[] = [
   },
   { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: './.strongroom' },
   { name: 'CONSOLE', about: 'off: this node serves the API only, without the web console', fallback: 'on' },
+  {
+    name: 'GAS_CHECK',
+    about: 'on: an order is refused whose address cannot pay the network fee; off: its preview says so',
+    fallback: 'on; off in demo mode',
+  },
   { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '', isSecret: true },
   {
     name: 'DEMO',

@@ -57,6 +57,7 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
     LOG_LEVEL: 'silent',
     // The console is a build of its own; what it needs of the service is tested with it.
     CONSOLE: 'off',
+    GAS_CHECK: 'on',
     ...env,
   })
   let offset = 0

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../../config.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
@@ -22,6 +23,18 @@ const refusalOf = async (addressId: string, amount: string, more = {}) => {
   const { status, body } = await bench.order(addressId, amount, more)
   return [status, body.reason, body.details]
 }
+
+it('is a problem that blocks nothing where gas is not checked, as in demo mode', async () => {
+  expect(readConfig({ DEMO: 'true' }).checksGas).toBe(false)
+  const demo = await createTransferBench({ GAS_CHECK: 'off' })
+  demo.vault.wallet.fee = '21000'
+  const { id: fromAddressId } = await demo.fundedAddress()
+  const order = { fromAddressId, toAddress: demo.recipient, amount: '10' }
+  const { body } = await demo.owner.post(`/vaults/${demo.vault.code}/transfers/preview`, order)
+  expect(body.problems).toMatchObject([{ code: 'insufficient_gas', blocks: false }])
+  expect((await demo.order(fromAddressId, '10')).status).toBe(201)
+  await demo.close()
+})
 
 describe('an address that cannot pay the network fee', () => {
   it('is refused with what it lacks, before anything is reserved', async () => {

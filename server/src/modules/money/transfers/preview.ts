@@ -36,9 +36,13 @@ export async function previewTransfer(
   const signs = await findRecipientSigns(db, scope, order.to.key)
   const coin = await findCoinAccount(db, vaultId, order.source)
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
-  const preview = toPreview({ order, hold, decision, electorates, coin, estimate }, signs, {
-    readsAll: member.readsAll,
-  })
+  const preview = toPreview(
+    { order, hold, decision, electorates, coin, estimate, checksGas: deps.config.checksGas },
+    signs,
+    {
+      readsAll: member.readsAll,
+    },
+  )
   const toSign = await planSigned(db, deps, { member, order, now })
   return { ...preview, ...toSign }
 }

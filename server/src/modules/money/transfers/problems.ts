@@ -40,6 +40,8 @@ export type Prospect = {
   electorates: ReadonlyMap<string, Electorate>
   coin: CoinAccount | null
   estimate: FeeEstimate
+  /** Whether an order is refused whose address cannot pay the fee. */
+  checksGas: boolean
 }
 
 /** What an order would leave available, in raw units, below zero when it does not suffice; null when that is unknown. */
@@ -58,8 +60,9 @@ export function findProblems(prospect: Prospect): Problem[] {
   const { order, hold, decision, electorates } = prospect
   const { source } = order
   const problems: Problem[] = []
-  const name = (code: ProblemCode, message: string) =>
-    problems.push({ code, message, blocks: refusals.some((refusal) => refusal === code) })
+  const blocks = (code: ProblemCode) =>
+    refusals.some((refusal) => refusal === code) && (code !== 'insufficient_gas' || prospect.checksGas)
+  const name = (code: ProblemCode, message: string) => problems.push({ code, message, blocks: blocks(code) })
   const archived = findArchivedRecipient(order)
   if (archived !== null) name('archived', `toAddress belongs to ${archived.name}, which is archived`)
   if (source.token_enabled !== true) name('disabled', `The token ${source.token_code} is disabled`)
