@@ -6,21 +6,29 @@ import { axeViolations, overflowOf, watchPage } from '../support/watched-page.ts
 
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
+/** The driver does not see the body of a request that is sent as a stream, as the SDK does. */
+const keepVote = `const send = globalThis.fetch
+  globalThis.fetch = async (...asked) => {
+    const request = new Request(...asked)
+    if (request.url.endsWith('/approve')) globalThis.voted = await request.clone().text()
+    return send(request)
+  }`
+
 export function voteFlows(stack: () => Stack): void {
   describe('a vote', () => {
     it('T28 is given from the mail in two taps, on a phone, for what the page shows in full', async () => {
       const transfer = await orderTransfer(stack(), '250')
       const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
+      await page.addInitScript(keepVote)
       await page.goto(await linkToVote(stack(), emails.secondTreasurer, transfer.id))
       await page.getByRole('button', { name: 'Approve' }).waitFor()
       const shown = (await page.textContent('main'))!.replace(/\s/g, '')
       const { toAddress, payloadHash } = await transfer.read()
       expect([shown.includes(toAddress), shown.includes('250TUSD')]).toEqual([true, true])
-      const vote = page.waitForRequest((request) => request.url().endsWith(`/${transfer.id}/approve`))
       await page.getByRole('button', { name: 'Approve' }).tap()
       await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).tap()
-      expect((await vote).postDataJSON()).toMatchObject({ payloadHash })
       await page.getByText('You approved this.').waitFor()
+      expect(JSON.parse(String(await page.evaluate('globalThis.voted')))).toMatchObject({ payloadHash })
       expect(await overflowOf(page)).toBe(0)
       expect(await axeViolations(page)).toEqual([])
       expect((await transfer.read()).status).not.toBe('awaiting_approval')

@@ -35,9 +35,11 @@ async function tokenOf(groupId: string): Promise<string> {
   return body.token
 }
 
+type Terminal = NonNullable<Parameters<typeof planRules>[2]>
+
 /** Runs a command as the service with this token; what it printed, and its exit code. */
 async function run(
-  work: (terminal: Parameters<typeof planRules>[2]) => Promise<void>,
+  work: (terminal: Terminal) => Promise<void>,
   token = robot,
 ): Promise<{ out: string; code: number }> {
   const ran = { out: '', code: 0 }
@@ -55,8 +57,23 @@ async function run(
 
 const exported = (token?: string) => run((terminal) => exportRules('main-vault', { output: path }, terminal), token)
 const plan = (token?: string) => run((terminal) => planRules(path, { backtest: true, days: '30' }, terminal), token)
-const apply = (more: object = {}) =>
-  run((terminal) => applyRules(path, { backtest: true, days: '30', timeout: '1', ...more }, terminal))
+const apply = () => run((terminal) => applyRules(path, { backtest: true, days: '30', timeout: '1' }, terminal))
+
+/** Begins to wait for the votes; answers when it waits, because what is decided before is not what it waits for. */
+async function applyAndWait(): Promise<{ ended: ReturnType<typeof run> }> {
+  let ended: ReturnType<typeof run>
+  await new Promise<void>((resolve, reject) => {
+    ended = run((terminal) => {
+      const print = (text: string) => {
+        terminal.print(text)
+        if (text.includes('waits for votes')) resolve()
+      }
+      return applyRules(path, { backtest: true, days: '30', timeout: '1', wait: true }, { ...terminal, print })
+    })
+    ended.catch(reject)
+  })
+  return { ended: ended! }
+}
 
 /** Changes the file as somebody with an editor. */
 async function edit(change: (text: string) => string): Promise<void> {
@@ -139,11 +156,11 @@ it('asks for votes once, and waits for them', async () => {
   const open = (await bench.vault.admin.get(`${bench.url}/change-sets?open=true`)).body.items
   expect(open).toHaveLength(1)
 
-  const waiting = apply({ wait: true })
+  const { ended } = await applyAndWait()
   const { requestId } = await bench.changeSet(id!)
   // A change that a service asks for needs one person more.
   for (const admin of bench.admins.slice(0, 2)) expect((await bench.approve(admin, requestId)).status).toBe(200)
-  expect(await waiting).toMatchObject({ code: 0, out: expect.stringMatching(/Applied as version \d+\.\n$/) })
+  expect(await ended).toMatchObject({ code: 0, out: expect.stringMatching(/Applied as version \d+\.\n$/) })
   expect((await plan()).code).toBe(0)
 })
 
@@ -151,10 +168,10 @@ it('fails when those who vote object', async () => {
   await edit(addPolicy('refused'))
   const { out } = await apply()
   const [, id] = /The change set (\S+) waits/.exec(out)!
-  const waiting = apply({ wait: true })
+  const { ended } = await applyAndWait()
   const { requestId } = await bench.changeSet(id!)
   await bench.vault.admin.post(`${bench.url}/approval-requests/${requestId}/reject`)
-  await expect(waiting).rejects.toThrow('The change set is rejected')
+  await expect(ended).rejects.toThrow('The change set is rejected')
 })
 
 it('sends its token nowhere in the clear, and says what is missing', async () => {
