@@ -2,10 +2,8 @@ import { encodeFunctionData, erc20Abi } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
-import { inTransaction } from '../server/src/db/transaction.ts'
 import { verifyLedger } from '../server/src/modules/money/ledger/verify.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
-import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { verifyAudit } from '../server/src/modules/record/audit/verify.ts'
 import { type RunningServer, startServer } from '../server/src/start.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
@@ -13,6 +11,7 @@ import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
 import { controlChain } from '../wallet/src/testing/local-chain.ts'
 import { anvilMnemonic, deployTestToken, type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
+import { type Call, signInTo, until } from './setup/running-service.ts'
 
 const webhookSecret = 'an end-to-end webhook secret'
 const walletToken = 'an-end-to-end-wallet-service-token'
@@ -369,33 +368,7 @@ async function idOfCoin(operator: Call): Promise<string> {
   return items.find((one: { code: string }) => one.code === 'ETH').id
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
-type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
-
-/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
-async function signIn(email: string): Promise<Call> {
-  const link = new URL(
-    await inTransaction(server.deps.db, (trx) => createSignInLink(trx, server.deps, email, new Date())),
-  )
-  const { token: bearer } = await call('', 'POST', '/auth/magic-link/verify', 200, {
-    token: link.searchParams.get('token'),
-  })
-  return (method, path, status, body) => call(bearer, method, path, status, body)
-}
-
-async function call(bearer: string, method: string, path: string, status: number, body?: object) {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method,
-    headers: {
-      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  expect(response.status, `${method} ${path}: ${text}`).toBe(status)
-  return text === '' ? null : JSON.parse(text)
-}
+const signIn = (email: string): Promise<Call> => signInTo(server, email)
 
 /** Sends 1 ETH and 1,000 test dollars on chain, in that order. */
 async function fund(address: `0x${string}`): Promise<void> {
@@ -414,11 +387,3 @@ async function fund(address: `0x${string}`): Promise<void> {
 
 const tokenBalance = (address: `0x${string}`) =>
   faucet.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [address] })
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}

@@ -6,12 +6,10 @@ import { parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
-import { inTransaction } from '../server/src/db/transaction.ts'
 import { canonicalJson } from '../server/src/lib/canonical-json.ts'
 import { sha256 } from '../server/src/lib/secrets.ts'
 import type { Vote } from '../server/src/lib/signed-vote.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
-import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { type RunningServer, startServer } from '../server/src/start.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
@@ -23,6 +21,7 @@ import { AuthorityStore } from '../wallet/src/authority/store.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
 import { controlChain } from '../wallet/src/testing/local-chain.ts'
 import { type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
+import { type Call, signInTo, until } from './setup/running-service.ts'
 
 /** How many orders the attacker generates. */
 const tries = Number(process.env.TAKE_OVER_TRIES ?? 1_000)
@@ -47,9 +46,6 @@ const people: Record<string, Signer> = {}
 const cleanUps: (() => Promise<unknown>)[] = []
 
 type Signer = { id: string; key: Authenticator; publicKey: string; call: Call }
-// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
-type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
-
 beforeAll(async () => {
   anvil = await startAnvil()
   cleanUps.push(() => anvil.stop())
@@ -385,34 +381,4 @@ async function voteAs(name: string, id: string, key = people[name]!.key) {
 
 const read = (id: string) => people.treasurer!.call('GET', `/vaults/treasury/transfers/${id}`, 200)
 
-/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
-async function signIn(email: string): Promise<Call> {
-  const link = new URL(
-    await inTransaction(server.deps.db, (trx) => createSignInLink(trx, server.deps, email, new Date())),
-  )
-  const token = link.searchParams.get('token')
-  const { token: bearer } = await callApi('', 'POST', '/auth/magic-link/verify', 200, { token })
-  return (method, path, status, body) => callApi(bearer, method, path, status, body)
-}
-
-async function callApi(bearer: string, method: string, path: string, status: number, body?: object) {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method,
-    headers: {
-      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  expect(response.status, `${method} ${path}: ${text}`).toBe(status)
-  return text === '' ? null : JSON.parse(text)
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}
+const signIn = (email: string): Promise<Call> => signInTo(server, email)

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSealer } from './lib/secrets.ts'
+import { canonicalJson } from './lib/canonical-json.ts'
+import { createSealer, sha256 } from './lib/secrets.ts'
 import { createTestDatabase } from './testing/database.ts'
 import { copyEmptyCluster } from './testing/empty-cluster.ts'
 
@@ -271,6 +272,33 @@ describe('commands beside a running server', () => {
     expect((await run(['policy', 'export', 'main'], away)).err).toMatch(
       /^strongroom: http:\/\/127\.0\.0\.1:1\S* cannot be reached/,
     )
+  })
+
+  it('of `evidence` check what was signed without a service, and end with 1 when it does not hold', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const payload = { transferId: 'cmf0000000000000000000000', amount: '1000' }
+    const payloadHash = sha256(canonicalJson(payload)).toString('hex')
+    const vote = {
+      ...{ format: 'strongroom-vote-1', subject: 'transfer' },
+      hash: payloadHash,
+      decision: 'initiate',
+      person: 'p1',
+    }
+    const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
+    const spki = publicKey.export({ format: 'der', type: 'spki' })
+    const signedVote = { signed: { vote, keyId: 'k1', signature }, publicKey: spki.toString('base64url') }
+    const evidence = { payload, payloadHash, signedVotes: [{ ...signedVote, rpId: null, origin: null }] }
+    const file = join(dataDir, 'evidence.json')
+    const verify = async (content: object, ...more: string[]) => {
+      await writeFile(file, JSON.stringify(content))
+      const { code, out } = await run(['evidence', 'verify', file, ...more])
+      return [code, out.slice(0, 4)]
+    }
+    expect(await verify(evidence)).toEqual([0, 'ok  '])
+    expect(await verify(evidence, '--key', sha256(spki).toString('hex'))).toEqual([0, 'ok  '])
+    expect(await verify(evidence, '--key', '0'.repeat(64))).toEqual([1, 'FAIL'])
+    expect((await verify({ ...evidence, payload: { ...payload, amount: '9000' } }))[0]).toBe(1)
+    expect((await verify({ payload, payloadHash }))[0]).toBe(1)
   })
 
   it('list the settings and hide secrets', async () => {

@@ -137,7 +137,7 @@ async function resealPage(
   return rows.length < rowsPerPage ? null : rows.at(-1)!.row
 }
 
-/** Null: it opens under no key that is known, so nobody can read it. It stays, for whoever finds its key. */
+/** Null: it opens under no key that is known, so nobody can read it. It stays, in case its key is found. */
 function reseal({ rewrite }: SealedColumn, { open, from, to }: Change, place: Place, sealed: Buffer): Buffer | null {
   try {
     const plain = open(place, sealed)

@@ -38,10 +38,7 @@ async function tokenOf(groupId: string): Promise<string> {
 type Terminal = NonNullable<Parameters<typeof planRules>[2]>
 
 /** Runs a command as the service with this token; what it printed, and its exit code. */
-async function run(
-  work: (terminal: Terminal) => Promise<void>,
-  token = robot,
-): Promise<{ out: string; code: number }> {
+async function run(work: (terminal: Terminal) => Promise<void>, token = robot): Promise<{ out: string; code: number }> {
   const ran = { out: '', code: 0 }
   await work({
     env: { STRONGROOM_URL: url, STRONGROOM_TOKEN: token },

@@ -115,7 +115,7 @@ export type ChangeSet = {
 const setsOf = (code: string) => `${ofVault(code)}/change-sets`
 export const fetchChangeSet = (api: Api, code: string, id: string) => api.get<ChangeSet>(`${setsOf(code)}/${id}`)
 
-/** A change set with the same changes that waits already: whoever runs this twice asks for votes once. */
+/** A change set with the same changes that waits already: running the command twice asks for votes once. */
 export async function findWaiting(api: Api, code: string, { changes, number }: Plan): Promise<ChangeSet | null> {
   const { items } = await api.get<{ items: ChangeSet[] }>(`${setsOf(code)}?open=true&limit=100`)
   // The database keeps the keys of a payload in an order of its own.

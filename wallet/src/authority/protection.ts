@@ -124,5 +124,5 @@ export async function markAuthorities(pool: pg.Pool, store: AuthorityStore, log:
   }
 }
 
-/** What an order is refused with when its client is not protected: whoever signed it relied on an authority. */
+/** What an order is refused with when its client is not protected: its signers relied on an authority. */
 export const noAuthority = refusal('AUTHORITY_VERSION_DIFFERS', 'this wallet service holds no authority for the client')

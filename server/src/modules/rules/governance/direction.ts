@@ -5,7 +5,7 @@ import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.t
 
 /**
  * Whether a change of the rules can only make decisions stricter (block, then deny, then approval by more votes, then
- * approval, then allow), for whoever asks and whatever the other rules are. It is computed, not declared, and what is not
+ * approval, then allow), for every initiator and whatever the other rules are. It is computed, not declared, and what is not
  * proven here is a loosening. Each proof holds beside any other change, so a change of several parts tightens when each of
  * its parts does.
  */
@@ -71,7 +71,7 @@ function walletTightens(
 }
 
 /**
- * Whether members of the group decide: administrators and auditors, and whoever votes. Neither more nor fewer of them is
+ * Whether members of the group decide: administrators and auditors, and the voters. Neither more nor fewer of them is
  * stricter, because each can also object.
  */
 function decides({ id, isSystem }: RulesGroup, { governance, policies, categories }: RulesDocument): boolean {

@@ -36,7 +36,7 @@ export function rulesExecutor(engine: Engine): Executor {
 }
 
 /**
- * As many people as the threshold says, none of them the initiator, and one more for a service: it acts for whoever holds its
+ * As many people as the threshold says, none of them the initiator, and one more for a service: it acts for the holder of its
  * token, who may be one of those that vote.
  */
 async function decideByGovernance(trx: Trx, vaultId: string, initiator: Initiator, now: Date): Promise<Decision> {

@@ -2,7 +2,7 @@ import { everyoneCode } from '../../../access/memberships.ts'
 import type { PolicySnapshot } from '../policies/decision.ts'
 import type { RulesDocument } from './document-schema.ts'
 
-/** What a document of rules means to whoever decides under it; pure. */
+/** The policies and groups that a document of rules makes, for deciding under it; pure. */
 
 /** The groups that each user joins and leaves between two documents, by user. */
 export type Moves = Readonly<Record<string, { joins: string[]; leaves: string[] }>>

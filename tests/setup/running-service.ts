@@ -1,0 +1,37 @@
+import { expect } from 'vitest'
+import { inTransaction } from '../../server/src/db/transaction.ts'
+import { createSignInLink } from '../../server/src/modules/people/sign-in/actions.ts'
+import type { RunningServer } from '../../server/src/start.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
+export type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
+
+/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
+export async function signInTo({ deps, url }: RunningServer, email: string): Promise<Call> {
+  const link = new URL(await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, new Date())))
+  const token = link.searchParams.get('token')
+  const { token: bearer } = await call(url, '', 'POST', '/auth/magic-link/verify', 200, { token })
+  return (method, path, status, body) => call(url, bearer, method, path, status, body)
+}
+
+async function call(url: string, bearer: string, method: string, path: string, status: number, body?: object) {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  expect(response.status, `${method} ${path}: ${text}`).toBe(status)
+  return text === '' ? null : JSON.parse(text)
+}
+
+export async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
