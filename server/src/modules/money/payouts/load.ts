@@ -98,11 +98,18 @@ export function refusalOf(
 
 export type Objection = { reason: ReasonOf<409>; message: string; faults: FieldFault[] }
 
+type Obstacles = {
+  /** For each row. */
+  holds: (ActiveHold | null)[]
+  availableOf: (source: Order['source']) => bigint
+  /** The rows whose network fees cannot be paid. */
+  unpayable: FieldFault[]
+}
+
 /** What the payout would be refused for whatever the policies decide, first what an order is refused for first. */
 export function findObjections(
   rows: LoadedRow[],
-  holds: (ActiveHold | null)[],
-  availableOf: (source: Order['source']) => bigint,
+  { holds, availableOf, unpayable }: Obstacles,
 ): { beforePolicies: Objection[]; afterPolicies: Objection[] } {
   const archived = rows.flatMap(({ order }, i) => {
     const owner = findArchivedRecipient(order)
@@ -133,7 +140,10 @@ export function findObjections(
       ...objection('held', 'A hold stops a row', stoppedBy('held')),
       ...objection('address_exposed', 'The address of a row is exposed', stoppedBy('address_exposed')),
     ],
-    afterPolicies: objection('insufficient_funds', 'insufficient funds', uncovered),
+    afterPolicies: [
+      ...objection('insufficient_funds', 'insufficient funds', uncovered),
+      ...objection('insufficient_gas', 'insufficient gas', uncovered.length === 0 ? unpayable : []),
+    ],
   }
 }
 

@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
+import { type AppError, conflict, type FieldFault, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
@@ -29,19 +29,21 @@ type Ordering = {
   approvalTtlHours: number
   /** What the screening answered about the rows, if policies ask for it. */
   riskScores: readonly (string | undefined)[]
+  /** The rows whose network fees cannot be paid, as the wallet service said before the transaction. */
+  unpayable: FieldFault[]
 }
 
 /**
  * Decides on all rows and, unless they are refused, reserves the funds of all: everything or nothing, in `trx`. Answers the
  * id of the payout. A refusal by the policies writes an audit record.
  *
- * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds, an archived recipient, a disabled
+ * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds or gas, an archived recipient, a disabled
  *   token or a quorum that cannot be reached, naming the rows
  */
 export async function orderPayout(
   trx: Trx,
   body: PayoutBody,
-  { member, now, approvalTtlHours, riskScores }: Ordering,
+  { member, now, approvalTtlHours, riskScores, unpayable }: Ordering,
 ): Promise<{ payoutId: string } | Refusal> {
   assertBatchable(member.vault)
   const scope = visibleScopeOf(member)
@@ -63,7 +65,7 @@ export async function orderPayout(
   )
   const ofCaller = holds.find((hold) => hold?.subjectType === 'user')
   if (ofCaller != null) throw refusalOfHold(ofCaller, member.userId)
-  const { beforePolicies, afterPolicies } = findObjections(rows, holds, availableOf)
+  const { beforePolicies, afterPolicies } = findObjections(rows, { holds, availableOf, unpayable })
   for (const { reason, message, faults } of beforePolicies) throw refusalOf(reason, message, faults)
   const question = questionOf(rows, vaultId, member, now, availableOf)
   const decision = await decideBatch(trx, candidates, question, { areStored: false })

@@ -8,6 +8,9 @@ import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { listCandidates } from '../../rules/policies/queries.ts'
 import { findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
+import type { FeeEstimates } from '../transfers/gas.ts'
+import type { SourceRow } from '../transfers/sources.ts'
+import { withoutGas } from './gas.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
 import type { PayoutBody } from './payload.ts'
 import { assertBatchable } from './protected.ts'
@@ -19,7 +22,7 @@ import { scoreRows } from './score-rows.ts'
 export async function previewPayout(
   deps: Deps,
   body: PayoutBody,
-  { member, now }: ByMember,
+  { member, now, estimates }: ByMember & { estimates: FeeEstimates },
 ): Promise<Static<typeof PayoutPreview>> {
   assertBatchable(member.vault)
   const scope = visibleScopeOf(member)
@@ -47,7 +50,9 @@ export async function previewPayout(
     { vaultId, initiatorId: member.userId },
     rows.map(({ order }) => order),
   )
-  const { beforePolicies, afterPolicies } = findObjections(rows, holds, ({ available }) => BigInt(available ?? '0'))
+  const unpayable = deps.config.checksGas ? await withoutGas(deps, estimates, rows, { vaultId, now }) : []
+  const availableOf = ({ available }: SourceRow) => BigInt(available ?? '0')
+  const { beforePolicies, afterPolicies } = findObjections(rows, { holds, availableOf, unpayable })
   const nameAll = (objections: typeof beforePolicies) => {
     for (const { reason, faults } of objections)
       for (const { line, field, message } of faults) name(reason, line ?? null, `${field} ${message}`)

@@ -6,6 +6,8 @@ import { pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
+import type { FeeEstimates } from '../transfers/gas.ts'
+import { findUnpayableRows } from './gas.ts'
 import { orderPayout } from './order.ts'
 import { toPayout, toPayoutRow } from './present.ts'
 import { previewPayout } from './preview.ts'
@@ -28,6 +30,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
 function orders(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Payouts')
   const { approvalTtlHours } = deps.config
+  const estimates: FeeEstimates = new Map()
 
   api.send(
     'post',
@@ -53,6 +56,7 @@ function orders(app: App, deps: Deps): void {
         'address_exposed',
         'held',
         'insufficient_funds',
+        'insufficient_gas',
         'not_in_protected_vault',
         'quorum_unreachable',
       ],
@@ -60,9 +64,10 @@ function orders(app: App, deps: Deps): void {
       answers: { 201: Payout },
     },
     async ({ member, body, now }, { request, reply }) => {
+      const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
       return mutate(deps, request, reply, async (trx) => {
-        const by = { member, now, approvalTtlHours, riskScores }
+        const by = { member, now, approvalTtlHours, riskScores, unpayable }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
         return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
@@ -84,7 +89,8 @@ function orders(app: App, deps: Deps): void {
       ...ofOrder,
       answers: { 200: PayoutPreview },
     },
-    async (_db, { body, ...by }, { request }) => ok(await atLines(request, () => previewPayout(deps, body, by))),
+    async (_db, { body, ...by }, { request }) =>
+      ok(await atLines(request, () => previewPayout(deps, body, { ...by, estimates }))),
   )
 }
 

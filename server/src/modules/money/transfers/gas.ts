@@ -6,7 +6,7 @@ import { type AppError, conflict } from '../../../lib/errors.ts'
 import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
 import { feeEstimateAgeMilliseconds, feeEstimatesKeptMax, orderEstimateMilliseconds } from '../../../lib/limits.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
-import { WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { type FeeQuestion, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import type { OrderBody } from './payload.ts'
 import type { CoinAccount } from './queries.ts'
@@ -46,16 +46,30 @@ export async function findUnpayable(
   // What is wrong with the order is said by the order.
   if (question === null || amount === null || BigInt(question.token_available) < amount) return null
   const canPay = (fee: bigint) => missingGas({ fee, coin: question }, question.token_id, amount) === 0n
-  const key = [scope.vaultId, question.network, question.contract ?? '', body.feeLevel ?? defaultFeeLevel].join(' ')
+  const asked = toFeeQuestion(question, body, amount)
+  const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked, now, suffices: canPay })
+  return fee === null || canPay(fee) ? null : { fee, coin: question }
+}
+
+/** `suffices`: whether a fee that is known of the token refuses nothing, so that the wallet service need not be asked again. */
+type Expecting = { vaultId: string; asked: FeeQuestion; now: Date; suffices: (fee: bigint) => boolean }
+
+/** The fee that the wallet service expects; null: it does not say. */
+export async function expectFee(
+  deps: Deps,
+  estimates: FeeEstimates,
+  { vaultId, asked, now, suffices }: Expecting,
+): Promise<bigint | null> {
+  const key = [vaultId, asked.network, asked.contractAddress ?? '', asked.feeLevel ?? defaultFeeLevel].join(' ')
   const before = estimates.get(key)
   const isFresh = before !== undefined && now.getTime() - before.at < feeEstimateAgeMilliseconds
-  if (isFresh && (before.fee === null || canPay(before.fee))) return null
+  if (isFresh && (before.fee === null || suffices(before.fee))) return before.fee
   try {
-    const wallet = await walletOfVault(deps, scope.vaultId)
+    const wallet = await walletOfVault(deps, vaultId)
     const deadline = AbortSignal.timeout(orderEstimateMilliseconds)
-    const fee = BigInt((await wallet.estimateFee(toFeeQuestion(question, body, amount), deadline)).fee)
+    const fee = BigInt((await wallet.estimateFee(asked, deadline)).fee)
     remember(estimates, key, { fee, at: now.getTime() })
-    return canPay(fee) ? null : { fee, coin: question }
+    return fee
   } catch (error) {
     deps.log.debug({ err: error }, 'no fee estimate for an order')
     // A refusal may be about this order alone.
@@ -70,7 +84,7 @@ function remember(estimates: FeeEstimates, key: string, known: Known): void {
   estimates.set(key, known)
 }
 
-function toFeeQuestion({ network, address, contract }: Question, body: OrderBody, amount: bigint) {
+function toFeeQuestion({ network, address, contract }: Question, body: OrderBody, amount: bigint): FeeQuestion {
   return {
     network,
     fromAddress: address,

@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { ByMember } from '../../../access/caller.ts'
+import { type Db, prepared } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { AppError, type FieldFault } from '../../../lib/errors.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { expectFee, type FeeEstimates } from '../transfers/gas.ts'
+import type { CoinAccount } from '../transfers/queries.ts'
+import { atRow, type LoadedRow, loadRows } from './load.ts'
+import type { PayoutBody } from './payload.ts'
+
+/**
+ * The rows that a payout cannot pay the network fees of, looked up before its transaction, as `findUnpayable` does for an
+ * order. Empty where gas is not checked, and for rows that are refused otherwise.
+ */
+export async function findUnpayableRows(
+  deps: Deps,
+  estimates: FeeEstimates,
+  body: PayoutBody,
+  { member, now }: ByMember,
+): Promise<FieldFault[]> {
+  if (!deps.config.checksGas) return []
+  try {
+    const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(member), now })
+    return await withoutGas(deps, estimates, rows, { vaultId: member.vault.id, now })
+  } catch (error) {
+    // What is wrong with the rows is said by the order.
+    if (error instanceof AppError) return []
+    throw error
+  }
+}
+
+/**
+ * The rows after which their address lacks coin for the fees: of them and of the rows before, which all spend the coin of the
+ * address. A fee that the wallet service does not say counts as nothing.
+ */
+export async function withoutGas(
+  deps: Deps,
+  estimates: FeeEstimates,
+  rows: LoadedRow[],
+  { vaultId, now }: { vaultId: string; now: Date },
+): Promise<FieldFault[]> {
+  const coins = await listCoins(
+    deps.db,
+    vaultId,
+    rows.map(({ order }) => order.source.address_id),
+  )
+  const feeOf = new Map<string, bigint>()
+  const judge = () => shortRows(rows, coins, (row) => feeOf.get(kindOf(row)) ?? 0n)
+  for (const row of rows) {
+    const kind = kindOf(row)
+    if (feeOf.has(kind)) continue
+    const suffices = (fee: bigint) => {
+      feeOf.set(kind, fee)
+      return judge().length === 0
+    }
+    feeOf.set(kind, (await expectFee(deps, estimates, { vaultId, asked: toFeeQuestion(row), now, suffices })) ?? 0n)
+  }
+  return judge()
+}
+
+/** What decides about a fee: rows pay the level that is usual. */
+const kindOf = ({ order: { source } }: LoadedRow): string => `${source.network_slug} ${source.contract_address ?? ''}`
+
+function toFeeQuestion({ order: { source, to, amount } }: LoadedRow) {
+  return {
+    network: source.network_slug,
+    fromAddress: source.address,
+    toAddress: to.address,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+  }
+}
+
+function shortRows(
+  rows: LoadedRow[],
+  coins: ReadonlyMap<string, CoinAccount>,
+  feeOf: (row: LoadedRow) => bigint,
+): FieldFault[] {
+  const rest = new Map([...coins].map(([addressId, { available }]) => [addressId, BigInt(available)]))
+  return rows.flatMap((row, i) => {
+    const { source, amount } = row.order
+    const coin = coins.get(source.address_id)
+    if (coin === undefined) return []
+    const left = rest.get(source.address_id)! - feeOf(row) - (coin.id === source.token_id ? amount : 0n)
+    rest.set(source.address_id, left)
+    const missing = `${formatDecimal(-left, coin.decimals)} ${coin.code}`
+    return left < 0n ? [atRow(i, 'fromAddressId', `lacks ${missing} for the network fees up to this row`)] : []
+  })
+}
+
+/** What each address has available of the coin of its network. */
+async function listCoins(db: Db, vaultId: string, addressIds: string[]): Promise<Map<string, CoinAccount>> {
+  const { rows } = await sql<CoinAccount & { address_id: string }>`${prepared}
+    select a.id as address_id, t.id, t.code, t.decimals, coalesce(l.balance, 0)::text as available
+    from addresses a
+    join tokens t on t.network_id = a.network_id and t.contract_key = ''
+    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id
+      and l.purpose = 'available'
+    where a.vault_id = ${vaultId} and a.id = any(${[...new Set(addressIds)]})`.execute(db)
+  return new Map(rows.map((row) => [row.address_id, row]))
+}
