@@ -1,5 +1,7 @@
-// Builds the console into dist/, each file also compressed, so that the service compresses nothing while it serves.
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+// Builds the console into dist/, each file also compressed, so that the service compresses nothing while it serves. A parent
+// process is told when the files can be served; they are compressed afterwards.
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -17,7 +19,18 @@ async function toSmallestGzip(content) {
   return tried.toSorted((a, b) => a.length - b.length)[0]
 }
 
+async function put(path, content) {
+  // Written aside and renamed: the service may be serving already, and reads no half of a file.
+  await writeFile(`${path}.draft`, content)
+  await rename(`${path}.draft`, path)
+}
+
 await build({ root, logLevel: 'warn' })
+if (process.send) {
+  process.send('built')
+  process.disconnect()
+  setPriority(19)
+}
 
 const names = await readdir(dist, { recursive: true, withFileTypes: true })
 const files = names.filter((entry) => entry.isFile() && /\.(js|css|html|svg|json|webmanifest)$/.test(entry.name))
@@ -26,8 +39,8 @@ await Promise.all(
     const path = join(entry.parentPath, entry.name)
     const content = await readFile(path)
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
-    await writeFile(`${path}.br`, await toBrotli(content, quality))
-    await writeFile(`${path}.gz`, await toSmallestGzip(content))
+    await put(`${path}.br`, await toBrotli(content, quality))
+    await put(`${path}.gz`, await toSmallestGzip(content))
   }),
 )
 // Written last: a build that was interrupted counts as none.

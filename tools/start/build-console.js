@@ -15,14 +15,16 @@ const folder = fileURLToPath(new URL('../../console/', import.meta.url))
 export async function buildStaleConsole() {
   if (process.env.CONSOLE === 'off' || !isStale()) return false
   announceBuild()
-  const build = spawn(process.execPath, [join(folder, 'scripts/build.js')], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const stdio = ['ignore', 'pipe', 'pipe', 'ipc']
+  const build = spawn(process.execPath, [join(folder, 'scripts/build.js')], { stdio })
   let output = ''
   for (const stream of [build.stdout, build.stderr]) {
     stream.on('data', (chunk) => {
       output += chunk
     })
   }
-  const [code] = await once(build, 'close')
+  // It sends one message, when the files are there, and goes on to compress them.
+  const [code] = await Promise.race([once(build, 'message').then(() => [0]), once(build, 'close')])
   if (code !== 0) throw new Error(`the console cannot be built:\n${output}`)
   return true
 }
