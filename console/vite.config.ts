@@ -34,7 +34,8 @@ const together = [
     name: 'records',
     test: sources(inFolders('books|audit|verify', 'queries'), ofPages(String.raw`verify|v\.\$code\.(?:books|audit)`)),
   },
-  { name: 'signing', test: sources(String.raw`lib\/(?:hashes|passkeys)`) },
+  { name: 'membership', test: sources(String.raw`lib\/(?:membership|viewer|theme)\.ts`) },
+  { name: 'signing', test: sources(String.raw`lib\/(?:authenticator|hashes|sign-votes)`) },
 ]
 
 export default defineConfig({
@@ -59,6 +60,7 @@ export default defineConfig({
           groups: [
             { name: 'pages', test: /\/src\/routes\/[^?]+\.tsx$/ },
             { name: 'icons', test: /\/lucide-react\// },
+            { name: 'hooks', test: /\/react-query\/build\/modern\/use(?:Base|Infinite)?Query\.js$/ },
             ...together.map(({ name, test }) => ({ name, test, includeDependenciesRecursively: false })),
           ],
         },

@@ -8,6 +8,11 @@ export type ClientOptions = {
   timeoutMs?: number
   /** How often a call is repeated after 429, 503 or a fault of the connection; 2 by default, 0 for never. */
   retries?: number
+  /**
+   * Has a passkey of the caller sign a call that the service wants confirmed (`me.prepareConfirmation`); the call is then sent
+   * once more. Without it, such a call throws with the reason `passkey_required`.
+   */
+  confirm?: (call: { method: string; path: string }) => Promise<object>
   /** Replaces the `fetch` of the platform. */
   fetch?: (request: Request, init: RequestInit) => Promise<Response>
 }

@@ -27,7 +27,8 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
   const client = createClient({ baseUrl: rootOf(baseUrl), headers }) as unknown as {
     request(verb: string, path: string, init: object): Promise<Answer>
   }
-  return async (verb, path, sent, { signal, idempotencyKey, passkeyAssertion, timeoutMs, retries }) => {
+  const call: Call = async (verb, path, sent, options) => {
+    const { signal, idempotencyKey, passkeyAssertion, timeoutMs, retries } = options
     const sending = {
       fetch: common.fetch ?? globalThis.fetch,
       timeoutMs: timeoutMs ?? common.timeoutMs ?? timeoutMsDefault,
@@ -35,6 +36,7 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
     }
     const file = sent.body instanceof Blob ? sent.body : null
     if (file !== null && file.type === '') throw new TypeError('The Blob must say its media type')
+    let url = ''
     const answer = await client.request(verb, path, {
       ...sent,
       ...(signal === undefined ? {} : { signal }),
@@ -44,11 +46,19 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
         ...(file === null ? {} : { 'Content-Type': file.type }),
       },
       ...(file === null ? {} : { bodySerializer: () => file }),
-      fetch: (request: Request) => send(request, sending),
+      fetch: (request: Request) => {
+        url = request.url
+        return send(request, sending)
+      },
     })
-    if (!answer.response.ok) throw new StrongroomError(answer.response, answer.error)
-    return answer
+    if (answer.response.ok) return answer
+    const error = new StrongroomError(answer.response, answer.error)
+    if (error.reason !== 'passkey_required' || passkeyAssertion !== undefined || !common.confirm) throw error
+    // How long the person takes is no time of the call.
+    const confirmed = await common.confirm({ method: verb.toUpperCase(), path: new URL(url).pathname })
+    return call(verb, path, sent, { ...options, passkeyAssertion: confirmed })
   }
+  return call
 }
 
 /** The answers of authenticators are ASCII. */

@@ -207,6 +207,45 @@ describe('an error', () => {
   })
 })
 
+describe('a call that a passkey must confirm', () => {
+  const required = refusal(403, {}, { reason: 'passkey_required' })
+  const assertion = { id: 'AQID', signature: 'MEUC' }
+
+  it('is signed by `confirm` and sent once more, for as long as the person takes', async () => {
+    steps = [required, json(200, { code: 'everyone' })]
+    const asked: object[] = []
+    const confirm = async (call: object) => {
+      asked.push(call)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return assertion
+    }
+    const strongroom = createStrongroom({ baseUrl, confirm, timeoutMs: 250 })
+    await strongroom.vault('treasury').governance.update({ threshold: 2 } as never)
+    expect(asked).toEqual([{ method: 'PUT', path: '/api/v1/vaults/treasury/governance' }])
+    const sent = requests.map(({ headers }) => headers['passkey-assertion'])
+    expect(sent).toEqual([undefined, Buffer.from(JSON.stringify(assertion)).toString('base64url')])
+  })
+
+  it('is refused where nobody signs, and when the signature is refused', async () => {
+    steps = [required]
+    const alone = createStrongroom({ baseUrl, retries: 0 })
+    expect((await failureOf(alone.vault('treasury').governance.update({} as never))).reason).toBe('passkey_required')
+    steps = [required, required]
+    const strongroom = createStrongroom({ baseUrl, confirm: async () => assertion })
+    expect((await failureOf(strongroom.vault('treasury').governance.update({} as never))).reason).toBe(
+      'passkey_required',
+    )
+    expect(requests).toHaveLength(3)
+  })
+
+  it('fails as `confirm` does', async () => {
+    steps = [required]
+    const declined = new Error('declined')
+    const strongroom = createStrongroom({ baseUrl, confirm: () => Promise.reject(declined) })
+    expect(await failureOf(strongroom.vault('treasury').governance.update({} as never))).toBe(declined)
+  })
+})
+
 describe('a file', () => {
   const head: Step = (_, response) =>
     response.writeHead(200, {

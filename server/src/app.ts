@@ -1,3 +1,4 @@
+import { callerOf } from './access/caller.ts'
 import type { Deps } from './deps.ts'
 import { governedOf } from './governed.ts'
 import type { App } from './http/endpoints.ts'
@@ -112,6 +113,9 @@ import { registerPages } from './pages/sign-in.ts'
 /** The composition root: every component and every module of the service, in one visible list. */
 export async function createApp(deps: Deps): Promise<App> {
   const app = await createServer(deps, components)
+  app.decorate('assertConfirmed', (trx, request, confirming) =>
+    assertConfirmed(trx, deps, { caller: callerOf(request), request, now: deps.clock(), ...confirming }),
+  )
   await registerOpenApi(app)
   healthRoutes(app, deps)
   const watch = createWatch(deps)
@@ -195,7 +199,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   networkRoutes,
   tokenRoutes,
   rateRoutes,
-  (app, deps) => vaultsRoutes(app, deps, assertConfirmed),
+  vaultsRoutes,
   ledgerRoutes,
   ledgerVerificationRoutes,
   balanceTimelineRoutes,

@@ -2,7 +2,14 @@ import { createStrongroom, type Strongroom, StrongroomError, type VaultClient } 
 import { sayRulesWait } from './rules-waiting.ts'
 
 /** The service that this page came from; the cookie of the session is sent along by the browser. */
-export const strongroom: Strongroom = createStrongroom({ baseUrl: window.location.origin, fetch: fetchOrSignIn })
+export const strongroom: Strongroom = createStrongroom({
+  baseUrl: window.location.origin,
+  fetch: fetchOrSignIn,
+  confirm: async (call) =>
+    (await import('./authenticator.ts')).signWithOwnPasskey(await strongroom.me.prepareConfirmation(call as Confirmed)),
+})
+
+type Confirmed = Parameters<Strongroom['me']['prepareConfirmation']>[0]
 
 const vaults = new Map<string, VaultClient>()
 

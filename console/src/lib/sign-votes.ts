@@ -1,64 +1,8 @@
-import type {
-  ApprovalRequest,
-  PasskeyAssertion,
-  PasskeyAttestation,
-  PasskeyCreationOptions,
-  PasskeyRequestOptions,
-  Payout,
-  SignedVote,
-  Transfer,
-  TransferOrder,
-  TransferPreview,
-} from '@strongroom/sdk'
+import type { ApprovalRequest, Payout, SignedVote, Transfer, TransferOrder, TransferPreview } from '@strongroom/sdk'
 import { strongroom } from './api.ts'
+import { signWithPasskey, toText } from './authenticator.ts'
 import { canonicalJson, sha256 } from './hashes.ts'
 import { t } from './language.ts'
-
-/** Whether this browser can use passkeys here: not on a page that came over plain http from another machine. */
-export const hasPasskeys = (): boolean => 'PublicKeyCredential' in window
-
-/** Has an authenticator make a passkey. @throws DOMException when the person declines or it has one already */
-export async function makePasskey(options: PasskeyCreationOptions): Promise<PasskeyAttestation> {
-  const { challenge, user, excludeCredentials, ...rest } = options
-  const made = (await navigator.credentials.create({
-    publicKey: {
-      ...rest,
-      challenge: toBytes(challenge),
-      user: { ...user, id: toBytes(user.id) },
-      excludeCredentials: excludeCredentials.map(toDescriptor),
-    },
-  })) as PublicKeyCredential
-  const response = made.response as AuthenticatorAttestationResponse
-  return {
-    id: toText(made.rawId),
-    clientDataJSON: toText(response.clientDataJSON),
-    attestationObject: toText(response.attestationObject),
-    transports: response.getTransports(),
-  }
-}
-
-/** Has one of the person's passkeys sign. @throws DOMException when the person declines */
-export async function signWithPasskey(options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
-  const { challenge, allowCredentials, ...rest } = options
-  const signed = (await navigator.credentials.get({
-    publicKey: { ...rest, challenge: toBytes(challenge), allowCredentials: allowCredentials.map(toDescriptor) },
-  })) as PublicKeyCredential
-  const response = signed.response as AuthenticatorAssertionResponse
-  return {
-    id: toText(signed.rawId),
-    clientDataJSON: toText(response.clientDataJSON),
-    authenticatorData: toText(response.authenticatorData),
-    signature: toText(response.signature),
-  }
-}
-
-/** A signature for exactly one request, by a passkey of the reader. */
-export async function confirmRequest(
-  method: 'DELETE' | 'POST' | 'PUT' | 'PATCH',
-  path: string,
-): Promise<PasskeyAssertion> {
-  return signWithPasskey(await strongroom.me.prepareConfirmation({ method, path: `/api/v1${path}` }))
-}
 
 type Vote = SignedVote['vote']
 type Binding = Pick<Vote, 'subject' | 'decision' | 'person'> & {
@@ -118,23 +62,4 @@ export async function signOrder(
   const { person, hash: payloadHash } = vote
   const signed = await signVote({ subject: 'transfer', decision: 'initiate', person, bound, payloadHash, isShown })
   return { ...order, signed: { transferId, expiresAt, rulesVersion, vote: signed } }
-}
-
-/** Whether the person closed the browser's window about the passkey, which is no fault. */
-export const isDeclined = (error: unknown): boolean => error instanceof DOMException && error.name === 'NotAllowedError'
-
-const toDescriptor = ({ id, transports }: PasskeyRequestOptions['allowCredentials'][number]) => ({
-  type: 'public-key' as const,
-  id: toBytes(id),
-  transports: transports as AuthenticatorTransport[],
-})
-
-function toBytes(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
-}
-
-function toText(bytes: ArrayBuffer): string {
-  const binary = String.fromCharCode(...new Uint8Array(bytes))
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

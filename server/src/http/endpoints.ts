@@ -16,6 +16,7 @@ import type { Deps } from '../deps.ts'
 import { type PageQuery, type Position, pageOf, toPage } from '../lib/cursor.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
+import { type Confirm, confirmationOf } from './confirmation.ts'
 import { type Answer, answerOnce, mutate, noContent, type Refusal, type Sent } from './mutate.ts'
 import { ErrorSchema, PageOf, Ref } from './schema.ts'
 
@@ -42,9 +43,9 @@ export type Input<S extends { access: AccessLevel }> = {
 } & Who<S['access']>
 
 type Who<Level extends AccessLevel> = Level extends 'member' | 'auditor' | 'administrator'
-  ? { member: Member }
+  ? { member: Member; confirm: Confirm }
   : Level extends 'caller' | 'platform'
-    ? { caller: Caller }
+    ? { caller: Caller; confirm: Confirm }
     : object
 
 /** What a handler may answer: one of the documented statuses with the body documented for it, or a refusal. */
@@ -82,11 +83,12 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
   const app = typed as unknown as FastifyInstance
 
   function inputOf<S extends Spec | ListSpec>({ access }: S, request: FastifyRequest): Input<S> {
+    const confirm = confirmationOf(request)
     const who = levelsOfVaults.includes(access)
-      ? { member: memberOf(request) }
+      ? { member: memberOf(request), confirm }
       : access === 'public'
         ? {}
-        : { caller: callerOf(request) }
+        : { caller: callerOf(request), confirm }
     const { params, query, body } = request
     return { params, query, body, now: deps.clock(), ...who } as Input<S>
   }
@@ -194,9 +196,6 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** The header in which a passkey confirms a request: the JSON of its answer in base64url. */
-export const confirmationHeader = 'Passkey-Assertion'
-
 export type RouteSpec = {
   operationId: string
   summary: string
@@ -212,8 +211,8 @@ export type RouteSpec = {
   bodyBytesMax?: number
   /** Schemas of the successful answers by status; null for an answer without a body. */
   answers: Record<number, TSchema | null>
-  /** A person who has passkeys must confirm it by one; its handler asks for that. */
-  confirmed?: true
+  /** A person who has passkeys, or anybody in a protected vault, must confirm it by one; its handler asks for that. */
+  confirmed?: true | 'where protected'
   /** Media types of files that a 200 may be instead of JSON. */
   files?: readonly string[]
   /**
@@ -246,10 +245,11 @@ export function route<const S extends RouteSpec>(
 ): { schema: Schema<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
   if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
-  if (spec.confirmed === true) declared.push('passkey_required')
+  if (spec.confirmed !== undefined) declared.push('passkey_required')
+  if (spec.confirmed === 'where protected' && !declared.includes('person_required')) declared.push('person_required')
   const errors = new Set([
     ...[400, 429, 500, 503],
-    ...(spec.confirmed === true ? [403] : []),
+    ...(spec.confirmed === undefined ? [] : [403]),
     ...(spec.errors ?? []).map((error) => (typeof error === 'string' ? reasons[error] : error)),
   ])
   if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)

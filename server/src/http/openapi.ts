@@ -3,7 +3,8 @@ import swagger from '@fastify/swagger'
 import type { AccessLevel } from '../access/caller.ts'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
-import { type App, confirmationHeader, route } from './endpoints.ts'
+import { confirmationHeader } from './confirmation.ts'
+import { type App, route } from './endpoints.ts'
 import { type ErrorExample, exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
 import { tags } from './tags.ts'
@@ -59,7 +60,7 @@ const confirmation: Parameter = {
   in: 'header',
   description:
     'The JSON of a `PasskeyAssertion` in base64url, by a passkey of yours for this request (`prepareConfirmation`). ' +
-    'Who has no passkey leaves it out.',
+    'Without it, a request that needs it is a 403 `passkey_required`.',
   schema: {
     type: 'string',
     minLength: 1,

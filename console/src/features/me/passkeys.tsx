@@ -2,9 +2,9 @@ import type { Passkey } from '@strongroom/sdk'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
+import { hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/authenticator.ts'
 import { errorsOfFields } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
-import { confirmRequest, hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/passkeys.ts'
 import { formatRecent, formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -22,7 +22,9 @@ export function Passkeys() {
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const remove = useMutation({
     mutationFn: async (id: string) => {
-      const passkeyAssertion = await confirmRequest('DELETE', `/users/me/passkeys/${id}`)
+      // It is always confirmed, so the service need not refuse it first.
+      const request = { method: 'DELETE' as const, path: `/api/v1/users/me/passkeys/${id}` }
+      const passkeyAssertion = await signWithPasskey(await strongroom.me.prepareConfirmation(request))
       await strongroom.me.removePasskey(id, { passkeyAssertion })
     },
     onSuccess: () => announce(t('The passkey is removed.')),

@@ -65,7 +65,7 @@ export function useSendOrder(code: string) {
 /** The order with the signature of its initiator, in a vault that asks for one. */
 async function signedOrder(body: TransferOrder, { order, vote }: TransferPreview): Promise<TransferOrder> {
   if (order === undefined || vote === undefined) return body
-  return (await import('../../lib/passkeys.ts')).signOrder(body, { order, vote })
+  return (await import('../../lib/sign-votes.ts')).signOrder(body, { order, vote })
 }
 
 function forgetWhatChanged(code: string): void {

@@ -1,7 +1,6 @@
-import type { StrongroomError, Vault } from '@strongroom/sdk'
+import type { Vault } from '@strongroom/sdk'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
-import { confirmRequest } from '../../lib/passkeys.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
@@ -13,15 +12,7 @@ export function Protection({ code, vault }: { code: string; vault: Vault }) {
   const write = useWrite({
     renews: ['vault', code],
     said: t('The vault is changed'),
-    write: async () => {
-      try {
-        return await vaultOf(code).protection.update({ protection })
-      } catch (error) {
-        if ((error as StrongroomError).reason !== 'passkey_required') throw error
-        const passkeyAssertion = await confirmRequest('PUT', `/vaults/${code}/protection`)
-        return vaultOf(code).protection.update({ protection }, { passkeyAssertion })
-      }
-    },
+    write: () => vaultOf(code).protection.update({ protection }),
   })
   return (
     <Card title={t('Signed orders and votes')}>

@@ -136,6 +136,7 @@ function eventResolutionRoute(api: Endpoints, deps: Deps, executors: Executors):
       params: VaultAndIdParams,
       errors: resolutionErrors,
       body: EventResolution,
+      confirmed: 'where protected',
       answers: { 202: WaitingAction },
     },
     async ({ member, params: { id }, body, now }, http) => {

@@ -84,6 +84,7 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
       errors: ['person_required', 'blocked_by_policy', 'no_policy_allows', 'quorum_unreachable', 'wrong_state'],
       params: VaultAndIdParams,
       body: HoldRelease,
+      confirmed: 'where protected',
       answers: { 200: Hold, 202: WaitingAction },
     },
     ({ member, params, body }, http) => {

@@ -7,6 +7,7 @@ import { Authenticator } from '../../../testing/authenticator.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createPolicy } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
+import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { printReport, verifySignatures } from '../../../verify-evidence.ts'
 import { verifyTransfers } from './compare-record.ts'
@@ -19,7 +20,9 @@ const base = () => `/vaults/${bench.vault.code}`
 
 beforeAll(async () => {
   bench = await createTransferBench()
-  for (const person of [bench.owner, bench.firstApprover, bench.secondApprover]) await addPasskey(person)
+  for (const person of [bench.owner, bench.firstApprover, bench.secondApprover])
+    keys.set(person, await addPasskey(person))
+  bench.vault.admin = confirming(bench.vault.admin, await addPasskey(bench.vault.admin))
   expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).body.protection).toBe('votes')
   const known = [bench.owner, bench.firstApprover, bench.secondApprover]
   const ids = known.map((person) => ({ id: keys.get(person)!.id.toString('base64url'), person: person.userId }))
@@ -34,14 +37,6 @@ afterEach(async () => {
   await bench.expectSoundLedger()
   expect((await verifyTransfers(bench.test.deps.db)).differences).toEqual([])
 })
-
-async function addPasskey(person: Person): Promise<void> {
-  const key = new Authenticator()
-  const { creation } = (await person.post('/users/me/passkeys/options', {})).body
-  const added = await person.post('/users/me/passkeys', { name: 'Phone', credential: key.create(creation) })
-  expect(added.status).toBe(201)
-  keys.set(person, key)
-}
 
 const orderOf = (amount: string, more: object = {}) => ({
   fromAddressId: address.id,
@@ -300,7 +295,7 @@ describe('the verification of evidence', () => {
 
 describe('the hand-over of a signed order', () => {
   it('leaves out the votes by keys that the wallet service does not know', async () => {
-    await addPasskey(bench.thirdApprover)
+    keys.set(bench.thirdApprover, await addPasskey(bench.thirdApprover))
     const id = await ordered('200')
     for (const person of [bench.firstApprover, bench.thirdApprover]) await approve(person, id)
     await bench.deliver()

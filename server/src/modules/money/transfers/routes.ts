@@ -255,6 +255,7 @@ function resolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void
       ...ofTransfer,
       errors: resolutionErrors,
       body: TransferResolution,
+      confirmed: 'where protected',
       answers: { 202: WaitingAction },
     },
     async ({ member, params: { id }, body, now }, http) => {

@@ -67,6 +67,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       errors: ['already_exists', 'limit_reached', 'quorum_unreachable'],
       params: VaultParams,
       body: CategoryCreation,
+      confirmed: 'where protected',
       answers: { 201: OperationCategory, 202: WaitingAction },
     },
     (trx, { body, ...by }) =>
@@ -115,6 +116,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       ],
       ...ofCategory,
       body: CategoryUpdate,
+      confirmed: 'where protected',
       answers: { 200: OperationCategory, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>
@@ -197,6 +199,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       errors: ['archived', 'limit_reached', 'quorum_unreachable'],
       ...ofCategory,
       body: CategoryApprovers,
+      confirmed: 'where protected',
       answers: { 200: OperationCategory, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>

@@ -45,6 +45,7 @@ export function memberRoutes(app: App, deps: Deps): void {
       access: 'administrator',
       errors: ['not_found', 'last_administrator', 'limit_reached', 'quorum_unreachable'],
       params: VaultMemberParams,
+      confirmed: 'where protected',
       answers: { 202: WaitingAction, 204: null },
     },
     (trx, { params, ...by }) =>

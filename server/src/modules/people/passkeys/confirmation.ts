@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { confirmationHeader } from '../../../http/endpoints.ts'
+import { type Confirming, confirmationHeader } from '../../../http/confirmation.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { assertSigned } from './actions.ts'
@@ -12,17 +12,16 @@ import { Assertion } from './schema.ts'
 const readAssertion = payloadReader(Assertion)
 
 /**
- * Demands of a person who has passkeys that one of them signed for exactly this request (the header `Passkey-Assertion`).
- * Whoever has none is not asked.
- * @throws 403 without a signature for this method and path by a passkey of the caller; 400 for a header that is not one
+ * Demands that a passkey of the caller signed exactly this request (the header `Passkey-Assertion`).
+ * @throws 403 without a signature for this method and path; 400 for a header that is not one
  */
 export async function assertConfirmed(
   trx: Trx,
   deps: Pick<Deps, 'sealer' | 'publicOrigin'>,
-  { caller, request, now }: { caller: Caller; request: FastifyRequest; now: Date },
+  { caller, request, now, unlessNone }: { caller: Caller; request: FastifyRequest; now: Date } & Confirming,
 ): Promise<void> {
   const assertion = readHeader(request)
-  if ((await listCredentials(trx, caller.userId)).length === 0) return
+  if (unlessNone === true && (await listCredentials(trx, caller.userId)).length === 0) return
   const path = request.url.split('?')[0]!
   const purpose = { for: 'confirm', userId: caller.userId, method: request.method, path } as const
   await assertSigned(trx, deps, { assertion, purpose }, now)

@@ -6,7 +6,6 @@ import { IdParams } from '../../../http/schema.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { getOwnProfile } from '../users/queries.ts'
 import { addPasskey, removePasskey } from './actions.ts'
-import { assertConfirmed } from './confirmation.ts'
 import { passkeyOptions, requestOptions } from './options.ts'
 import { toPasskey } from './present.ts'
 import { listCredentials, listPasskeys } from './queries.ts'
@@ -101,8 +100,8 @@ export function passkeyRoutes(app: App, deps: Deps): void {
       answers: { 204: null },
       errors: [404],
     },
-    async (trx, { caller, params, now }, { request }) => {
-      await assertConfirmed(trx, deps, { caller, request, now })
+    async (trx, { caller, params, now, confirm }) => {
+      await confirm(trx, { unlessNone: true })
       await removePasskey(trx, caller, params.id, now)
     },
   )

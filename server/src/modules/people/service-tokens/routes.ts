@@ -7,7 +7,6 @@ import { forbidden } from '../../../lib/errors.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
-import { assertConfirmed } from '../passkeys/confirmation.ts'
 import { createServiceToken, revokeServiceToken } from './actions.ts'
 import { addServiceKey, findService, listServiceKeys, revokeServiceKey } from './keys.ts'
 import { toServiceKey, toServiceToken } from './present.ts'
@@ -38,6 +37,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       ...ofVault,
       errors: ['limit_reached', 'quorum_unreachable'],
       body: CreateServiceToken,
+      confirmed: 'where protected',
       answers: { 201: ServiceToken, 202: WaitingServiceToken },
     },
     async (trx, { body, ...by }) => {
@@ -103,9 +103,9 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       body: AddServiceKey,
       answers: { 201: ServiceKey, 202: WaitingAction },
     },
-    async (trx, { params, body, ...by }, { request }) => {
+    async (trx, { params, body, ...by }) => {
       if (by.member.kind !== 'person') throw forbidden('person_required', 'A person registers the keys of services')
-      await assertConfirmed(trx, deps, { caller: by.member, request, now: by.now })
+      if (by.member.vault.protection === 'off') await by.confirm(trx, { unlessNone: true })
       return governed(trx, by, ['service_key_add', params.id, body], async () =>
         created(toServiceKey(await addServiceKey(trx, params.id, body, by))),
       )
@@ -121,6 +121,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       access: 'administrator',
       params: ServiceKeyParams,
       errors: ['limit_reached', 'quorum_unreachable'],
+      confirmed: 'where protected',
       answers: { 202: WaitingAction, 204: null },
     },
     (trx, { params: { id, keyId }, ...by }) =>

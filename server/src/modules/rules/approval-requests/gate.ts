@@ -2,11 +2,13 @@ import type { Static } from 'typebox'
 import { type Member, memberOf } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
+import { confirmationOf } from '../../../http/confirmation.ts'
 import type { Http } from '../../../http/endpoints.ts'
 import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { toVoteEvidence } from '../signatures/present.ts'
 import { listSignedVotes } from '../signatures/queries.ts'
+import { assertSteppedUp, steppedUpActions } from '../signatures/step-up.ts'
 import type { Executors, GatedAction } from '../votes/executor.ts'
 import { toApprovalRequest } from './present.ts'
 import { findRequest } from './queries.ts'
@@ -57,6 +59,9 @@ export function gateSteps<A extends Answer>(
   return prefetching((fetched) =>
     mutate(deps, request, reply, async (trx): Promise<A | Waits | Refusal> => {
       const now = deps.clock()
+      const isSteppedUp = steps.some((step) => steppedUpActions.includes(step.action))
+      if (isSteppedUp && member.vault.protection === 'votes')
+        await assertSteppedUp(trx, { caller: member, confirm: confirmationOf(request), isVotedOn: true })
       const outcome = await requestAction(trx, {
         member,
         action,

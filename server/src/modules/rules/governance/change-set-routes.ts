@@ -7,6 +7,7 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { readRequest } from '../approval-requests/gate.ts'
 import { WaitingAction } from '../approval-requests/schema.ts'
 import { prefetching } from '../approval-requests/steps.ts'
+import { assertSteppedUp } from '../signatures/step-up.ts'
 import type { Change } from './actions.ts'
 import type { Engine } from './apply.ts'
 import { cancelChangeSet, createChangeSet, rebaseChangeSet, submitChangeSet, updateChangeSet } from './change-sets.ts'
@@ -198,12 +199,15 @@ function decisions(app: App, engine: Engine): void {
         'at once (200). For its author; 409 unless it is a draft, and when the rules have changed since it was drafted.',
       ...ofChangeSet,
       errors: ['rules_changed', ...changeErrors],
+      confirmed: 'where protected',
       answers: { 200: ChangeSet, 202: WaitingAction },
     },
-    ({ member, params: { id }, now }, { request, reply }) =>
+    ({ member, params: { id }, now, confirm }, { request, reply }) =>
       prefetching((fetched) =>
         mutate(deps, request, reply, async (trx) => {
           const outcome = await submitChangeSet(trx, engine, id, { member, now, probed: null, fetched })
+          if (member.vault.protection === 'votes')
+            await assertSteppedUp(trx, { caller: member, confirm, isVotedOn: 'request' in outcome })
           if ('applied' in outcome) return ok(await readChangeSet(trx, member, id))
           return accepted({ request: await readRequest(trx, member, outcome.request, now) })
         }),

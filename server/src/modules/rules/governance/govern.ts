@@ -2,12 +2,14 @@ import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
 import type { Caller, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import type { Confirm } from '../../../http/confirmation.ts'
 import type { Answer } from '../../../http/mutate.ts'
 import { accepted } from '../../../http/mutate.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { readRequest } from '../approval-requests/gate.ts'
 import { joinVaultRole } from '../policies/vault-role.ts'
+import { assertSteppedUp } from '../signatures/step-up.ts'
 import type { Change } from './actions.ts'
 import { assertStillGovernable, type Engine, endOutdated } from './apply.ts'
 import { askForVotes, insertChangeSet } from './change-sets.ts'
@@ -20,7 +22,7 @@ import { lockRules, publishRules } from './versions.ts'
 
 export type Waits = { status: 202; body: { request: Awaited<ReturnType<typeof readRequest>> } }
 
-type Asked = { vaultId: string | null; caller: Caller; now: Date }
+type Asked = { vaultId: string | null; caller: Caller; confirm: Confirm; now: Date }
 
 /**
  * Runs the work of a direct endpoint that may change the rules, and publishes what it changed. In a vault with governance it
@@ -33,7 +35,7 @@ type Asked = { vaultId: string | null; caller: Caller; now: Date }
 export async function govern<A extends Answer>(
   trx: Trx,
   engine: Pick<Engine, 'deps'>,
-  { vaultId, caller, now }: Asked,
+  { vaultId, caller, confirm, now }: Asked,
   change: Change,
   work: () => Promise<A>,
 ): Promise<A | Waits> {
@@ -45,7 +47,10 @@ export async function govern<A extends Answer>(
   if ('refusal' in answer) return answer
   const after = await readRules(trx, vaultId)
   const isOpen = before.governance.threshold === 0
-  if (isOpen || canonicalJson(before) === canonicalJson(after) || mayChangeAlone(before, after)) {
+  const widensNothing = canonicalJson(before) === canonicalJson(after) || mayChangeAlone(before, after)
+  if (before.wallet.protection === 'votes' && !widensNothing)
+    await assertSteppedUp(trx, { caller, confirm, isVotedOn: !isOpen })
+  if (isOpen || widensNothing) {
     if (isOpen) await assertStillGovernable(trx, vaultId, before, after)
     const published = await publishRules(trx, vaultId, { actorId: caller.userId, now })
     await endOutdated(trx, vaultId, { number: published.number, exceptId: null, now })
@@ -102,14 +107,14 @@ export const governedIn =
   (deps: Engine['deps']) =>
   <A extends Answer>(
     trx: Trx,
-    { member, now }: { member: Member; now: Date },
+    { member, ...asked }: { member: Member; confirm: Confirm; now: Date },
     [action, targetId, payload]: [Change['action'], string | null, object],
     work: () => Promise<A>,
   ): Promise<A | Waits> =>
     govern(
       trx,
       { deps },
-      { vaultId: member.vault.id, caller: member, now },
+      { vaultId: member.vault.id, caller: member, ...asked },
       { action, targetId, payload: payload as Change['payload'] },
       work,
     )
@@ -119,14 +124,14 @@ export const governedBy =
   (deps: Engine['deps'], table: Parameters<typeof vaultOf>[1]) =>
   async <A extends Answer>(
     trx: Trx,
-    { caller, now }: { caller: Caller; now: Date },
+    { caller, ...asked }: { caller: Caller; confirm: Confirm; now: Date },
     [action, id, payload]: [Change['action'], string, object],
     work: () => Promise<A>,
   ): Promise<A | Waits> =>
     govern(
       trx,
       { deps },
-      { vaultId: await vaultOf(trx, table, id, caller.userId), caller, now },
+      { vaultId: await vaultOf(trx, table, id, caller.userId), caller, ...asked },
       { action, targetId: id, payload: payload as Change['payload'] },
       work,
     )

@@ -63,6 +63,7 @@ function settings(app: App, engine: Engine): void {
       ...ofAdministrator,
       errors: ['limit_reached', 'quorum_unreachable'],
       body: GovernanceUpdate,
+      confirmed: 'where protected',
       answers: { 200: Governance, 202: WaitingAction },
     },
     (trx, { body, ...by }) =>
@@ -152,6 +153,7 @@ function withheldTokens(app: App, { deps }: Engine): void {
       description: 'For administrators of the vault. It waits for votes (202) while the vault has governance.',
       ...ofChangeSet,
       errors: ['limit_reached', 'quorum_unreachable'],
+      confirmed: 'where protected',
       answers: { 202: WaitingAction, 204: null },
     },
     (trx, { params: { id }, ...by }) =>

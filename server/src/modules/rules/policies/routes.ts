@@ -75,6 +75,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       errors: ['not_found', 'already_exists', ...waiting],
       params: VaultParams,
       body: CreatePolicyGroup,
+      confirmed: 'where protected',
       answers: { 201: PolicyGroup, 202: WaitingAction },
     },
     (trx, { body, ...by }) =>
@@ -105,6 +106,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
       body: UpdatePolicyGroup,
+      confirmed: 'where protected',
       answers: { 200: PolicyGroup, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>
@@ -123,6 +125,7 @@ export function policyRoutes(app: App, deps: Deps): void {
         'policies or approves for a policy or a category, and while a rule of a policy names it.',
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', 'in_use', 'system_object', ...waiting],
+      confirmed: 'where protected',
       answers: { 202: WaitingAction, 204: null },
     },
     (trx, { params, ...by }) =>
@@ -142,6 +145,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
       body: AddMember,
+      confirmed: 'where protected',
       answers: { 201: PolicyGroupMembership, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>
@@ -161,6 +165,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', 'last_administrator', ...waiting],
       params: MemberParams,
+      confirmed: 'where protected',
       answers: { 202: WaitingAction, 204: null },
     },
     (trx, { params, ...by }) =>
@@ -181,6 +186,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
       body: CreatePolicy,
+      confirmed: 'where protected',
       answers: { 201: Policy, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>
@@ -243,6 +249,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
       body: UpdatePolicy,
+      confirmed: 'where protected',
       answers: { 200: Policy, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>
@@ -259,6 +266,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
       ...toChange,
       errors: ['administrator_required', 'caller_held', 'not_found', ...waiting],
+      confirmed: 'where protected',
       answers: { 202: WaitingAction, 204: null },
     },
     (trx, { params, ...by }) =>

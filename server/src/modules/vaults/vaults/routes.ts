@@ -1,6 +1,3 @@
-import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, mutate, ok } from '../../../http/mutate.ts'
@@ -34,14 +31,7 @@ import { addVariant, replaceStructure, updateVariant } from './write-structure.t
 const ofMember = { access: 'member', params: VaultParams } as const
 const ofAdministrator = { access: 'administrator', params: VaultParams } as const
 
-/** Demands of a caller with passkeys that one of them signed for this request; the people have it, whom vaults do not import. */
-export type Confirm = (
-  trx: Trx,
-  deps: Deps,
-  confirmed: { caller: Caller; request: FastifyRequest; now: Date },
-) => Promise<void>
-
-export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
+export function vaultsRoutes(app: App, deps: Deps): void {
   images(app, deps)
   const api = endpoints(app, deps, 'Vaults')
   const governed = governedIn(deps)
@@ -113,6 +103,7 @@ export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
         'wallet_service_silent',
       ],
       body: VaultUpdate,
+      confirmed: 'where protected',
       answers: { 200: Vault, 202: WaitingAction },
     },
     ({ body, ...by }, { request, reply }) =>
@@ -141,8 +132,8 @@ export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
       body: ProtectionUpdate,
       answers: { 200: Vault, 202: WaitingAction },
     },
-    async (trx, { body, ...by }, { request }) => {
-      await confirm(trx, deps, { caller: by.member, request, now: by.now })
+    async (trx, { body, ...by }) => {
+      if (by.member.vault.protection === 'off') await by.confirm(trx, { unlessNone: true })
       return governed(trx, by, ['protection_update', null, body], async () =>
         ok(toVault(await updateProtection(trx, body, by))),
       )
@@ -174,6 +165,7 @@ export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
       ...ofAdministrator,
       errors: ['limit_reached', 'quorum_unreachable', 'vault_is_locked'],
       body: RoutesReplacement,
+      confirmed: 'where protected',
       answers: { 200: Vault, 202: WaitingAction },
     },
     (trx, { body, ...by }) =>
@@ -194,6 +186,7 @@ export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
       errors: ['already_exists', 'limit_reached', 'quorum_unreachable', 'route_is_dynamic'],
       params: RouteParams,
       body: VariantInput,
+      confirmed: 'where protected',
       answers: { 201: Variant, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>
@@ -213,6 +206,7 @@ export function vaultsRoutes(app: App, deps: Deps, confirm: Confirm): void {
       params: VaultAndIdParams,
       errors: ['limit_reached', 'quorum_unreachable'],
       body: VariantUpdate,
+      confirmed: 'where protected',
       answers: { 200: Variant, 202: WaitingAction },
     },
     (trx, { params, body, ...by }) =>

@@ -1,0 +1,21 @@
+import type { Caller } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Confirm } from '../../../http/confirmation.ts'
+import { forbidden } from '../../../lib/errors.ts'
+import type { GatedAction } from '../votes/executor.ts'
+
+/** What only people may ask for, because it lets funds go on that somebody stopped. */
+export const steppedUpActions: readonly GatedAction[] = ['hold_release', 'transfer_resolve', 'event_resolve']
+
+/**
+ * In a protected vault, whoever asks for what may widen power shows a passkey for exactly that request: a session alone, which
+ * a mail can give, asks for nothing. A service has no passkey: what it asks for, people vote on with signatures.
+ * @throws 403 without the passkey; 403 for a service whose request would take effect without votes
+ */
+export async function assertSteppedUp(
+  trx: Trx,
+  { caller, confirm, isVotedOn }: { caller: Caller; confirm: Confirm; isVotedOn: boolean },
+): Promise<void> {
+  if (caller.kind === 'person') await confirm(trx)
+  else if (!isVotedOn) throw forbidden('person_required', 'In a protected vault, a service changes no rules by itself')
+}

@@ -1,0 +1,39 @@
+import { expect } from 'vitest'
+import type { Answer, Person } from './app.ts'
+import { Authenticator } from './authenticator.ts'
+
+/** A passkey of a person who had none. */
+export async function addPasskey(person: Person): Promise<Authenticator> {
+  const key = new Authenticator()
+  const { creation } = (await person.post('/users/me/passkeys/options', {})).body
+  const added = await person.post('/users/me/passkeys', { name: 'Phone', credential: key.create(creation) })
+  expect(added.status).toBe(201)
+  return key
+}
+
+export type Write = { method: 'post' | 'put' | 'patch' | 'delete'; url: string; body?: object }
+
+/** The header by which the passkey confirms exactly this request. */
+export async function confirmationOf(person: Person, key: Authenticator, { method, url }: Write) {
+  const asked = { method: method.toUpperCase(), path: `/api/v1${url}` }
+  const { status, body } = await person.post('/users/me/passkeys/confirmation', asked)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return { 'passkey-assertion': Buffer.from(JSON.stringify(key.get(body))).toString('base64url') }
+}
+
+/** Sends a request that the passkey confirms. */
+export async function confirmed(person: Person, key: Authenticator, write: Write): Promise<Answer> {
+  return person[write.method](write.url, write.body, await confirmationOf(person, key, write))
+}
+
+/** The person as the SDK acts for them: what the service wants confirmed is confirmed, and sent again. */
+export function confirming(person: Person, key: Authenticator): Person {
+  const write =
+    (method: Write['method']): Person['post'] =>
+    async (url, body, headers = {}) => {
+      const answer = await person[method](url, body, headers)
+      if (answer.body?.reason !== 'passkey_required') return answer
+      return person[method](url, body, { ...headers, ...(await confirmationOf(person, key, { method, url })) })
+    }
+  return { ...person, post: write('post'), put: write('put'), patch: write('patch'), delete: write('delete') }
+}
