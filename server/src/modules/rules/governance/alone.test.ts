@@ -1,10 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
-import { createRandom } from '../../../testing/random.ts'
-import { decideFrom } from '../policies/decide.ts'
-import type { Decision, Facts, PolicySnapshot } from '../policies/decision.ts'
+import { outcomesOf, type Pick, picker, randomPolicy, strictness } from '../../../testing/rules-model.ts'
 import { readRules } from './document.ts'
 import type { RulesDocument } from './document-schema.ts'
 
@@ -18,6 +17,7 @@ let robot: Person
 let asked = 0
 
 const sequences = Number(process.env.GOVERNANCE_RUNS ?? 50)
+const firstSeed = Number(process.env.GOVERNANCE_SEED ?? 1)
 const callsMax = 6
 
 beforeAll(async () => {
@@ -35,36 +35,6 @@ beforeAll(async () => {
   expect((await bench.govern()).status).toBe(200)
 })
 afterAll(() => bench.close())
-
-type Pick = ReturnType<typeof picker>
-
-function picker(seed: number) {
-  const random = createRandom(seed)
-  return <Item>(items: readonly Item[]): Item => items[random.below(items.length)]!
-}
-
-function randomPolicy(pick: Pick, groupIds: string[]) {
-  const effect = pick(['allow', 'block', 'requireApproval'] as const)
-  const approvalThreshold = effect === 'block' ? 0 : effect === 'requireApproval' ? pick([1, 2]) : pick([0, 0, 1])
-  const selectors = [
-    { selectorType: 'amount', value: { op: pick(['lte', 'gt']), value: pick(['1', '10', '100']) } },
-    { selectorType: 'token', value: pick([['ETH'], ['ETH', 'USDT']]) },
-    { selectorType: 'initiatorGroup', value: [pick(groupIds)] },
-  ]
-  const rule = { conditionType: pick(['require', 'any', 'exclude']), selectors: [pick(selectors)] }
-  return {
-    actionType: pick(['transfer', 'transfer', 'create_address']),
-    effect,
-    approvalThreshold,
-    adminBypass: pick([true, false]),
-    enabled: pick([true, true, false]),
-    rules: pick([
-      [],
-      [{ ...rule, selectors: [selectors[2]!] }],
-      [{ ...rule, selectors: [pick(selectors.slice(0, 2))] }],
-    ]),
-  }
-}
 
 /** What the administrators agreed on before, written as the owner of the database. */
 async function reset(pick: Pick, groupIds: string[]): Promise<void> {
@@ -152,60 +122,9 @@ const calls: Call[] = [
   },
 ]
 
-const amounts = ['0.5', '5', '50', '500']
-const actionTypes = ['transfer', 'create_address'] as const
-
-/** What the rules decide for every member about some orders. */
-function outcomesOf(rules: RulesDocument): Map<string, Decision> {
-  const everyone = rules.groups.find(({ code }) => code === 'everyone')!.id
-  const outcomes = new Map<string, Decision>()
-  const members = new Set(rules.groups.flatMap((group) => group.members))
-  for (const userId of members) {
-    const groups = rules.groups.filter((group) => group.members.includes(userId))
-    const initiatorGroupIds = [...groups.map(({ id }) => id), everyone]
-    const isAdmin = groups.some(({ code }) => code === 'administrators')
-    for (const actionType of actionTypes) {
-      const candidates = rules.policies
-        .filter((one) => one.enabled && one.actionType === actionType && initiatorGroupIds.includes(one.groupId))
-        .map((one): PolicySnapshot => {
-          const approvers = one.approvers.map(({ threshold, ...who }) =>
-            threshold === null ? who : { ...who, threshold },
-          )
-          return {
-            ...one,
-            approvers,
-            rules: one.rules.map((rule) => ({
-              ...rule,
-              id: '',
-              createdAt: '',
-              selectors: rule.selectors.map((selector) => ({ ...selector, id: '' })),
-            })),
-          }
-        })
-      for (const code of ['ETH', 'USDT', null]) {
-        for (const amount of amounts) {
-          const token = code === null ? {} : { token: { id: code, code }, amount }
-          const facts: Facts = { now: new Date(0), initiatorId: userId, initiatorGroupIds, ...token }
-          outcomes.set(`${userId} ${actionType} ${code} ${amount}`, decideFrom(candidates, facts, { isAdmin }))
-        }
-      }
-    }
-  }
-  return outcomes
-}
-
-/** Block, deny, approval by more votes, approval, allow: higher is stricter. */
-function strictness(decision: Decision | undefined): number {
-  if (decision === undefined) return 2_000
-  if (decision.effect === 'block') return 3_000
-  if (decision.effect === 'deny') return 2_000
-  const asked = decision.requirements.filter(({ bypassed }) => !bypassed).map(({ threshold }) => threshold)
-  return decision.effect === 'allow' ? 0 : Math.max(0, ...asked)
-}
-
 it(`T74 nothing that one administrator does widens what anybody may do, in ${sequences} sequences`, async () => {
   let tightened = 0
-  for (let seed = 1; seed <= sequences; seed += 1) {
+  for (let seed = firstSeed; seed < firstSeed + sequences; seed += 1) {
     const pick = picker(seed)
     const { db } = bench.test.deps
     const ids = (rules: RulesDocument) => ({
@@ -222,6 +141,7 @@ it(`T74 nothing that one administrator does widens what anybody may do, in ${seq
       log.push(`${calls.indexOf(which)}: ${answer.status} ${JSON.stringify(answer.body)}`.slice(0, 300))
       expect(answer.status, log.join('\n')).toBeLessThan(500)
       const after = await readRules(db, bench.vault.id)
+      if (isDeepStrictEqual(after, before)) continue
       const now = outcomesOf(after)
       for (const [question, decision] of now) {
         const was = strictness(outcomes.get(question))
