@@ -52,6 +52,7 @@ def signed_by(key, vote):
         said = json.loads(client)
         challenge = base64.urlsafe_b64encode(sha256(message)).rstrip(b"=").decode()
         if (said.get("type"), said.get("challenge")) != ("webauthn.get", challenge) or said.get("origin") not in key["origins"]: return False
+        if said.get("crossOrigin", False) is not False: return False
         if len(authenticator) < 37 or authenticator[:32] != sha256(key["rpId"].encode()) or authenticator[32] & 5 != 5: return False
         message = authenticator + sha256(client)
     return openssl(decode(key["publicKey"]), message, decode(vote["signature"]))

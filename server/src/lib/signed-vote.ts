@@ -58,9 +58,15 @@ function isAssertionOf(
 ): boolean {
   if (authenticatorData === undefined || clientDataJSON === undefined) return false
   const clientData = bytes(clientDataJSON)
-  const { type, challenge, origin } = JSON.parse(clientData.toString('utf8')) as Record<string, unknown>
+  const {
+    type,
+    challenge,
+    origin,
+    crossOrigin = false,
+  } = JSON.parse(clientData.toString('utf8')) as Record<string, unknown>
   if (type !== 'webauthn.get' || challenge !== hashOfVote(vote).toString('base64url')) return false
-  if (typeof origin !== 'string' || !origins.includes(origin)) return false
+  // A page of another origin around ours chooses what people see beside it.
+  if (typeof origin !== 'string' || !origins.includes(origin) || crossOrigin !== false) return false
   const data = bytes(authenticatorData)
   if (data.length < authenticatorDataBytesMin || !data.subarray(0, 32).equals(sha256(rpId))) return false
   if ((data[32]! & isPresentAndVerified) !== isPresentAndVerified) return false

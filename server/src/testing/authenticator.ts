@@ -2,7 +2,14 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { hashOfVote, type SignedVote, type Vote } from '../lib/signed-vote.ts'
 import type { Assertion, Attestation, CreationOptions, RequestOptions } from '../modules/people/passkeys/schema.ts'
 
-type Flags = { isVerified?: boolean; isSynced?: boolean; origin?: string; rpId?: string; count?: number }
+type Flags = {
+  isVerified?: boolean
+  isSynced?: boolean
+  origin?: string
+  crossOrigin?: boolean
+  rpId?: string
+  count?: number
+}
 type Algorithm = 'ES256' | 'EdDSA'
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest()
@@ -71,8 +78,8 @@ export class Authenticator {
     return { vote, keyId, ...answer }
   }
 
-  private clientData(type: string, challenge: string, { origin = this.origin }: Flags): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }))
+  private clientData(type: string, challenge: string, { origin = this.origin, crossOrigin = false }: Flags): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }))
   }
 
   private head(rpId: string, more: number, { isVerified = true, isSynced = false, ...flags }: Flags): Buffer {

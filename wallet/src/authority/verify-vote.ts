@@ -22,7 +22,7 @@ export function isSignedBy(key: AuthorityKey, signed: SignedVote): boolean {
   return assertion !== null && isSignature(publicKey, assertion, signature)
 }
 
-/** The bytes that the authenticator signed, or null when the page, the challenge, the RP ID or a flag is not the expected. */
+/** The bytes that the authenticator signed, or null when the page, its frame, the challenge, the RP ID or a flag is not the expected. */
 function readAssertion(
   { rpId, origins }: Extract<AuthorityKey, { kind: 'passkey' }>,
   { authenticatorData, clientDataJSON }: SignedVote,
@@ -34,6 +34,8 @@ function readAssertion(
   const data = parseObject(client)
   if (data === null || data.type !== 'webauthn.get' || data.challenge !== challenge) return null
   if (typeof data.origin !== 'string' || !origins.includes(data.origin)) return null
+  // A page of another origin around ours chooses what people see beside it.
+  if ((data.crossOrigin ?? false) !== false) return null
   if (!authenticator.subarray(0, 32).equals(sha256(rpId))) return null
   const flags = authenticator[32]!
   if ((flags & flagUserPresent) === 0 || (flags & flagUserVerified) === 0) return null

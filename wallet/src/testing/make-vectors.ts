@@ -237,6 +237,7 @@ const ofSignatures: Fault[] = [
       })),
   ],
   ['another origin', 'SIGNATURE_INVALID', (base) => asserted(base, { origin: 'https://vault.example.com' })],
+  ['a page in the frame of another', 'SIGNATURE_INVALID', (base) => asserted(base, { crossOrigin: true })],
   ['another RP ID', 'SIGNATURE_INVALID', (base) => asserted(base, { rpId: 'example.org' })],
   ['another type', 'SIGNATURE_INVALID', (base) => asserted(base, { type: 'webauthn.create' })],
   ['nobody present', 'SIGNATURE_INVALID', (base) => asserted(base, { flags: 0x04 })],

@@ -80,7 +80,14 @@ function ed25519(seed: string) {
 type Vote = SignedVote['vote']
 
 /** What a hostile page or authenticator would do differently. */
-export type Assertion = Partial<{ type: string; challenge: string; origin: string; rpId: string; flags: number }>
+export type Assertion = Partial<{
+  type: string
+  challenge: string
+  origin: string
+  crossOrigin: unknown
+  rpId: string
+  flags: number
+}>
 
 export function signVote(
   key: TestKey,
@@ -97,7 +104,7 @@ export function signVote(
       type: assertion.type ?? 'webauthn.get',
       challenge: assertion.challenge ?? sha256(message).toString('base64url'),
       origin: assertion.origin ?? key.entry.origins[0],
-      crossOrigin: false,
+      crossOrigin: assertion.crossOrigin ?? false,
     }),
   )
   const flags = Buffer.from([assertion.flags ?? 0x05, 0, 0, 0, 1])

@@ -109,6 +109,7 @@ describe('an order in a protected vault', () => {
       { ...rest, vote: { ...vote, signature: signedOf(await previewed('40')).vote.signature } },
       { ...rest, vote: key.vote(preview.vote, { isVerified: false }) },
       { ...rest, vote: key.vote(preview.vote, { origin: 'https://elsewhere.example.org' }) },
+      { ...rest, vote: key.vote(preview.vote, { crossOrigin: true }) },
       { ...rest, vote: key.vote(preview.vote, { rpId: 'elsewhere.example.org' }) },
     ]
     for (const signed of refused) {
