@@ -17,9 +17,15 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 of a text in UTF-8, in hexadecimal digits. The browser has it on pages that came by HTTPS or from localhost. */
 export async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(await digest(new TextEncoder().encode(text)))
 }
+
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}
+
+const hexOf = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+const bytesOf = (hex: string) => Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16))
 
 export function canHash(): boolean {
   return globalThis.crypto?.subtle !== undefined
@@ -34,10 +40,54 @@ export type Seal = {
   records: { id: string; hash: string }[]
   sealedAt: string
   hash: string
+  /** null or absent: a seal from before seals were signed. */
+  root?: string | null
+  keyId?: string | null
+  publicKey?: string | null
+  signature?: string | null
 }
 
 /** The hash that a seal must have: it binds the seal before it and every record of its own. */
-export function hashOfSeal(chain: string, { sequence, previousHash, records, sealedAt }: Omit<Seal, 'hash'>) {
-  const held = records.map(({ id, hash }) => ({ id, hash }))
-  return sha256(canonicalJson({ chain, sequence, previousHash, records: held, sealedAt }))
+export async function hashOfSeal(chain: string, seal: Omit<Seal, 'hash'>): Promise<string> {
+  const { sequence, previousHash, sealedAt, keyId } = seal
+  const records = seal.records.map(({ id, hash }) => ({ id, hash }))
+  const head = { chain, sequence, previousHash, sealedAt }
+  if (!isSigned(seal)) return sha256(canonicalJson({ ...head, records }))
+  const root = await rootOf(records)
+  return sha256(canonicalJson({ ...head, keyId, log: 'audit', root, size: records.length }))
+}
+
+const isSigned = ({ root }: Omit<Seal, 'hash'>): boolean => root !== null && root !== undefined
+
+/** The root of the Merkle tree of RFC 6962 over the records, each of which is a leaf (docs/audit.md). */
+async function rootOf(records: Seal['records']): Promise<string> {
+  const leaf = (text: string) => digest(Uint8Array.of(0, ...new TextEncoder().encode(text)))
+  let row = await Promise.all(records.map((record) => leaf(canonicalJson(record))))
+  if (row.length === 0) return sha256('')
+  while (row.length > 1) {
+    const pairs = row.flatMap((left, index) => (index % 2 === 0 ? [[left, row[index + 1]] as const] : []))
+    row = await Promise.all(
+      pairs.map(([left, right]) => (right === undefined ? left : digest(Uint8Array.of(1, ...left, ...right)))),
+    )
+  }
+  return hexOf(row[0]!)
+}
+
+/**
+ * Whether the key that a seal names has signed it. null: this cannot be said, because the seal is an old one, or the browser
+ * has no Ed25519.
+ */
+export async function isSealSigned(seal: Seal): Promise<boolean | null> {
+  const { publicKey, keyId, signature, hash } = seal
+  if (!isSigned(seal)) return null
+  const raw = bytesOf(publicKey ?? '')
+  if (hexOf(await digest(raw)).slice(0, 32) !== keyId) return false
+  try {
+    const key = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
+    const text = new TextEncoder().encode(`strongroom-seal-1:${hash}`)
+    return await crypto.subtle.verify('Ed25519', key, bytesOf(signature ?? ''), text)
+  } catch (error) {
+    if ((error as Error).name === 'NotSupportedError') return null
+    return false
+  }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type ChainSeal, type LogRecord, verifyLog, verifyPage } from './chain.ts'
 
@@ -23,6 +23,37 @@ function genuine(): { seals: ChainSeal[]; records: LogRecord[] } {
     return seal
   })
   return { seals: seals.reverse(), records: records.reverse() }
+}
+
+const keys = generateKeyPairSync('ed25519')
+const publicKey = keys.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
+const keyId = createHash('sha256').update(publicKey).digest('hex').slice(0, 32)
+
+/** The root of at most two records, as docs/audit.md describes it. */
+function rootOf(records: ChainSeal['records']): Buffer {
+  const [left, right] = records.map(({ id, hash }) =>
+    createHash('sha256').update(`\0{"hash":"${hash}","id":"${id}"}`).digest(),
+  )
+  return right === undefined ? left! : createHash('sha256').update('\x01').update(left!).update(right).digest()
+}
+
+/** The same log with seals that are signed from the second one on. */
+function signed(): Log {
+  const log = genuine()
+  const [third, second] = log.seals
+  signSeal(second!)
+  third!.previousHash = second!.hash
+  signSeal(third!)
+  return log
+}
+
+function signSeal(seal: ChainSeal): void {
+  const root = rootOf(seal.records).toString('hex')
+  const { chain, previousHash, sealedAt, sequence } = seal
+  const size = seal.records.length
+  seal.hash = hashOf(JSON.stringify({ chain, keyId, log: 'audit', previousHash, root, sealedAt, sequence, size }))
+  const signature = sign(null, Buffer.from(`strongroom-seal-1:${seal.hash}`), keys.privateKey).toString('hex')
+  Object.assign(seal, { root, keyId, publicKey: publicKey.toString('hex'), signature })
 }
 
 async function* each<Item>(items: Item[]) {
@@ -79,6 +110,35 @@ describe('a log', () => {
     ],
   ])('%s is noticed', async (_what, tamper, expected) => {
     const log = genuine()
+    tamper(log)
+    const { faults } = await verifyLog(each(log.seals), each(log.records), () => {})
+    expect(faults.map((fault) => `${fault.kind} ${'id' in fault ? fault.id : fault.sequence}`)).toEqual(expected)
+  })
+
+  it('T77 holds when its seals are signed roots', async () => {
+    const { seals, records } = signed()
+    const found = await verifyLog(each(seals), each(records), () => {})
+    expect(found).toMatchObject({ seals: 3, records: 5, faults: [], newestSeal: { sequence: 3, keyId } })
+  })
+
+  it.each<[string, (log: Log) => void, string[]]>([
+    [
+      'another root',
+      ({ seals }) => (seals[1]!.records[0]!.id = 'x'),
+      ['seal_hash 2', 'record_not_sealed c', 'record_missing x'],
+    ],
+    ['another signature', ({ seals }) => (seals[0]!.signature = '0'.repeat(128)), ['seal_signature 3']],
+    ['another key', ({ seals }) => (seals[0]!.publicKey = 'f'.repeat(64)), ['seal_signature 3']],
+    [
+      'a seal that is not signed any more',
+      ({ seals }) => {
+        Object.assign(seals[0]!, { root: null, keyId: null, publicKey: null, signature: null })
+        reseal(seals[0]!)
+      },
+      ['seal_signature 3'],
+    ],
+  ])('T77 %s of a signed seal is noticed', async (_what, tamper, expected) => {
+    const log = signed()
     tamper(log)
     const { faults } = await verifyLog(each(log.seals), each(log.records), () => {})
     expect(faults.map((fault) => `${fault.kind} ${'id' in fault ? fault.id : fault.sequence}`)).toEqual(expected)

@@ -1,4 +1,4 @@
-import { hashOfSeal, noHash, type Seal, sha256 } from '../../lib/hashes.ts'
+import { hashOfSeal, isSealSigned, noHash, type Seal, sha256 } from '../../lib/hashes.ts'
 
 export type ChainSeal = Seal & { chain: string }
 export type LogRecord = {
@@ -15,7 +15,7 @@ export type LogRecord = {
 
 /** What does not hold: which record or seal, and why. */
 export type Fault =
-  | { kind: 'seal_hash' | 'seal_link' | 'seal_number'; sequence: number }
+  | { kind: 'seal_hash' | 'seal_signature' | 'seal_link' | 'seal_number'; sequence: number }
   | {
       kind: 'record_hash' | 'record_fields' | 'record_not_sealed' | 'record_missing'
       id: string
@@ -39,15 +39,19 @@ function parsed(content: string): Record<string, unknown> {
   }
 }
 
-/** A seal by itself: its hash binds the one before it and its records. */
+/** A seal by itself: its hash binds the one before it and its records, and its key signs the hash. */
 export async function faultOfSeal(seal: ChainSeal): Promise<Fault | null> {
-  return (await hashOfSeal(seal.chain, seal)) === seal.hash ? null : { kind: 'seal_hash', sequence: seal.sequence }
+  const { sequence } = seal
+  if ((await hashOfSeal(seal.chain, seal)) !== seal.hash) return { kind: 'seal_hash', sequence }
+  return (await isSealSigned(seal)) === false ? { kind: 'seal_signature', sequence } : null
 }
 
 /** Whether two seals that were read one after the other, newest first, follow each other. */
 export function faultOfLink(newer: ChainSeal, older: ChainSeal): Fault | null {
   if (older.sequence !== newer.sequence - 1) return { kind: 'seal_number', sequence: newer.sequence - 1 }
-  return newer.previousHash === older.hash ? null : { kind: 'seal_link', sequence: newer.sequence }
+  if (newer.previousHash !== older.hash) return { kind: 'seal_link', sequence: newer.sequence }
+  const isSigned = ({ root = null }: ChainSeal) => root !== null
+  return isSigned(older) && !isSigned(newer) ? { kind: 'seal_signature', sequence: newer.sequence } : null
 }
 
 /** Whether the oldest seal of a log is the first of its chain. */

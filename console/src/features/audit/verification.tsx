@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
-import { type Fault, type Progress, verifyLog, verifyPage } from './chain.ts'
+import { type ChainSeal, type Fault, type Progress, verifyLog, verifyPage } from './chain.ts'
 import { allRecords, allSeals, type Log, sealOf } from './queries.ts'
 import type { ShownRecord } from './record-table.tsx'
 
@@ -109,9 +109,7 @@ function Result({ progress, whole }: { progress: Progress; whole: boolean }) {
         )}
       </p>
       {faults.length > 0 && <Faults faults={faults} />}
-      {newestSeal !== null && whole && (
-        <Head hash={newestSeal.hash} sequence={newestSeal.sequence} at={newestSeal.sealedAt} />
-      )}
+      {newestSeal !== null && whole && <Head seal={newestSeal} />}
     </>
   )
 }
@@ -137,6 +135,7 @@ function faultWords(fault: Fault): string {
   const { sequence } = fault
   const words: Record<Fault['kind'], () => string> = {
     seal_hash: () => t('Seal {sequence} does not have its hash.', { sequence }),
+    seal_signature: () => t('Seal {sequence} is not signed by the key that it names.', { sequence }),
     seal_link: () => t('Seal {sequence} does not follow the one before it.', { sequence }),
     seal_number: () => t('Seal {sequence} is missing.', { sequence }),
     record_hash: () => t('The content of a record does not have its hash:'),
@@ -148,7 +147,7 @@ function faultWords(fault: Fault): string {
 }
 
 /** The hash that stands for everything before it, to be compared with one that was noted down elsewhere. */
-function Head({ hash, sequence, at }: { hash: string; sequence: number; at: string }) {
+function Head({ seal: { hash, sequence, sealedAt, keyId = null } }: { seal: ChainSeal }) {
   const [noted, setNoted] = useState('')
   const isWhole = /^[0-9a-f]{64}$/.test(noted.trim().toLowerCase())
   const isSame = noted.trim().toLowerCase() === hash
@@ -163,7 +162,8 @@ function Head({ hash, sequence, at }: { hash: string; sequence: number; at: stri
               <CopyButton text={hash} label={t('Copy the head')} />
             </span>,
           ],
-          [t('Seal'), `${sequence} · ${formatTime(at)}`],
+          [t('Seal'), `${sequence} · ${formatTime(sealedAt)}`],
+          [t('Signed by the key'), keyId],
         ]}
       />
       <p className="my-3 text-quiet">

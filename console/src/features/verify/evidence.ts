@@ -1,4 +1,4 @@
-import { canonicalJson, hashOfSeal, type Seal, sha256 } from '../../lib/hashes.ts'
+import { canonicalJson, hashOfSeal, isSealSigned, type Seal, sha256 } from '../../lib/hashes.ts'
 
 /** What is checked of an evidence file, in this order. */
 export const checkNames = [
@@ -160,8 +160,11 @@ async function quorumFaults({ transfer }: Evidence, contents: Content[]): Promis
 
 async function sealFaults({ seals, transfer }: Evidence): Promise<string[] | null> {
   if (seals.length === 0) return null
-  const hashes = await Promise.all(seals.map((seal) => hashOfSeal(transfer.vaultId, seal)))
-  return seals.flatMap(({ hash, sequence }, index) => (hash === hashes[index] ? [] : [`#${sequence}`]))
+  const faults = seals.map(async (seal) => {
+    const isSound = seal.hash === (await hashOfSeal(transfer.vaultId, seal)) && (await isSealSigned(seal)) !== false
+    return isSound ? [] : [`#${seal.sequence}`]
+  })
+  return (await Promise.all(faults)).flat()
 }
 
 /** Each record is in the seal that it names. Open for records of the last seconds, which no seal holds yet. */
