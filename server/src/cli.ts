@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { describeSettings } from './config.ts'
 import { describeFailure } from './describe-failure.ts'
+import type { VerifyFlags } from './verify-commands.ts'
 import type { Flags } from './wallet-conformance/command.ts'
 
 /** Like diff: 0 all is well, 1 a verification found something, 2 the command could not do its work. */
@@ -86,24 +87,37 @@ program
     (await openCommands()).switchGovernanceOff(vault, reason),
   )
 
-program
-  .command('ledger')
-  .description('the books')
-  .command('verify')
-  .option('--json', 'print the result as JSON')
-  .description('recompute the whole ledger; exits 1 on a difference')
-  .action(async (options: { json?: true }) => (await openCommands()).reportLedger(options.json === true))
+/** Options of the verifiers that compare with witnesses. */
+const verifier = (command: Command) =>
+  command
+    .option('--json', 'print the result as JSON')
+    .option('--head <files...>', 'heads that a witness keeps: its file, mail or JSON, or what "heads" printed')
+    .option('--key <ids...>', 'keys that may have signed, besides SEAL_KEYS and the one of STRONGROOM_SECRET_KEY')
 
-program
-  .command('audit')
-  .description('the record')
-  .command('verify')
-  .option('--json', 'print the result as JSON')
+const ledger = program.command('ledger').description('the books')
+
+verifier(ledger.command('verify'))
+  .description('recompute the whole ledger and its seals; exits 1 on a difference')
+  .action(async (flags: VerifyFlags) => (await openVerifiers()).reportLedger(flags))
+
+ledger
+  .command('heads')
+  .description('print the newest seal of each vault; keep it somewhere else')
+  .action(async () => (await openVerifiers()).printHeads('ledger'))
+
+const auditCommand = program.command('audit').description('the record')
+
+verifier(auditCommand.command('verify'))
   .description(
     'recompute the audit record and compare transfers, requests and votes with it; exits 1 when something was changed. ' +
       'Note the seals it prints somewhere else',
   )
-  .action(async (options: { json?: true }) => (await openCommands()).reportAudit(options.json === true))
+  .action(async (flags: VerifyFlags) => (await openVerifiers()).reportAudit(flags))
+
+auditCommand
+  .command('heads')
+  .description('print the newest seal of each chain; keep it somewhere else')
+  .action(async () => (await openVerifiers()).printHeads('audit'))
 
 program
   .command('state')
@@ -236,6 +250,10 @@ try {
 /** Help, the list of settings and a mistyped command need no database, whose libraries take most of the start. */
 function openCommands() {
   return import('./database-commands.ts')
+}
+
+function openVerifiers() {
+  return import('./verify-commands.ts')
 }
 
 function openPolicies() {

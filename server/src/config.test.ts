@@ -105,6 +105,41 @@ describe('settings', () => {
     }
   })
 
+  it('T77 witnesses are files, mailboxes and safe URLs, and what is posted to them is signed', () => {
+    const WITNESS_SECRET = randomBytes(24).toString('base64')
+    const WITNESSES = 'file:/mnt/heads, mailto:auditor@example.org, https://witness.example.org/heads'
+    const on = { ...production, WITNESSES, WITNESS_SECRET }
+    expect(readConfig(production)).toMatchObject({ witnesses: { targets: [], everyHours: 1 }, sealKeys: [] })
+    expect(readConfig(on).witnesses).toEqual({
+      targets: [
+        { kind: 'file', target: 'file:/mnt/heads', path: '/mnt/heads' },
+        { kind: 'mailto', target: 'mailto:auditor@example.org', address: 'auditor@example.org' },
+        { kind: 'https', target: 'https://witness.example.org/heads', url: 'https://witness.example.org/heads' },
+      ],
+      secrets: [WITNESS_SECRET],
+      everyHours: 1,
+    })
+    expect(readConfig({ ...production, SEAL_KEYS: 'a'.repeat(32) }).sealKeys).toEqual(['a'.repeat(32)])
+    for (const env of [
+      { WITNESSES: 'heads.txt' },
+      { WITNESSES: 'file://server/heads' },
+      { WITNESSES: 'file:/mnt/folder/' },
+      { WITNESSES: 'mailto:a@example.org?cc=b@example.org' },
+      { WITNESSES: 'http://witness.example.org', WITNESS_SECRET },
+      { WITNESSES: 'https://user:pass@witness.example.org', WITNESS_SECRET },
+      { WITNESSES: 'https://witness.example.org' },
+      { WITNESS_SECRET },
+      { WITNESSES, WITNESS_SECRET: production.WALLET_WEBHOOK_SECRET },
+      { WITNESSES, WITNESS_SECRET: 'short' },
+      { WITNESS_EVERY_HOURS: '0' },
+      { SEAL_KEYS: 'x' },
+    ]) {
+      const faults = faultsOf({ ...production, ...env })
+      expect(faults.length, JSON.stringify(env)).toBeGreaterThan(0)
+      for (const fault of faults) expect(fault).toMatch(/^(WITNESS|SEAL_KEYS)/)
+    }
+  })
+
   it('T73 screening is off, or on with a secret of its own over a safe connection', () => {
     const [SCREENING_SECRET, other] = [randomBytes(24).toString('base64'), randomBytes(24).toString('base64')]
     const on = { ...production, SCREENING_URL: 'https://screen.example.org/v1', SCREENING_SECRET }
@@ -253,6 +288,7 @@ describe('settings', () => {
       'SMTP_URL',
       'WALLET_WEBHOOK_SECRET',
       'SCREENING_SECRET',
+      'WITNESS_SECRET',
       'METRICS_TOKEN',
     ])
   })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { readWitnesses, type WitnessSettings } from './config-witnesses.ts'
 import { isAddressOrNetwork } from './lib/ip-ranges.ts'
 import { metricsTokenLengthMin, proxyHopsMax } from './lib/limits.ts'
 import { isLoopback } from './lib/loopback.ts'
@@ -35,6 +36,10 @@ export type Config = {
   rateJumpFactorHundredths: number
   /** Who screens deposits and transfers; null: nobody. Several secrets during a rotation. */
   screening: { url: string; secrets: string[] } | null
+  /** Who keeps the heads of the chains of seals, and how often they are handed over. */
+  witnesses: WitnessSettings
+  /** Ids of keys that may have signed seals besides the one of this node. */
+  sealKeys: string[]
   approvalTtlHours: number
   /** How often each vault is compared with the chain. */
   reconcileEveryHours: number
@@ -125,6 +130,7 @@ export function readConfig(env: Environment = process.env): Config {
     ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
     rateJumpFactorHundredths,
     screening: readScreening(reader, webhookSecrets),
+    ...readWitnesses(reader),
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     reconcileEveryHours: integer('RECONCILE_EVERY_HOURS', 6, 1, 24),
     stuckAfterMinutes: integer('STUCK_AFTER_MINUTES', 30, 1, 10_080),
@@ -141,7 +147,7 @@ export function readConfig(env: Environment = process.env): Config {
   return config
 }
 
-type Reader = ReturnType<typeof createReader>
+export type Reader = ReturnType<typeof createReader>
 
 /** Reads settings one by one and gathers what is wrong with them. */
 function createReader(env: Environment, faults: string[]) {
@@ -318,10 +324,11 @@ function weakensTls(url: URL): boolean {
   )
 }
 
-/** The settings of a command that works beside a server: where the data is, the public URL, and which wallets it may ask. */
+/** The settings of a command that works beside a server: where the data is, the public URL, which wallets it may ask, and which
+ * keys sign. */
 export type CommandConfig = Pick<
   Config,
-  'databaseUrl' | 'dataDir' | 'publicUrl' | 'port' | 'walletAllowedHosts' | 'demo'
+  'databaseUrl' | 'dataDir' | 'publicUrl' | 'port' | 'walletAllowedHosts' | 'demo' | 'secretKey' | 'sealKeys'
 >
 
 /**
@@ -329,7 +336,15 @@ export type CommandConfig = Pick<
  * @throws ConfigError
  */
 export function readCommandConfig(env: Environment = process.env): CommandConfig {
-  const names = ['DATABASE_URL', 'DATA_DIR', 'PUBLIC_URL', 'PORT', 'WALLET_ALLOWED_HOSTS']
+  const names = [
+    'DATABASE_URL',
+    'DATA_DIR',
+    'PUBLIC_URL',
+    'PORT',
+    'WALLET_ALLOWED_HOSTS',
+    'SEAL_KEYS',
+    'STRONGROOM_SECRET_KEY',
+  ]
   return readConfig({ DEMO: 'true', ...Object.fromEntries(names.map((name) => [name, env[name]])) })
 }
 

@@ -9,22 +9,18 @@ import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postg
 import { judge } from './jobs/watch/checks.ts'
 import { readSamples } from './jobs/watch/samples.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
-import { verifyLedger } from './modules/money/ledger/verify.ts'
-import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
-import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
+import { createSealKey } from './lib/seal-key.ts'
 import { removePasskeysOf } from './modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
-import { verifyAudit } from './modules/record/audit/verify.ts'
-import { verifyRequests } from './modules/rules/approval-requests/compare-record.ts'
 import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { findRunningOrigin } from './running-service.ts'
 import { rotateKey } from './seal-again.ts'
 import { verifyState } from './verify-state.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
-const foundDifference = 1
+export const foundDifference = 1
 
 export function migrateDatabase(): Promise<void> {
   return withDatabaseUrl({ mayCreate: true }, async (url) => {
@@ -103,11 +99,11 @@ export async function rotateSecrets(previousFile: string | undefined): Promise<v
     print(
       `Sealed ${outcome.resealed} secrets under the new key. Start the nodes with it, and destroy the previous one.`,
     )
+    const previousKey = createSealKey(keys.previous).keyId
+    print(
+      `Seals until now are signed by the key ${previousKey}: add it to SEAL_KEYS, or the verifiers do not trust them.`,
+    )
   })
-}
-
-export function reportLedger(asJson: boolean): Promise<void> {
-  return withDatabase((db) => printLedger(db, asJson))
 }
 
 export function reportHealth(asJson: boolean): Promise<void> {
@@ -127,10 +123,6 @@ export function reportHealth(asJson: boolean): Promise<void> {
   })
 }
 
-export function reportAudit(asJson: boolean): Promise<void> {
-  return withDatabase((db) => printAudit(db, asJson))
-}
-
 export function reportState(asJson: boolean): Promise<void> {
   return withDatabase(async (db) => {
     const report = await verifyState(db)
@@ -145,53 +137,13 @@ export function reportState(asJson: boolean): Promise<void> {
   })
 }
 
-async function printLedger(db: Db, asJson: boolean): Promise<void> {
-  const report = await verifyLedger(db)
-  const { differences, checked } = report
-  if (differences.length > 0) process.exitCode = foundDifference
-  if (asJson) return print(JSON.stringify(report, null, 2))
-  for (const { kind, vaultId, detail } of differences) print(`vault ${vaultId}: ${kind}: ${detail}`)
-  const counts = Object.entries(checked).map(([noun, count]) => `${count} ${noun}`)
-  print(
-    `Checked ${counts.join(', ')}: ${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
-  )
-}
-
-async function printAudit(db: Db, asJson: boolean): Promise<void> {
-  const chains = await verifyAudit(db)
-  const transfers = await verifyTransfers(db)
-  const payouts = await verifyPayouts(db)
-  const requests = await verifyRequests(db)
-  const differences = [...transfers.differences, ...payouts.differences, ...requests.differences]
-  const faults = chains.filter(({ fault }) => fault !== null)
-  if (faults.length + differences.length > 0) process.exitCode = foundDifference
-  const checked = { transfers: transfers.checked, payouts: payouts.checked, approvalRequests: requests.checked }
-  if (asJson) return print(JSON.stringify({ chains, checked, differences }, null, 2))
-  for (const { chain, head, sealedRecords, unsealedRecords, fault } of chains) {
-    const headText = head === null ? 'no seal yet' : `seal ${head.sequence} ${head.hash}`
-    print(`${chain}: ${sealedRecords} records sealed, ${unsealedRecords} not yet sealed, ${headText}`)
-    if (fault !== null) print(`${chain}: FIRST FAULT: ${fault.kind}: ${fault.detail}`)
-  }
-  for (const { vaultId, targetType, targetId, detail } of differences) {
-    print(`${vaultId}: NOT AS RECORDED: ${targetType} ${targetId}: ${detail}`)
-  }
-  print(
-    `Checked ${chains.length} chains: ${faults.length === 0 ? 'nothing was changed' : `${faults.length} with a fault`}.`,
-  )
-  print(
-    `Compared ${checked.transfers} transfers, ${checked.payouts} payouts and ${checked.approvalRequests} approval requests ` +
-      'with the record: ' +
-      `${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
-  )
-}
-
 async function makeSignInLink(db: Db, email: string): Promise<string> {
   const { publicUrl, port, dataDir } = readCommandConfig()
   const origin = publicUrl ?? (await findRunningOrigin(dataDir)) ?? `http://localhost:${port}`
   return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin: () => origin }, email, new Date()))
 }
 
-async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
+export async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
   await withDatabaseUrl({ mayCreate: false }, async (url) => {
     const { db, pool } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
     try {
@@ -221,6 +173,6 @@ async function withDatabaseUrl(
   }
 }
 
-function print(line: string): void {
+export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }

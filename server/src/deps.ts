@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { ChangeSignal } from './db/change-signal.ts'
 import type { Db } from './db/client.ts'
 import type { SlowReads } from './db/slow-reads.ts'
+import type { SealKey } from './lib/seal-key.ts'
 import type { Sealer } from './lib/secrets.ts'
 
 /** What the composition root passes to every module. */
@@ -12,6 +13,8 @@ export type Deps = {
   slowReads: SlowReads
   changeSignal: ChangeSignal
   sealer: Sealer
+  /** Signs the seals of the record and of the ledger. */
+  sealKey: SealKey
   log: Logger
   clock: () => Date
   /** Connections of the pool of this node: in use, idle, and how many requests wait for one. */

@@ -3,6 +3,7 @@ import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { openDatabase } from './db/client.ts'
 import { openApiText } from './http/openapi.ts'
+import { createSealKey } from './lib/seal-key.ts'
 import { createSealer } from './lib/secrets.ts'
 
 /** The OpenAPI document of this version as text. Connects to nothing: the pool opens no connection until it is used. */
@@ -15,6 +16,7 @@ export async function describeApi(): Promise<string> {
     changeSignal: { watch: () => () => {}, close: async () => {} },
     slowReads: { db, inTurn: (_, read) => read(db) },
     sealer: createSealer('never used to seal anything'),
+    sealKey: createSealKey('never used to sign anything'),
     log: pino({ level: 'silent' }),
     clock: () => new Date(),
     connections: () => ({ used: 0, idle: 0, waiting: 0 }),

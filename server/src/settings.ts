@@ -79,6 +79,24 @@ export const settings: Setting[] = [
     fallback: '',
     isSecret: true,
   },
+  {
+    name: 'WITNESSES',
+    about:
+      'who keeps the heads of the chains of seals, separated by commas: file:/path, mailto:auditor@example.org, https://…',
+    fallback: '',
+  },
+  { name: 'WITNESS_EVERY_HOURS', about: 'hours between two heads, 1 to 168; a mailbox gets one a day', fallback: '1' },
+  {
+    name: 'WITNESS_SECRET',
+    about: 'signs what is posted to https:// of WITNESSES: at least 24 random bytes, several separated by commas',
+    fallback: '',
+    isSecret: true,
+  },
+  {
+    name: 'SEAL_KEYS',
+    about: 'ids of keys that signed seals before a rotation of STRONGROOM_SECRET_KEY, separated by commas',
+    fallback: '',
+  },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
   {
     name: 'RECONCILE_EVERY_HOURS',

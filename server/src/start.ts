@@ -22,6 +22,7 @@ import {
   slowReadWaitMilliseconds,
   slowStatementMilliseconds,
 } from './lib/limits.ts'
+import { createSealKey } from './lib/seal-key.ts'
 import { createSealer, newSecret } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { forgetOrigin, recordOrigin } from './running-service.ts'
@@ -115,13 +116,15 @@ export async function openDeps(
   const { db, pool } = openDatabase({ url: databaseUrl, onError })
   const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
   const changeSignal = createChangeSignal({ url: databaseUrl, db, log })
-  const sealer = createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir)))
+  const secretKey = config.secretKey ?? (await demoSecretKey(config.dataDir))
+  const sealer = createSealer(secretKey)
   const deps: Deps = {
     config,
     db,
     slowReads,
     changeSignal,
     sealer,
+    sealKey: createSealKey(secretKey),
     log,
     clock,
     connections: () => connectionsOf(pool),

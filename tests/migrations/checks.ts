@@ -208,6 +208,22 @@ export const checksAfter: Record<string, Check[]> = {
     },
   ],
   '0049-backtests': [insertApprover('group', null), insertApprover('user', 'policy_approvers_threshold_of_group')],
+  '0060-sealed-ledger': [
+    { query: 'select count(*)::int as waiting from ledger_unsealed', finds: [{ waiting: 8 }] },
+    { query: 'select format, root from audit_seals', finds: [{ format: 1, root: null }] },
+    insertAuditSeal('1', null),
+    insertAuditSeal('2', 'audit_seals_signed'),
+    insertAuditSeal('default', 'null value in column "format" of relation "audit_seals" violates not-null constraint'),
+  ],
+}
+
+/** A seal without a signature, of this format. */
+function insertAuditSeal(format: string, refusedBy: string | null): Check {
+  return {
+    statement: `insert into audit_seals (chain, sequence, format, previous_hash, record_ids, record_hashes, hash, sealed_at)
+      values ('v1', 9, ${format}, '', '{}', '{}', '', now())`,
+    refusedBy,
+  }
 }
 
 /** An approver of this kind with a threshold of their own. */

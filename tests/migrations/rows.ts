@@ -895,6 +895,27 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0060-sealed-ledger': [
+    [
+      'ledger_seals',
+      [
+        {
+          chain: 'v1',
+          sequence: 1,
+          format: 2,
+          previous_hash: Buffer.alloc(32),
+          record_ids: ['1'],
+          record_hashes: [Buffer.alloc(32, 1)],
+          root: Buffer.alloc(32, 2),
+          hash: Buffer.alloc(32, 3),
+          public_key: Buffer.alloc(32, 4),
+          signature: Buffer.alloc(64, 5),
+          sealed_at: at,
+        },
+      ],
+    ],
+    ['witnesses', [{ target: 'file:/mnt/witness/heads', due_at: at, next_attempt_at: at }]],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -40,6 +40,8 @@ const allowed: Record<string, string> = {
   'money/ledger/listStatement': 'of an account that findAccount has found in scope',
   'money/ledger/postEntries': 'of accounts of an operation that its writer was allowed',
   'money/ledger/verifyLedger': 'the verifier acts for nobody',
+  'money/ledger/verifyLedgerSeals': 'as verifyLedger',
+  'money/ledger/readSealedEntries': 'for the verifier and the task that seals, which act for nobody',
   'money/transfers/getEvidence': 'of a transfer that was found visible',
   'money/transfers/lockAccounts': 'for delivery, which acts for nobody',
   'operations/assignments/moveToFront': 'for the writer of an operation that was found in scope',

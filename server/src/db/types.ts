@@ -203,12 +203,16 @@ export interface AuditRecords {
 
 export interface AuditSeals {
   chain: string;
+  format: number;
   hash: Buffer;
   previous_hash: Buffer;
+  public_key: Buffer | null;
   record_hashes: ArrayType<Buffer>;
   record_ids: string[];
+  root: Buffer | null;
   sealed_at: Timestamp;
   sequence: Int8;
+  signature: Buffer | null;
 }
 
 export interface BacktestChanges {
@@ -549,6 +553,26 @@ export interface LedgerEntries {
   operation_id: string;
   sequence: Generated<Int8>;
   token_id: string;
+  vault_id: string;
+}
+
+export interface LedgerSeals {
+  chain: string;
+  format: number;
+  hash: Buffer;
+  previous_hash: Buffer;
+  public_key: Buffer;
+  record_hashes: ArrayType<Buffer>;
+  record_ids: string[];
+  root: Buffer;
+  sealed_at: Timestamp;
+  sequence: Int8;
+  signature: Buffer;
+}
+
+export interface LedgerUnsealed {
+  created_at: Timestamp;
+  sequence: Int8;
   vault_id: string;
 }
 
@@ -1105,6 +1129,14 @@ export interface WithheldTokens {
   vault_id: string;
 }
 
+export interface Witnesses {
+  attempts: Generated<number>;
+  delivered_at: Timestamp | null;
+  due_at: Timestamp;
+  next_attempt_at: Timestamp;
+  target: string;
+}
+
 export interface DB {
   address_grants: AddressGrants;
   address_group_grants: AddressGroupGrants;
@@ -1148,6 +1180,8 @@ export interface DB {
   known_devices: KnownDevices;
   ledger_accounts: LedgerAccounts;
   ledger_entries: LedgerEntries;
+  ledger_seals: LedgerSeals;
+  ledger_unsealed: LedgerUnsealed;
   ledger_verifications: LedgerVerifications;
   magic_links: MagicLinks;
   networks: Networks;
@@ -1189,4 +1223,5 @@ export interface DB {
   vaults: Vaults;
   wallet_events: WalletEvents;
   withheld_tokens: WithheldTokens;
+  witnesses: Witnesses;
 }

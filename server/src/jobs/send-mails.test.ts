@@ -1,53 +1,16 @@
 import { readdir, stat } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { SMTPServer } from 'smtp-server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMailer } from '../mail/transport.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
-import { createOutbox, linkIn, parseMail, type ReceivedMail } from '../testing/outbox.ts'
+import { createOutbox, linkIn } from '../testing/outbox.ts'
+import { type SmtpServer, startSmtpServer } from '../testing/smtp-server.ts'
 import { insertVault } from '../testing/vault-fixture.ts'
-
-type SmtpServer = {
-  url: string
-  mails: (ReceivedMail & { recipients: string[] })[]
-  /** The codes with which the next mails are refused. */
-  refusals: number[]
-  close(): Promise<void>
-}
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
-
-async function startSmtpServer(): Promise<SmtpServer> {
-  const mails: SmtpServer['mails'] = []
-  const refusals: number[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, session, done) {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => {
-        const refusal = refusals.shift()
-        if (refusal !== undefined) return done(Object.assign(new Error('not now'), { responseCode: refusal }))
-        const recipients = session.envelope.rcptTo.map((recipient) => recipient.address)
-        mails.push({ ...parseMail(Buffer.concat(chunks).toString('utf8')), recipients })
-        done()
-      })
-    },
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const { port } = server.server.address() as AddressInfo
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    mails,
-    refusals,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  }
-}
 
 async function startWithSmtp(): Promise<{ test: TestApp; smtp: SmtpServer }> {
   const smtp = await startSmtpServer()

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { governedOf } from '../governed.ts'
 import { runDueBacktests } from '../modules/money/backtests/run.ts'
+import { sealLedgerEntries } from '../modules/money/ledger/seal.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
 import { runDueReconciliations } from '../modules/money/reconciliations/run.ts'
 import { runDueScreenings } from '../modules/money/screening/run.ts'
@@ -14,6 +15,7 @@ import { runDueExports } from '../modules/reports/exports/run.ts'
 import { expireRequests } from '../modules/rules/approval-requests/vote.ts'
 import { applyDueChangeSets } from '../modules/rules/governance/due.ts'
 import { deleteExpiredRows } from './housekeeping.ts'
+import { sendHeads } from './send-heads.ts'
 import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
 
@@ -45,6 +47,8 @@ function tasksOf(deps: Deps): Task[] {
       run: () => applyDueChangeSets({ deps, governed: governedOf(deps) }),
     },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
+    { name: 'seal-ledger', everyMilliseconds: 2_000, run: (signal) => sealLedgerEntries(deps, signal) },
+    { name: 'send-heads', everyMilliseconds: 10_000, run: (signal) => sendHeads(deps, signal) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },
     { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },

@@ -219,7 +219,12 @@ export const databaseProbeMilliseconds = 2_500
 export const databaseAnswerMarginMilliseconds = 2_000
 
 /** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
-export const auditSealRecordsMax = 1_000
+export const sealedPerBatch = 1_000
+/** A witness that is handed the heads: how long it may take, and when it is tried again. A mailbox is not filled every hour. */
+export const witnessCallTimeoutMilliseconds = 10_000
+export const witnessLeaseMilliseconds = 120_000
+export const witnessBackoff = { firstMilliseconds: 10_000, longestMilliseconds: 3_600_000 }
+export const witnessMailHoursMin = 24
 /** Seals of a page of them. */
 export const auditSealsPageMax = 20
 export const auditVerifyPageSealsMax = 20

@@ -98,6 +98,26 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
   })
 }
 
+type Heads = { origin: string; at: Date; count: number; block: string }
+
+/** For whoever keeps the heads of the chains of seals; nobody needs to read it while all is well. */
+export function headsMessage({ origin, at, count, block }: Heads): Message {
+  return layOut({
+    subject: `Heads of the records of ${origin}`,
+    lines: [
+      `These are the heads of the ${count} chains of seals of ${origin}, at ${formatMinute(at)}.`,
+      [
+        'Keep this mail: whoever cuts the record or the ledger short, or computes either anew, cannot bring these heads back.',
+        'Save it as a file, and "strongroom audit verify --head FILE" and "strongroom ledger verify --head FILE" compare.',
+      ],
+      block,
+    ],
+    button: 'Open Strongroom',
+    link: origin,
+    closing: 'You get this mail because WITNESSES names this mailbox.',
+  })
+}
+
 type Invitation = { link: string; vaultName: string; inviter: string }
 
 export function invitationMessage({ link, vaultName, inviter }: Invitation): Message {

@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { expect } from 'vitest'
+import { sealLedgerEntries } from '../modules/money/ledger/seal.ts'
 import { verifyLedger } from '../modules/money/ledger/verify.ts'
+import { verifyLedgerSeals } from '../modules/money/ledger/verify-seals.ts'
 import { deliverDueTransfers } from '../modules/money/transfers/deliver.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress } from './fake-wallet.ts'
@@ -102,6 +104,8 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     },
     async deliver(connect) {
       test.clock.advance(61_000)
+      // What happens later must not touch what is sealed by then.
+      await sealLedgerEntries(test.deps)
       // A full round means that there may be more.
       while ((await deliverDueTransfers(test.deps, connect)) === fullRound);
     },
@@ -125,6 +129,9 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     async expectSoundLedger() {
       const { differences } = await verifyLedger(test.deps.db)
       expect(differences).toEqual([])
+      await sealLedgerEntries(test.deps)
+      const chains = await verifyLedgerSeals(test.deps.db, { trusted: new Set([test.deps.sealKey.keyId]) })
+      expect(chains.map(({ fault }) => fault)).toEqual(chains.map(() => null))
     },
     async close() {
       await databaseOwner.end()

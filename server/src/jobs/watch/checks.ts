@@ -123,6 +123,25 @@ export const checks: Check[] = [
     advice: 'A node must run. See "seal-audit" in its log, and run "strongroom audit verify".',
   },
   {
+    alert: 'StrongroomLedgerUnsealed',
+    gauge: 'strongroom_ledger_unsealed_oldest_seconds',
+    red: { above: 120 },
+    minutes: 2,
+    severity: 'critical',
+    title: 'Entries of the ledger are sealed',
+    advice: 'A node must run. See "seal-ledger" in its log, and run "strongroom ledger verify".',
+  },
+  {
+    alert: 'StrongroomWitnessLate',
+    gauge: 'strongroom_witnesses_due_oldest_seconds',
+    red: { above: 3_600 },
+    minutes: 0,
+    severity: 'warning',
+    title: 'Witnesses keep the heads',
+    advice:
+      'See "witness" in the log: a file that cannot be written, a mailbox or a URL of WITNESSES that does not answer.',
+  },
+  {
     alert: 'StrongroomMailsWaiting',
     gauge: 'strongroom_mails_oldest_seconds',
     red: { above: 900 },

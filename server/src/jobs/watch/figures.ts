@@ -14,6 +14,9 @@ export type Figures = {
   screenings: Waiting
   walletEvents: (Waiting & { outcome: string })[]
   unsealedRecords: Waiting
+  unsealedEntries: Waiting
+  /** Witnesses that should have got the heads. */
+  witnesses: Waiting
   mails: Waiting
   exports: Waiting
   /** Vaults that should have been compared with the chain. */
@@ -60,6 +63,12 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
       now,
       sql`
       select created_at as at from audit_records where seal_sequence is null`,
+    ),
+    unsealedEntries: await readWaiting(db, now, sql`select created_at as at from ledger_unsealed`),
+    witnesses: await readWaiting(
+      db,
+      now,
+      sql`select due_at as at from witnesses where due_at <= ${now} order by due_at`,
     ),
     mails: await readWaiting(
       db,

@@ -116,6 +116,7 @@ describe('what an operator watches', () => {
       'StrongroomEventsQuarantined',
       'StrongroomEventsUnmatched',
       'StrongroomAuditUnsealed',
+      'StrongroomLedgerUnsealed',
       'StrongroomMailsWaiting',
       'StrongroomRateOld',
     ])

@@ -92,6 +92,10 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
     left join running d on d.n = i.n and d.delta < 0
     left join running c on c.n = i.n and c.delta > 0
     order by i.n
+    returning vault_id, sequence
+    ),
+    unsealed as (
+      insert into ledger_unsealed (vault_id, sequence, created_at) select vault_id, sequence, ${now} from entries
     )
     select vault_id as "vaultId", token_id as "tokenId", address_id as "addressId", balance::text as available,
       exposure::text as exposure

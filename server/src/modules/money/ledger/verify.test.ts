@@ -1,7 +1,5 @@
-import { Kysely, PostgresDialect } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Db } from '../../../db/client.ts'
-import type { DB } from '../../../db/types.ts'
+import { databaseOf } from '../../../testing/one-transaction.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyLedger } from './verify.ts'
@@ -209,17 +207,3 @@ const dropConstraints = `do $$ declare c record; begin
   loop execute format('alter table %s drop constraint %I', c.tbl, c.conname); end loop;
   drop index ledger_entries_once;
 end $$`
-
-/** A database that is one open transaction: the verifier's own begin and commit must not end it. */
-function databaseOf(query: TransferBench['sql']): Db {
-  const client = {
-    async query(text: string, values: unknown[]) {
-      const isControl = /^(start transaction|begin|commit|rollback)/i.test(text)
-      const rows = isControl ? [] : await query(text, values)
-      return { command: 'SELECT', rowCount: rows.length, rows }
-    },
-    release() {},
-  }
-  const pool = { connect: async () => client, end: async () => {} }
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: pool as never }) })
-}

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Closed, described, Id, Nullable, RawAmount, Ref, Timestamp } from '../../../http/schema.ts'
+import { signedSeal } from '../../record/seals/schema.ts'
 import { VoteEvidence } from '../../rules/signatures/schema.ts'
 import { Transfer } from './schema.ts'
 
@@ -85,6 +86,7 @@ export const TransferEvidence = Closed(
             'The records that the seal covers, with their hashes.',
           ),
           sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
+          ...signedSeal,
           hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
         }),
       ),

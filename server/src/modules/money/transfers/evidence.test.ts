@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { isSignedByKey } from '../../../lib/seal-key.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealAuditRecords } from '../../record/audit/seal.ts'
+import { rootOfLeaves } from '../../record/seals/content.ts'
 
 let bench: TransferBench
 let id: string
@@ -61,9 +63,14 @@ it('T27 holds together offline: order, votes, entries, records and seals', async
   for (const vote of votes) expect(vote.details.payloadHash).toBe(body.payloadHash)
 
   for (const seal of body.seals) {
-    const { sequence, previousHash, sealedAt } = seal
-    const chain = body.transfer.vaultId
-    expect(hashOf(sorted({ chain, sequence, previousHash, records: seal.records, sealedAt }))).toBe(seal.hash)
+    const { sequence, previousHash, sealedAt, keyId, records } = seal
+    const leaves = records.map(({ id, hash }: { id: string; hash: string }) => ({ id, hash: Buffer.from(hash, 'hex') }))
+    const root = rootOfLeaves(leaves).toString('hex')
+    expect(root).toBe(seal.root)
+    const head = { chain: body.transfer.vaultId, sequence, previousHash, sealedAt }
+    expect(hashOf(sorted({ ...head, keyId, log: 'audit', root, size: records.length }))).toBe(seal.hash)
+    const text = `strongroom-seal-1:${seal.hash}`
+    expect(isSignedByKey(Buffer.from(seal.publicKey, 'hex'), text, Buffer.from(seal.signature, 'hex'))).toBe(true)
   }
   const sealed = new Set(
     body.seals.flatMap((seal: { records: { hash: string }[] }) => seal.records.map(({ hash }) => hash)),

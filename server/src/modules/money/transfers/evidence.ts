@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db } from '../../../db/client.ts'
+import { toSeal } from '../../record/seals/present.ts'
+import type { SealRow } from '../../record/seals/queries.ts'
 import { toVoteEvidence } from '../../rules/signatures/present.ts'
 import { listSignedVotes } from '../../rules/signatures/queries.ts'
 import type { TransferEvidence } from './evidence-schema.ts'
@@ -38,14 +40,8 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
   const sequences = [
     ...new Set(auditRecords.flatMap(({ seal_sequence }) => (seal_sequence === null ? [] : [seal_sequence]))),
   ]
-  const { rows: seals } = await sql<{
-    sequence: string
-    previous_hash: Buffer
-    hash: Buffer
-    sealed_at: Date
-    records: { id: string; hash: string }[]
-  }>`
-    select s.sequence, s.previous_hash, s.hash, s.sealed_at, (
+  const { rows: seals } = await sql<Omit<SealRow, 'chain'> & { records: { id: string; hash: string }[] }>`
+    select s.*, (
       select json_agg(json_build_object('id', i.id, 'hash', encode(r.hash, 'hex')) order by i.n)
       from unnest(s.record_ids) with ordinality as i(id, n)
       left join audit_records r on r.chain = s.chain and r.id = i.id) as records
@@ -66,12 +62,6 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
       hash: record.hash.toString('hex'),
       sealSequence: record.seal_sequence === null ? null : Number(record.seal_sequence),
     })),
-    seals: seals.map((seal) => ({
-      sequence: Number(seal.sequence),
-      previousHash: seal.previous_hash.toString('hex'),
-      records: seal.records,
-      sealedAt: seal.sealed_at.toISOString(),
-      hash: seal.hash.toString('hex'),
-    })),
+    seals: seals.map(({ records, ...seal }) => ({ ...toSeal(seal), records })),
   }
 }

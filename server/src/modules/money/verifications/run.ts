@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Deps } from '../../../deps.ts'
 import { exportHeartbeatMilliseconds } from '../../../lib/limits.ts'
 import { verifyLedger } from '../ledger/verify.ts'
+import { verifyLedgerSeals } from '../ledger/verify-seals.ts'
 import { type VerificationRow, verificationJobs } from './queries.ts'
 
 /** Makes the verifications that wait, one after the other, until none waits or `signal` aborts. */
@@ -14,7 +15,7 @@ export async function runDueVerifications(deps: Deps, signal: AbortSignal): Prom
 }
 
 async function runVerification(deps: Deps, taken: VerificationRow, signal: AbortSignal): Promise<void> {
-  const { db, clock, log, slowReads } = deps
+  const { db, clock, log, slowReads, sealKey, config } = deps
   const heartbeat = setInterval(() => {
     verificationJobs
       .renew(db, taken, clock())
@@ -24,7 +25,12 @@ async function runVerification(deps: Deps, taken: VerificationRow, signal: Abort
   }, exportHeartbeatMilliseconds)
   try {
     const { differences } = await verifyLedger(slowReads.db, taken.vault_id, signal)
-    const findings = differences.map(({ kind, detail }) => ({ check: kind, message: detail }))
+    const trusted = new Set([sealKey.keyId, ...config.sealKeys])
+    const chains = await verifyLedgerSeals(slowReads.db, { vaultId: taken.vault_id, trusted, signal })
+    const findings = [
+      ...differences.map(({ kind, detail }) => ({ check: kind, message: detail })),
+      ...chains.flatMap(({ fault }) => (fault === null ? [] : [{ check: 'seal', message: fault.detail }])),
+    ]
     if (findings.length > 0) {
       log.error(
         { vaultId: taken.vault_id, verificationId: taken.id, findings: findings.length },

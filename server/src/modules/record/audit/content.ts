@@ -1,30 +1,6 @@
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
-/** What comes before the first seal of a chain. */
-export const genesisHash = Buffer.alloc(32)
-
-export type SealContent = {
-  chain: string
-  sequence: bigint
-  previousHash: Buffer
-  records: { id: string; hash: Buffer }[]
-  sealedAt: Date
-}
-
-/** The hash of a seal binds the seal before it and every record of its own batch. */
-export function hashSeal({ chain, sequence, previousHash, records, sealedAt }: SealContent): Buffer {
-  return sha256(
-    canonicalJson({
-      chain,
-      sequence: Number(sequence),
-      previousHash: previousHash.toString('hex'),
-      records: records.map(({ id, hash }) => ({ id, hash: hash.toString('hex') })),
-      sealedAt,
-    }),
-  )
-}
-
 type RecordColumns = {
   chain: string
   id: string

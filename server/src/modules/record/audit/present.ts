@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
 import { idOfSequence } from '../../../lib/ids.ts'
-import type { AuditSealRow, ListedRecordRow } from './queries.ts'
+import { toSeal } from '../seals/present.ts'
+import type { SealRow } from '../seals/queries.ts'
+import type { ListedRecordRow } from './queries.ts'
 import type { AuditRecord, AuditSeal } from './schema.ts'
 
 export function toAuditRecord(row: ListedRecordRow): Static<typeof AuditRecord> {
@@ -20,19 +22,12 @@ export function toAuditRecord(row: ListedRecordRow): Static<typeof AuditRecord> 
   }
 }
 
-export function toAuditSeal(row: AuditSealRow): Static<typeof AuditSeal> {
-  return {
-    chain: row.chain,
-    sequence: Number(row.sequence),
-    previousHash: row.previous_hash.toString('hex'),
-    records: row.record_ids.map((id, i) => ({ id, hash: row.record_hashes[i]!.toString('hex') })),
-    sealedAt: row.sealed_at.toISOString(),
-    hash: row.hash.toString('hex'),
-  }
+export function toAuditSeal(row: SealRow): Static<typeof AuditSeal> {
+  return { chain: row.chain, ...toSeal(row) }
 }
 
 /** Seals are ordered by their number alone; a cursor names it in the form of an id. */
-export const positionOfSeal = ({ sealed_at: createdAt, sequence }: AuditSealRow) => ({
+export const positionOfSeal = ({ sealed_at: createdAt, sequence }: SealRow) => ({
   createdAt,
   id: idOfSequence(createdAt, BigInt(sequence)),
 })

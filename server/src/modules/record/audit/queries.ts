@@ -2,17 +2,17 @@ import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import type { AuditRecords, AuditSeals } from '../../../db/types.ts'
+import type { AuditRecords } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
 import type { Bounds } from '../../../lib/period.ts'
+import type { SealRow } from '../seals/queries.ts'
 import { readRecord, type TargetRecord } from './content.ts'
 
 export type AuditRecordRow = Selectable<AuditRecords>
 /** A record for a list: with who acted. */
 export type ListedRecordRow = AuditRecordRow & { actor: MemberProfile | null }
-export type AuditSealRow = Selectable<AuditSeals>
 
 type AuditFilter = { actor?: string; action?: string; target?: string; bounds: Bounds }
 
@@ -58,19 +58,6 @@ export async function listUnsealedRecords(
     .execute()
 }
 
-export async function findLastSeal(
-  db: Db | Trx,
-  chain: string,
-): Promise<{ sequence: string; hash: Buffer } | undefined> {
-  return db
-    .selectFrom('audit_seals')
-    .select(['sequence', 'hash'])
-    .where('chain', '=', chain)
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-}
-
 /** The first chain after the given one, of records or seals: lists the chains without reading all their rows. */
 export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
   const { rows } = await sql<{ chain: string | null }>`
@@ -87,7 +74,7 @@ export async function listSealsBefore(
   chain: string,
   sequence: number | null,
   { after, limit }: { after: Position | null; limit: number },
-): Promise<AuditSealRow[]> {
+): Promise<SealRow[]> {
   let query = db.selectFrom('audit_seals').selectAll().where('chain', '=', chain)
   if (sequence !== null) query = query.where('sequence', '=', String(sequence))
   if (after !== null) query = query.where('sequence', '<', sequenceOfCursor(after))
@@ -102,22 +89,6 @@ function sequenceOfCursor({ id }: Position): string {
   const sequence = sequenceOfId(id)
   if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
   return sequence.toString()
-}
-
-export async function listSealsAfter(
-  db: Db | Trx,
-  chain: string,
-  sequence: string,
-  limit: number,
-): Promise<AuditSealRow[]> {
-  return db
-    .selectFrom('audit_seals')
-    .selectAll()
-    .where('chain', '=', chain)
-    .where('sequence', '>', sequence)
-    .orderBy('sequence')
-    .limit(limit)
-    .execute()
 }
 
 /** Records that name one of the seals from `first` to `last`. */

@@ -126,6 +126,29 @@ describe('the seals', () => {
     Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toString('hex')
   type Seal = { chain: string; sequence: number; previousHash: string; sealedAt: string; hash: string } & {
     records: { id: string; hash: string }[]
+  } & Record<'root' | 'keyId' | 'publicKey' | 'signature', string>
+  const bytes = (digits: string) => Uint8Array.from(Buffer.from(digits, 'hex'))
+  const digest = async (data: Uint8Array<ArrayBuffer>) => new Uint8Array(await crypto.subtle.digest('SHA-256', data))
+
+  async function rootOf(records: Seal['records']): Promise<string> {
+    const texts = records.map(({ id, hash }) => `\0${JSON.stringify({ hash, id })}`)
+    let row = await Promise.all(texts.map((text) => digest(new TextEncoder().encode(text))))
+    while (row.length > 1) {
+      const next: typeof row = []
+      for (let i = 0; i < row.length; i += 2) {
+        const [left, right] = [row[i]!, row[i + 1]]
+        next.push(right === undefined ? left : await digest(Uint8Array.of(1, ...left, ...right)))
+      }
+      row = next
+    }
+    return Buffer.from(row[0]!).toString('hex')
+  }
+
+  async function isSigned({ hash, publicKey, signature, keyId }: Seal): Promise<boolean> {
+    const key = await crypto.subtle.importKey('raw', bytes(publicKey), 'Ed25519', false, ['verify'])
+    const text = new TextEncoder().encode(`strongroom-seal-1:${hash}`)
+    const named = Buffer.from(await digest(bytes(publicKey))).toString('hex')
+    return named.startsWith(keyId) && crypto.subtle.verify('Ed25519', key, bytes(signature), text)
   }
 
   /** What docs/audit.md tells a reader to do, with nothing but the answers and WebCrypto. */
@@ -145,10 +168,12 @@ describe('the seals', () => {
     const faults: string[] = []
     const hashes = new Map<string, string>()
     let previous = '0'.repeat(64)
-    for (const [i, { chain, sequence, previousHash, records, sealedAt, hash }] of seals.entries()) {
-      const held = records.map(({ id, hash }) => ({ hash, id }))
-      const text = JSON.stringify({ chain, previousHash, records: held, sealedAt, sequence })
+    for (const [i, seal] of seals.entries()) {
+      const { chain, sequence, previousHash, records, sealedAt, hash, keyId, root } = seal
+      const size = records.length
+      const text = JSON.stringify({ chain, keyId, log: 'audit', previousHash, root, sealedAt, sequence, size })
       if (previousHash !== previous || sequence !== i + 1 || (await hex(text)) !== hash) faults.push(`seal ${sequence}`)
+      if (root !== (await rootOf(records)) || !(await isSigned(seal))) faults.push(`signature ${sequence}`)
       for (const { id, hash } of records) hashes.set(`${sequence} ${id}`, hash)
       previous = hash
     }

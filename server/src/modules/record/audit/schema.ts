@@ -1,13 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
 import { auditSealsPageMax, membershipUserIdLengthMax } from '../../../lib/limits.ts'
-
-const Hash = (description: string) =>
-  Type.String({
-    description,
-    pattern: '^[0-9a-f]{64}$',
-    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-  })
+import { Hash, signedSeal } from '../seals/schema.ts'
 
 export const AuditRecord = Closed(
   {
@@ -90,7 +84,8 @@ export const AuditSeal = Closed(
       description: 'The records that it seals, in the order in which they are hashed.',
     }),
     sealedAt: described(Timestamp, 'Instant at which it was written, in UTC.'),
-    hash: Hash('SHA-256 of the canonical JSON of the fields above (docs/audit.md).'),
+    ...signedSeal,
+    hash: Hash('SHA-256 of the canonical JSON that docs/audit.md states.'),
   },
   {
     $id: 'AuditSeal',

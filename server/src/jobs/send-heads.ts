@@ -1,0 +1,111 @@
+import { open } from 'node:fs/promises'
+import { type Dispatcher, request } from 'undici'
+import type { Deps } from '../deps.ts'
+import { witnessBackoff, witnessCallTimeoutMilliseconds, witnessMailHoursMin } from '../lib/limits.ts'
+import { sha256 } from '../lib/secrets.ts'
+import { signatureHeaders } from '../lib/webhook-signature.ts'
+import type { Witness } from '../lib/witness.ts'
+import { headsMessage } from '../mail/messages.ts'
+import { sendMail } from '../mail/send.ts'
+import { armor, type HeadsStatement, stateHeads } from '../modules/record/seals/heads.ts'
+import {
+  claimWitness,
+  type DueWitness,
+  keepWitnesses,
+  retryWitness,
+  settleWitness,
+} from '../modules/record/seals/witnesses.ts'
+import { createGuardedDispatcher } from '../modules/registry/wallet-service/guarded-connect.ts'
+import { type Claims, runClaims } from './run-claims.ts'
+
+const witnesses: Claims<DueWitness> = {
+  name: 'witness',
+  claim: ({ db, clock }) => claimWitness(db, clock()),
+  run: hand,
+  retry: ({ db }, witness, at) => retryWitness(db, witness, at),
+  backoff: witnessBackoff,
+}
+
+/** Hands the heads of all chains to the witnesses whose turn it is, outside of the reach of whoever has the database. */
+export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void> {
+  const { targets } = deps.config.witnesses
+  await keepWitnesses(
+    deps.db,
+    targets.map(({ target }) => target),
+    deps.clock(),
+  )
+  await runClaims(deps, witnesses, signal)
+}
+
+async function hand(deps: Deps, due: DueWitness, signal?: AbortSignal): Promise<void> {
+  const { config, db, clock, sealKey } = deps
+  const witness = config.witnesses.targets.find(({ target }) => target === due.target)
+  // Another node with other settings claims it.
+  if (witness === undefined) return
+  const now = clock()
+  const statement = await stateHeads(db, { sealKey, origin: deps.publicOrigin(), now })
+  await deliver(deps, witness, statement, signal)
+  const hours = Math.max(config.witnesses.everyHours, witness.kind === 'mailto' ? witnessMailHoursMin : 0)
+  await settleWitness(db, due, now, new Date(now.getTime() + hours * 3_600_000))
+}
+
+function deliver(deps: Deps, witness: Witness, statement: HeadsStatement, signal?: AbortSignal): Promise<void> {
+  switch (witness.kind) {
+    case 'file':
+      return append(witness.path, statement)
+    case 'mailto':
+      return mail(deps, witness.address, statement, signal)
+    case 'https':
+      return post(deps, witness.url, statement)
+  }
+}
+
+/** One line for each time. The folder must be there: a disk that is not mounted is a failure, and no new file. */
+async function append(path: string, statement: HeadsStatement): Promise<void> {
+  const file = await open(path, 'a', 0o600)
+  try {
+    await file.appendFile(`${JSON.stringify(statement)}\n`)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function mail(deps: Deps, to: string, statement: HeadsStatement, signal?: AbortSignal): Promise<void> {
+  const date = new Date(statement.at)
+  const { origin, heads } = statement
+  const message = headsMessage({ origin, at: date, count: heads.length, block: armor(statement) })
+  const isTaken = await sendMail(deps, { id: idOf(statement), date, to, ...message }, signal)
+  if (!isTaken) throw new Error(`The mail server refuses mail to ${to}`)
+}
+
+const idOf = ({ signature }: HeadsStatement): string => `heads-${sha256(signature).toString('hex').slice(0, 32)}`
+
+async function post({ config, clock }: Deps, url: string, statement: HeadsStatement): Promise<void> {
+  const body = JSON.stringify(statement)
+  const response = await request(url, {
+    method: 'POST',
+    dispatcher: dispatcherTo(url),
+    signal: AbortSignal.timeout(witnessCallTimeoutMilliseconds),
+    headers: {
+      'content-type': 'application/json',
+      ...signatureHeaders(config.witnesses.secrets, idOf(statement), body, clock()),
+    },
+    body,
+  })
+  await response.body.dump()
+  if (response.statusCode < 200 || response.statusCode > 299) throw new Error(`Answered ${response.statusCode}`)
+}
+
+const dispatchers = new Map<string, Dispatcher>()
+
+/** Connections to the host that the operator named and to no other; one pool for each. */
+function dispatcherTo(url: string): Dispatcher {
+  const { host } = new URL(url)
+  const known = dispatchers.get(host)
+  if (known !== undefined) return known
+  const connectTimeoutMilliseconds = witnessCallTimeoutMilliseconds / 2
+  const dispatcher = createGuardedDispatcher({ allowedHosts: [host], connectTimeoutMilliseconds })
+  dispatchers.set(host, dispatcher)
+  return dispatcher
+}

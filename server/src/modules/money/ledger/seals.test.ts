@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSealKey } from '../../../lib/seal-key.ts'
+import { databaseOf } from '../../../testing/one-transaction.ts'
+import { createRandom } from '../../../testing/random.ts'
+import { resealChain } from '../../../testing/reseal.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { sealAuditRecords } from '../../record/audit/seal.ts'
+import type { ChainReport } from '../../record/seals/verify-chain.ts'
+import { sealLedgerEntries } from './seal.ts'
+import { verifyLedger } from './verify.ts'
+import { verifyLedgerSeals } from './verify-seals.ts'
+
+let bench: TransferBench
+let trusted: Set<string>
+/** The deposit of an address that nothing else has touched, and a transfer that was paid. */
+let depositId: string
+let transferId: string
+
+/** Two seals, of deposits and of what became of them, and entries that are not sealed yet. */
+beforeAll(async () => {
+  bench = await createTransferBench()
+  trusted = new Set([bench.test.deps.sealKey.keyId])
+  const { wallet, admin } = bench.vault
+  const address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+  const untouched = await bench.fundedAddress({ usdt: '7' })
+  depositId = (await bench.sql('select id from operations where address_id = $1', [untouched.id]))[0].id
+  await sealLedgerEntries(bench.test.deps)
+  transferId = (await bench.order(address.id, '10')).body.id
+  await bench.deliver()
+  wallet.confirm(transferId)
+  await bench.deliver()
+  const body = { addressId: address.id, tokenId: bench.vault.tokens.usdt.id, amount: '3', reason: 'Correction' }
+  expect((await admin.post('/vaults/main-vault/adjustments', body)).status).toBe(201)
+  await sealLedgerEntries(bench.test.deps)
+  await bench.order(address.id, '5')
+})
+afterAll(async () => {
+  await bench.expectSoundLedger()
+  await bench.close()
+})
+
+const verify = async (db = bench.test.deps.db): Promise<ChainReport> => {
+  const [report] = await verifyLedgerSeals(db, { vaultId: bench.vault.id, trusted })
+  return report!
+}
+
+/** What both verifiers say after statements of the database's owner, which are taken back. */
+function after(...statements: string[]) {
+  return bench.rolledBack(async (query) => {
+    await query('set local session_replication_role = replica')
+    for (const statement of statements) await query(statement)
+    const db = databaseOf(query)
+    const { differences } = await verifyLedger(db)
+    return { differences: differences.map(({ kind }) => kind), fault: (await verify(db)).fault }
+  })
+}
+
+describe('sealing the ledger', () => {
+  it('T9 every entry is sealed once, in the background, and nothing is wrong with any', async () => {
+    const report = await verify()
+    const entries = await bench.count('ledger_entries')
+    expect(report).toMatchObject({ unsealedRecords: 1, fault: null, keys: [...trusted] })
+    expect(report.sealedRecords + report.unsealedRecords).toBe(entries)
+    expect(report.seals).toBeGreaterThanOrEqual(2)
+    const held = await bench.sql('select unnest(record_ids) as id from ledger_seals')
+    expect(new Set(held.map(({ id }) => id)).size).toBe(report.sealedRecords)
+  })
+
+  it('seals an entry once when several nodes seal at once', async () => {
+    const before = await verify()
+    const sealed = await Promise.all(Array.from({ length: 4 }, () => sealLedgerEntries(bench.test.deps)))
+    expect(sealed.reduce((sum, count) => sum + count, 0)).toBe(before.unsealedRecords)
+    const { sealedRecords, unsealedRecords: waiting } = before
+    expect(await verify()).toMatchObject({ sealedRecords: sealedRecords + waiting, unsealedRecords: 0, fault: null })
+  })
+
+  it('leaves an entry alone that is not committed', async () => {
+    await bench.rolledBack(async (query) => {
+      await query(`insert into ledger_unsealed select vault_id, sequence, created_at from ledger_entries limit 1`)
+      expect(await sealLedgerEntries(bench.test.deps)).toBe(0)
+    })
+  })
+})
+
+describe('verifying the seals of the ledger', () => {
+  it('T9 a rewrite that is consistent in entries, operation and balances is found', async () => {
+    const more = (column: string) => `${column} = ${column} + 1000000`
+    const found = await after(
+      `update ledger_accounts set ${more('balance')} where number = (
+        select credit_account from ledger_entries where operation_id = '${depositId}')`,
+      `update ledger_entries set ${more('amount')}, ${more('credit_balance')} where operation_id = '${depositId}'`,
+      `update operations set ${more('amount')} where id = '${depositId}'`,
+    )
+    // The books agree with themselves.
+    expect(found.differences).toEqual([])
+    const [{ sequence }] = await bench.sql('select sequence from ledger_entries where operation_id = $1', [depositId])
+    expect(found.fault).toMatchObject({ kind: 'changed', recordId: sequence, sealSequence: 1 })
+  })
+
+  it('T9 a deposit that is removed with everything of it is found', async () => {
+    const [{ sequence }] = await bench.sql('select sequence from ledger_entries where operation_id = $1', [depositId])
+    const found = await after(
+      `delete from ledger_accounts where number = (
+        select credit_account from ledger_entries where operation_id = '${depositId}')`,
+      ...['ledger_entries where operation_id', 'deposits where id', 'operations where id'].map(
+        (rows) => `delete from ${rows} = '${depositId}'`,
+      ),
+    )
+    expect(found.differences).toEqual([])
+    expect(found.fault).toMatchObject({ kind: 'missing', recordId: sequence, sealSequence: 1 })
+  })
+
+  it.each([
+    ['the recipient of a payment', () => `update transfers set to_address = 'x' where id = '${transferId}'`],
+    ['the order of a payment', () => `update transfers set payload_hash = sha256('x') where id = '${transferId}'`],
+    ['the transaction of a deposit', () => `update deposits set tx_hash = 'x' where id = '${depositId}'`],
+    ['the sender of a deposit', () => `update deposits set from_address = 'x' where id = '${depositId}'`],
+    ['the time of an operation', () => `update operations set created_at = now() where id = '${depositId}'`],
+    ['the reason of an adjustment', () => "update adjustments set reason = 'x'"],
+    ['who adjusted', () => "update adjustments set created_by_id = 'x'"],
+  ])('T9 %s is part of what is sealed', async (_what, statement) => {
+    const { differences, fault } = await after(statement())
+    expect(differences).toEqual([])
+    expect(fault).toMatchObject({ kind: 'changed', recordId: expect.any(String) })
+  })
+
+  it('T9 an entry that no seal holds and that does not wait for one was inserted', async () => {
+    const { fault } = await after(
+      'delete from ledger_seals where sequence = (select max(sequence) from ledger_seals)',
+      'delete from ledger_unsealed',
+    )
+    expect(fault).toMatchObject({ kind: 'inserted', sealSequence: null })
+  })
+
+  it('T9 a seal of the record is none of the ledger', async () => {
+    const columns = 'previous_hash, record_ids, record_hashes, root, hash, public_key, signature, sealed_at'
+    await sealAuditRecords(bench.test.deps)
+    const swapped = await after(
+      `update ledger_seals l set (${columns}) = (select ${columns} from audit_seals a where a.sequence = 1 and a.chain = l.chain)
+       where sequence = 1`,
+    )
+    expect(swapped.fault).toMatchObject({ sealSequence: 1, detail: 'seal 1: its content does not have its hash' })
+  })
+
+  it('T9 reports each of a thousand random edits of one value of one entry', { timeout: 120_000 }, async () => {
+    const entries = await bench.sql(`
+      select e.sequence, e.debit_account, e.credit_account from ledger_entries e
+      where not exists (select from ledger_unsealed u where u.sequence = e.sequence)`)
+    const seed = Date.now()
+    const random = createRandom(seed)
+    const missed = await bench.rolledBack(async (query) => {
+      await query('set local session_replication_role = replica')
+      await query('alter table ledger_entries drop constraint ledger_entries_running_balances')
+      await query('alter table ledger_entries drop constraint ledger_entries_sides_of_kind')
+      await query('drop index ledger_entries_once')
+      const db = databaseOf(query)
+      const found: string[] = []
+      for (let round = 0; round < 1_000; round += 1) {
+        const { sequence, ...accounts } = entries[random.below(entries.length)]
+        const side = accounts.debit_account === null ? 'credit' : 'debit'
+        const edits = [
+          `amount = amount + ${1 + random.below(999)}`,
+          `${side}_balance = ${side}_balance + ${1 + random.below(999)}`,
+          `${side}_account = (select number from ledger_accounts where number <> ${side}_account and balance is not null
+            order by number limit 1)`,
+          `operation_id = (select id from operations o where o.id <> operation_id limit 1)`,
+          `kind = case kind when 'deposit' then 'adjust' else 'deposit' end`,
+          'token_id = (select id from tokens t where t.id <> token_id limit 1)',
+          `created_at = created_at + interval '${1 + random.below(999)} ms'`,
+        ]
+        const statement = `update ledger_entries set ${edits[round % edits.length]} where sequence = ${sequence}`
+        await query('savepoint before')
+        await query(statement)
+        const { fault } = await verify(db)
+        if (fault?.kind !== 'changed' || fault.recordId !== sequence) found.push(statement)
+        await query('rollback to before')
+      }
+      return found
+    })
+    expect(missed, `seed ${seed}`).toEqual([])
+  })
+
+  it('T77 seals that are computed anew are found by their signature, without the key of the node', async () => {
+    const forged = (sealKey: ReturnType<typeof createSealKey> | null) =>
+      bench.rolledBack(async (query) => {
+        await query("update ledger_seals set record_hashes[1] = sha256('x') where sequence = 1")
+        await resealChain(query, { log: 'ledger', chain: bench.vault.id, sealKey })
+        return (await verify(databaseOf(query))).fault
+      })
+    expect(await forged(createSealKey('the key of somebody else'))).toMatchObject({
+      sealSequence: 1,
+      recordId: null,
+      detail: expect.stringContaining('which is not one of the node’s'),
+    })
+    expect(await forged(null)).toMatchObject({ sealSequence: 1, detail: expect.stringContaining('signature') })
+  })
+
+  it('T8 the role of the service rewrites no seal', async () => {
+    for (const statement of ["update ledger_seals set hash = sha256('x')", 'delete from ledger_seals']) {
+      await bench.rolledBack(async (query) => {
+        await query('set local role strongroom_app')
+        await expect(query(statement)).rejects.toMatchObject({ code: '42501' })
+      })
+    }
+  })
+})

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSealKey, type SealKey } from '../../../lib/seal-key.ts'
+import { databaseOf } from '../../../testing/one-transaction.ts'
+import { resealChain } from '../../../testing/reseal.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { sealLedgerEntries } from '../../money/ledger/seal.ts'
+import { verifyLedgerSeals } from '../../money/ledger/verify-seals.ts'
+import { sealAuditRecords } from '../audit/seal.ts'
+import { verifyAudit } from '../audit/verify.ts'
+import { type SealLog, sealLogs } from './content.ts'
+import { armor, compareHeads, type HeadsStatement, headLine, readHeads, stateHeads } from './heads.ts'
+import { listHeads } from './queries.ts'
+import type { TrustedKeys } from './verify-chain.ts'
+
+let bench: TransferBench
+let sealKey: SealKey
+let trusted: TrustedKeys
+let statement: HeadsStatement
+let chain: string
+
+/** Two seals of each chain of the vault, and what a witness keeps of them. */
+beforeAll(async () => {
+  bench = await createTransferBench()
+  ;({ sealKey } = bench.test.deps)
+  trusted = new Set([sealKey.keyId])
+  chain = bench.vault.id
+  for (let seal = 0; seal < 2; seal += 1) {
+    const { id } = await bench.fundedAddress()
+    expect((await bench.order(id, '10')).status).toBe(201)
+    await sealAuditRecords(bench.test.deps)
+    await sealLedgerEntries(bench.test.deps)
+  }
+  statement = await stateHeads(bench.test.deps.db, { sealKey, origin: 'http://localhost:8420', now: new Date() })
+})
+afterAll(() => bench.close())
+
+/** What the verifier of a log and the comparison with the witness say after something that the owner of the database does. */
+function attacked(log: SealLog, attack: (query: TransferBench['sql']) => Promise<unknown>) {
+  return bench.rolledBack(async (query) => {
+    await query('set local session_replication_role = replica')
+    await attack(query)
+    const db = databaseOf(query)
+    const reports =
+      log === 'audit' ? await verifyAudit(db, trusted) : await verifyLedgerSeals(db, { vaultId: chain, trusted })
+    const witnessed = await compareHeads(db, log, readHeads(JSON.stringify(statement), log, trusted))
+    return { fault: reports.find((report) => report.chain === chain)?.fault ?? null, witnessed }
+  })
+}
+
+/** Changes what the first seal holds, and everything that follows from it but the seals. */
+const rewrite: Record<SealLog, (query: TransferBench['sql']) => Promise<unknown>> = {
+  audit: async (query) => {
+    const changed = `replace(r.content, '"action":"', '"action":"x')`
+    await query(
+      `update audit_records r set action = 'x' || action, content = ${changed}, hash = sha256(${changed}::bytea)
+       where chain = $1 and seal_sequence = 1`,
+      [chain],
+    )
+    await query(
+      `update audit_seals s set record_hashes = (
+         select array_agg(r.hash order by i.n) from unnest(s.record_ids) with ordinality i(id, n)
+         join audit_records r on r.chain = s.chain and r.id = i.id)
+       where chain = $1 and sequence = 1`,
+      [chain],
+    )
+  },
+  // The amounts stay as they are; what was sealed of the entry is another.
+  ledger: async (query) => {
+    const { readSealedEntries } = await import('../../money/ledger/sealed-content.ts')
+    const [{ record_ids: ids }] = await query('select record_ids from ledger_seals where chain = $1 and sequence = 1', [
+      chain,
+    ])
+    await query(`update deposits set from_address = 'x' where vault_id = $1`, [chain])
+    const leaves = await readSealedEntries(databaseOf(query) as never, chain, ids)
+    await query('update ledger_seals set record_hashes = $2 where chain = $1 and sequence = 1', [
+      chain,
+      leaves.map(({ hash }) => hash),
+    ])
+    const rest = await query('select sequence, record_ids from ledger_seals where chain = $1 and sequence > 1', [chain])
+    for (const { sequence, record_ids } of rest) {
+      const later = await readSealedEntries(databaseOf(query) as never, chain, record_ids)
+      await query('update ledger_seals set record_hashes = $3 where chain = $1 and sequence = $2', [
+        chain,
+        sequence,
+        later.map(({ hash }) => hash),
+      ])
+    }
+  },
+}
+
+describe.each(sealLogs)('the %s chain of a vault', (log) => {
+  it('T77 is as the witness keeps it while nobody touches it, also when it grew', async () => {
+    expect(await attacked(log, async () => {})).toEqual({ fault: null, witnessed: [] })
+  })
+
+  it('T77 that is cut short by its owner is found by the witness', async () => {
+    const found = await attacked(log, async (query) => {
+      const [{ last }] = await query(`select max(sequence) as last from ${log}_seals where chain = $1`, [chain])
+      if (log === 'audit')
+        await query('delete from audit_records where chain = $1 and seal_sequence = $2', [chain, last])
+      else {
+        await query(
+          'delete from ledger_entries where sequence::text = any((select record_ids from ledger_seals where chain = $1 and sequence = $2)::text[])',
+          [chain, last],
+        )
+      }
+      await query(`delete from ${log}_seals where chain = $1 and sequence = $2`, [chain, last])
+    })
+    // The chain itself is sound: nothing but the witness knows that it was longer.
+    expect(found.fault).toBeNull()
+    expect(found.witnessed).toEqual([
+      { chain, sequence: expect.any(Number), detail: expect.stringContaining('cut short') },
+    ])
+  })
+
+  it('T77 that is removed as a whole is found by the witness', async () => {
+    const found = await attacked(log, async (query) => {
+      await query(`delete from ${log}_seals where chain = $1`, [chain])
+      await query(
+        log === 'audit'
+          ? 'delete from audit_records where chain = $1'
+          : 'delete from ledger_entries where vault_id = $1',
+        [chain],
+      )
+    })
+    expect(found.fault).toBeNull()
+    expect(found.witnessed).toMatchObject([{ chain, detail: expect.stringContaining('ends at 0') }])
+  })
+
+  it('T77 that is computed anew without the key of the node is found by the verifier alone', async () => {
+    const found = await attacked(log, async (query) => {
+      await rewrite[log](query)
+      await resealChain(query, { log, chain, sealKey: createSealKey('the key of an attacker') })
+    })
+    expect(found.fault).toMatchObject({ kind: 'changed', recordId: null, sealSequence: 1 })
+    expect(found.witnessed).toHaveLength(1)
+  })
+
+  it('T77 that is computed anew with the key of the node is found by the witness', async () => {
+    const found = await attacked(log, async (query) => {
+      await rewrite[log](query)
+      await resealChain(query, { log, chain, sealKey })
+    })
+    expect(found.fault).toBeNull()
+    expect(found.witnessed).toEqual([
+      { chain, sequence: expect.any(Number), detail: expect.stringContaining('recomputed') },
+    ])
+  })
+})
+
+describe('what a witness keeps', () => {
+  const later = () => stateHeads(bench.test.deps.db, { sealKey, origin: 'http://localhost:8420', now: new Date() })
+
+  it('T77 is read from a file of lines, a document, a quoted mail and what the commands print', async () => {
+    const { db } = bench.test.deps
+    const heads = await listHeads(db, 'audit')
+    expect(heads.map((head) => head.chain)).toEqual([chain, 'platform'].sort())
+    const second = await later()
+    const quoted = armor(statement).replaceAll(/^/gm, '> ')
+    const printed = heads.map(
+      (head) => `${head.chain}: 3 records sealed, 0 not yet sealed, ${headLine(head).split(': ')[1]}`,
+    )
+    for (const text of [
+      `${JSON.stringify(statement)}\n${JSON.stringify(second)}\n`,
+      JSON.stringify(statement, null, 2),
+      `Keep this mail:\r\n\r\n${quoted}\r\n\r\nRegards`,
+      printed.join('\n'),
+      heads.map(headLine).join('\n'),
+    ]) {
+      const read = readHeads(text, 'audit', trusted)
+      expect([...new Set(read.map((head) => JSON.stringify(head)))].sort(), text).toEqual(
+        heads.map((head) => JSON.stringify(head)).sort(),
+      )
+    }
+    const ofLedger = await listHeads(db, 'ledger')
+    expect(readHeads(ofLedger.map(headLine).join('\n'), 'ledger', null)).toEqual(ofLedger)
+    expect(() => readHeads(ofLedger.map(headLine).join('\n'), 'audit', null)).toThrow('no head of the audit log')
+  })
+
+  it('T77 counts only as it was signed, and by a key of the node', () => {
+    const changed = { ...statement, heads: statement.heads.slice(1) }
+    expect(() => readHeads(JSON.stringify(changed), 'ledger', null)).toThrow('they were changed')
+    const strangers = new Set(['0'.repeat(32)])
+    expect(() => readHeads(JSON.stringify(statement), 'audit', strangers)).toThrow('not one of the node’s')
+    expect(() => readHeads('Nothing', 'audit', null)).toThrow('no head')
+  })
+})

@@ -1,0 +1,151 @@
+import type { Db, Trx } from '../../../db/client.ts'
+import { readSnapshot } from '../../../db/transaction.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSignedByKey, keyIdOf, type SealKey, signedText } from '../../../lib/seal-key.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { type SealLog, sealLogs } from './content.ts'
+import { findLastSeal, findSealHashes, type Head, listHeads } from './queries.ts'
+import type { TrustedKeys } from './verify-chain.ts'
+
+/** The heads of all chains at one moment, as a witness keeps them. */
+export type HeadsStatement = {
+  type: typeof statementType
+  version: 1
+  origin: string
+  at: string
+  heads: Head[]
+  keyId: string
+  publicKey: string
+  /** Over the SHA-256 of the canonical JSON of the rest. */
+  signature: string
+}
+
+const statementType = 'strongroom.heads'
+
+export async function stateHeads(
+  db: Db,
+  { sealKey, origin, now }: { sealKey: SealKey; origin: string; now: Date },
+): Promise<HeadsStatement> {
+  const heads = await readSnapshot(db, async (trx) => [
+    ...(await listHeads(trx, 'audit')),
+    ...(await listHeads(trx, 'ledger')),
+  ])
+  const statement = {
+    type: statementType as typeof statementType,
+    version: 1 as const,
+    origin,
+    at: now.toISOString(),
+    heads,
+    keyId: sealKey.keyId,
+    publicKey: sealKey.publicKey.toString('hex'),
+  }
+  return { ...statement, signature: sealKey.sign(textOf(statement)).toString('hex') }
+}
+
+const textOf = (statement: Omit<HeadsStatement, 'signature'>): string =>
+  signedText('heads', sha256(canonicalJson(statement)))
+
+const [armorBegin, armorEnd] = ['-----BEGIN STRONGROOM HEADS-----', '-----END STRONGROOM HEADS-----']
+
+/** A statement in short lines of letters and digits, which mail programs and people pass on unharmed. */
+export function armor(statement: HeadsStatement): string {
+  const lines =
+    Buffer.from(JSON.stringify(statement))
+      .toString('base64url')
+      .match(/.{1,64}/g) ?? []
+  return [armorBegin, ...lines, armorEnd].join('\n')
+}
+
+/** As the commands print a head. `audit verify` prints those of its chains, without a name of the log, since its first version. */
+export const headLine = ({ log, chain, sequence, hash }: Head): string =>
+  `${log === 'audit' ? '' : `${log} `}${chain}: seal ${sequence} ${hash}`
+
+const headLinePattern = /^(?:(audit|ledger) )?(\S+): (?:.*, )?seal (\d{1,15}) ([0-9a-f]{64})$/
+
+/**
+ * Reads the heads that a witness keeps: lines of JSON, one JSON document, mails with a block of `armor`, or what the commands
+ * print. Whatever is neither is skipped, as the words of a mail are.
+ *
+ * @throws Error when there is no head, or a statement is not signed by a key that is trusted
+ */
+export function readHeads(text: string, log: SealLog, trusted: TrustedKeys): Head[] {
+  const blocks = [...text.matchAll(new RegExp(`${armorBegin}([\\s\\S]*?)${armorEnd}`, 'g'))].map(([, block = '']) =>
+    Buffer.from(block.replace(/[^\w-]/g, ''), 'base64url').toString('utf8'),
+  )
+  const whole = parseStatement(text)
+  const parts = whole !== null ? [text] : blocks.length > 0 ? blocks : text.split('\n')
+  const heads = parts.flatMap((part) => {
+    const statement = parseStatement(part)
+    return statement === null ? readLine(part) : checkStatement(statement, trusted).heads
+  })
+  const ofLog = heads.filter((head) => head.log === log)
+  if (ofLog.length === 0) throw new Error(`There is no head of the ${log} log in it`)
+  return ofLog
+}
+
+function readLine(line: string): Head[] {
+  const [, named, chain, sequence, hash] = headLinePattern.exec(line.trim()) ?? []
+  if (chain === undefined || sequence === undefined || hash === undefined) return []
+  return [{ log: (named ?? 'audit') as SealLog, chain, sequence: Number(sequence), hash }]
+}
+
+function parseStatement(text: string): HeadsStatement | null {
+  try {
+    const value = JSON.parse(text) as HeadsStatement | null
+    return value?.type === statementType ? value : null
+  } catch {
+    return null
+  }
+}
+
+function checkStatement(statement: HeadsStatement, trusted: TrustedKeys): HeadsStatement {
+  const { signature, ...signed } = statement
+  const key = Buffer.from(String(signed.publicKey), 'hex')
+  const fault = (what: string) => new Error(`The heads of ${String(signed.at)} ${what}`)
+  const isWhole = signed.version === 1 && Array.isArray(signed.heads) && signed.heads.every(isHead)
+  if (!isWhole) throw fault('are not of a form that this version knows')
+  if (keyIdOf(key) !== signed.keyId || !isSignedByKey(key, textOf(signed), Buffer.from(String(signature), 'hex'))) {
+    throw fault('are not signed: they were changed')
+  }
+  if (trusted !== null && !trusted.has(signed.keyId)) {
+    throw fault(`are signed by the key ${signed.keyId}, which is not one of the node’s`)
+  }
+  return statement
+}
+
+function isHead(value: unknown): boolean {
+  const { log, chain, sequence, hash } = (value ?? {}) as Partial<Head>
+  return (
+    sealLogs.includes(log as SealLog) &&
+    typeof chain === 'string' &&
+    Number.isSafeInteger(sequence) &&
+    /^[0-9a-f]{64}$/.test(String(hash))
+  )
+}
+
+export type HeadFault = { chain: string; sequence: number; detail: string }
+
+/** Compares the chains of a log with heads that were kept elsewhere. Names the first head of each chain that is not there. */
+export async function compareHeads(trx: Db | Trx, log: SealLog, heads: Head[]): Promise<HeadFault[]> {
+  const faults: HeadFault[] = []
+  const byChain = new Map<string, Map<string, Head>>()
+  for (const head of heads) {
+    const known = byChain.get(head.chain) ?? new Map<string, Head>()
+    byChain.set(head.chain, known.set(`${head.sequence} ${head.hash}`, head))
+  }
+  for (const [chain, known] of byChain) {
+    const kept = [...known.values()].sort((a, b) => a.sequence - b.sequence)
+    const stored = await findSealHashes(trx, log, chain, [...new Set(kept.map(({ sequence }) => sequence))])
+    const lost = kept.find(({ sequence, hash }) => stored.get(sequence) !== hash)
+    if (lost === undefined) continue
+    const { sequence, hash } = lost
+    const present = stored.get(sequence)
+    const end = (await findLastSeal(trx, log, chain))?.sequence ?? '0'
+    const detail =
+      present === undefined
+        ? `the witness keeps seal ${sequence} ${hash}, and the chain ends at ${end}: it was cut short`
+        : `the witness keeps seal ${sequence} ${hash}, and that seal is ${present} now: the chain was recomputed`
+    faults.push({ chain, sequence, detail })
+  }
+  return faults
+}

@@ -1,0 +1,81 @@
+import type { Selectable } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { AuditSeals } from '../../../db/types.ts'
+import type { SealLog } from './content.ts'
+
+/** A row of `audit_seals` or `ledger_seals`, which have the same columns. */
+export type SealRow = Selectable<AuditSeals>
+
+/** Where the seals of a log are. */
+export const sealTables: Record<SealLog, RawBuilder<unknown>> = {
+  audit: sql`audit_seals`,
+  ledger: sql`ledger_seals`,
+}
+
+export async function insertSeal(trx: Trx, log: SealLog, seal: SealRow): Promise<void> {
+  await sql`
+    insert into ${sealTables[log]} (chain, sequence, format, previous_hash, record_ids, record_hashes, root, hash,
+      public_key, signature, sealed_at)
+    values (${seal.chain}, ${seal.sequence}, ${seal.format}, ${seal.previous_hash}, ${seal.record_ids}::text[],
+      ${seal.record_hashes}::bytea[], ${seal.root}, ${seal.hash}, ${seal.public_key}, ${seal.signature},
+      ${seal.sealed_at})`.execute(trx)
+}
+
+export async function findLastSeal(
+  db: Db | Trx,
+  log: SealLog,
+  chain: string,
+): Promise<{ sequence: string; hash: Buffer } | undefined> {
+  const { rows } = await sql<{ sequence: string; hash: Buffer }>`
+    select sequence, hash from ${sealTables[log]} where chain = ${chain} order by sequence desc limit 1`.execute(db)
+  return rows[0]
+}
+
+export async function listSealsAfter(
+  db: Db | Trx,
+  log: SealLog,
+  chain: string,
+  { sequence, limit }: { sequence: string; limit: number },
+): Promise<SealRow[]> {
+  const { rows } = await sql<SealRow>`
+    select * from ${sealTables[log]} where chain = ${chain} and sequence > ${sequence} order by sequence
+    limit ${limit}`.execute(db)
+  return rows
+}
+
+export type Head = { log: SealLog; chain: string; sequence: number; hash: string }
+
+/** The last seal of every chain of a log: one step into the index for each chain, however long it is. */
+export async function listHeads(db: Db | Trx, log: SealLog): Promise<Head[]> {
+  const table = sealTables[log]
+  const { rows } = await sql<{ chain: string; sequence: string; hash: Buffer }>`
+    with recursive chains as (
+      select min(chain) as chain from ${table}
+      union all
+      select (select min(s.chain) from ${table} s where s.chain > c.chain) from chains c where c.chain is not null
+    )
+    select c.chain, s.sequence, s.hash from chains c
+    cross join lateral (
+      select sequence, hash from ${table} where chain = c.chain order by sequence desc limit 1) s
+    order by c.chain collate "C"`.execute(db)
+  return rows.map(({ chain, sequence, hash }) => ({
+    log,
+    chain,
+    sequence: Number(sequence),
+    hash: hash.toString('hex'),
+  }))
+}
+
+/** The hashes of these seals of a chain, by number; one that is not there is absent. */
+export async function findSealHashes(
+  db: Db | Trx,
+  log: SealLog,
+  chain: string,
+  sequences: number[],
+): Promise<Map<number, string>> {
+  const { rows } = await sql<{ sequence: string; hash: Buffer }>`
+    select sequence, hash from ${sealTables[log]}
+    where chain = ${chain} and sequence = any(${sequences}::bigint[])`.execute(db)
+  return new Map(rows.map(({ sequence, hash }) => [Number(sequence), hash.toString('hex')]))
+}

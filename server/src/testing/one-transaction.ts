@@ -1,0 +1,18 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import type { Db } from '../db/client.ts'
+import type { DB } from '../db/types.ts'
+import type { TransferBench } from './transfer-bench.ts'
+
+/** A database that is one open transaction: the verifier's own begin and commit must not end it. */
+export function databaseOf(query: TransferBench['sql']): Db {
+  const client = {
+    async query(text: string, values: unknown[]) {
+      const isControl = /^(start transaction|begin|commit|rollback)/i.test(text)
+      const rows = isControl ? [] : await query(text, values)
+      return { command: 'SELECT', rowCount: rows.length, rows }
+    },
+    release() {},
+  }
+  const pool = { connect: async () => client, end: async () => {} }
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: pool as never }) })
+}
