@@ -229,6 +229,8 @@ describe('commands beside a running server', () => {
     expect(sound.out).toContain(
       'Compared 0 transfers, 0 payouts and 0 approval requests with the record: no difference.',
     )
+    expect(sound.out).toMatch(/^Signed by [0-9a-f]{32}\. Whose keys they are is not known here/m)
+
     await query(
       `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, created_at)
        values ('v', 'never-ordered', 'x', 'x', '{}', '', '{}', now())`,
@@ -242,6 +244,37 @@ describe('commands beside a running server', () => {
     const changed = await run(['audit', 'verify', '--json'])
     expect(changed.code).toBe(1)
     expect(JSON.parse(changed.out).chains[0].fault).toMatchObject({ kind: 'changed', sealSequence: 1 })
+  })
+
+  it('T77 compare the record with heads that were kept elsewhere, and with the keys that may have signed', async () => {
+    const verify = (...options: string[]) => run(['audit', 'verify', ...options])
+    await query("update audit_records set action = content::jsonb ->> 'action' where seal_sequence = 1")
+    await query("delete from transfers where id = 'never-ordered'")
+    const { out: heads } = await run(['audit', 'heads'])
+    expect(heads).toMatch(/^platform: seal \d+ [0-9a-f]{64}\n$/)
+    const file = join(dataDir, 'heads')
+    await writeFile(file, heads)
+    expect(await verify('--head', file)).toMatchObject({ code: 0, out: expect.stringContaining('all are there') })
+    await writeFile(file, heads.replace(/seal \d+/, 'seal 99999'))
+    expect(await verify('--head', file)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^platform: NOT AS WITNESSED: the witness keeps seal 99999 .*: it was cut short$/m),
+    })
+    await writeFile(file, 'no head')
+    expect(await verify('--head', file)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no head of the audit'),
+    })
+
+    const [{ key }] = (await query(
+      "select left(encode(sha256(public_key), 'hex'), 32) as key from audit_seals limit 1",
+    )) as [{ key: string }]
+    expect((await verify('--key', key)).code).toBe(0)
+    const strange = await verify('--key', '0'.repeat(32))
+    expect(strange.code).toBe(1)
+    expect(strange.out).toContain(`seal 1: it is signed by the key ${key}, which is not one of the node’s`)
+    expect((await run(['ledger', 'verify', '--key', key])).code).toBe(0)
+    expect(await run(['ledger', 'heads'])).toEqual({ code: 0, out: '', err: '' })
   })
 
   it('end with 2 when they cannot do their work', async () => {

@@ -1,4 +1,5 @@
 import { verifyLedger } from '../../server/src/modules/money/ledger/verify.ts'
+import { verifyLedgerSeals } from '../../server/src/modules/money/ledger/verify-seals.ts'
 import { verifyTransfers } from '../../server/src/modules/money/transfers/compare-record.ts'
 import { verifyAudit } from '../../server/src/modules/record/audit/verify.ts'
 import { verifyRequests } from '../../server/src/modules/rules/approval-requests/compare-record.ts'
@@ -170,9 +171,9 @@ export async function assertSoundBooks(stack: Stack): Promise<void> {
     'The ledger',
     differences.map(({ kind, detail }) => `${kind}: ${detail}`),
   )
-  const chains = await verifyAudit(stack.books())
+  const chains = [...(await verifyLedgerSeals(stack.books())), ...(await verifyAudit(stack.books()))]
   refuse(
-    'The audit record',
+    'What is sealed',
     chains.flatMap(({ chain, fault }) => (fault === null ? [] : [`${chain}: ${fault.kind} ${fault.detail}`])),
   )
   const reports = [await verifyTransfers(stack.books()), await verifyRequests(stack.books())]

@@ -72,6 +72,8 @@ export const points: Point[] = [
 
   on('sealing', 'before the seal', 'audit_seals', 'before insert'),
   on('sealing', 'the commit', 'audit_seals', 'commit of insert'),
+  on('sealing', 'before the seal of entries', 'ledger_seals', 'before insert'),
+  on('sealing', 'the commit of a seal of entries', 'ledger_seals', 'commit of insert'),
 ]
 
 function on(part: Part, name: string, table: string, moment: Trigger['moment'], when?: string): Point {

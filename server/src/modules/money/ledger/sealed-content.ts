@@ -31,10 +31,10 @@ export async function readSealedEntries(trx: Trx, vaultId: string, sequences: st
     select e.sequence, e.kind, e.token_id, e.amount, e.debit_balance, e.credit_balance, e.created_at,
       d.address_id as debit_address_id, d.purpose as debit_purpose,
       c.address_id as credit_address_id, c.purpose as credit_purpose, ${subject} as operation
-    from ledger_entries e
+    from unnest(${sequences}::bigint[]) i(sequence)
+    join ledger_entries e on e.sequence = i.sequence and e.vault_id = ${vaultId}
     left join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
     left join ledger_accounts c on c.vault_id = e.vault_id and c.token_id = e.token_id and c.number = e.credit_account
-    where e.vault_id = ${vaultId} and e.sequence = any(${sequences}::bigint[])
     order by e.sequence`.execute(trx)
   return rows.map((row) => ({ id: row.sequence, hash: sha256(contentOf(vaultId, row)) }))
 }

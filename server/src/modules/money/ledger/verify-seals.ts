@@ -80,18 +80,22 @@ function faultOf(kind: SealFault['kind'], id: string, detail: string, seal: Seal
 
 /** Entries that no seal holds: those of the last seconds wait for one, others were inserted. */
 async function verifyNoneBeside(trx: Trx, chain: string, report: ChainReport): Promise<SealFault | null> {
+  // A set operation is sorted or hashed, whatever the planner believes of the lists of the seals.
   const { rows } = await sql<{ waiting: number; inserted: string | null }>`
-    with beside as (
-      select e.sequence, u.sequence is not null as waits
-      from ledger_entries e
-      left join (
-        select unnest(record_ids)::bigint as sequence from ledger_seals where chain = ${chain}
-      ) s on s.sequence = e.sequence
-      left join (select distinct sequence from ledger_unsealed where vault_id = ${chain}) u on u.sequence = e.sequence
-      where e.vault_id = ${chain} and s.sequence is null
-    )
-    select count(*) filter (where waits)::int as waiting, min(sequence) filter (where not waits)::text as inserted
-    from beside`.execute(trx)
+    select (
+      select count(distinct u.sequence)::int from ledger_unsealed u
+      join ledger_entries e on e.sequence = u.sequence and e.vault_id = u.vault_id
+      where u.vault_id = ${chain}
+    ) as waiting, (
+      select sequence::text from (
+        select sequence from ledger_entries where vault_id = ${chain}
+        except (
+          select unnest(record_ids)::bigint from ledger_seals where chain = ${chain}
+          union all
+          select sequence from ledger_unsealed where vault_id = ${chain}
+        )
+      ) beside order by sequence limit 1
+    ) as inserted`.execute(trx)
   const { waiting, inserted } = rows[0]!
   report.unsealedRecords = waiting
   return inserted === null ? null : faultOf('inserted', inserted, 'no seal holds it, and it waits for none', null)
