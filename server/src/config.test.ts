@@ -120,7 +120,7 @@ describe('settings', () => {
       everyHours: 1,
     })
     expect(readConfig({ ...production, SEAL_KEYS: 'a'.repeat(32) }).sealKeys).toEqual(['a'.repeat(32)])
-    for (const env of [
+    const faulty: Record<string, string>[] = [
       { WITNESSES: 'heads.txt' },
       { WITNESSES: 'file://server/heads' },
       { WITNESSES: 'file:/mnt/folder/' },
@@ -133,7 +133,8 @@ describe('settings', () => {
       { WITNESSES, WITNESS_SECRET: 'short' },
       { WITNESS_EVERY_HOURS: '0' },
       { SEAL_KEYS: 'x' },
-    ]) {
+    ]
+    for (const env of faulty) {
       const faults = faultsOf({ ...production, ...env })
       expect(faults.length, JSON.stringify(env)).toBeGreaterThan(0)
       for (const fault of faults) expect(fault).toMatch(/^(WITNESS|SEAL_KEYS)/)

@@ -100,7 +100,8 @@ describe.each(sealLogs)('the %s chain of a vault', (log) => {
         await query('delete from audit_records where chain = $1 and seal_sequence = $2', [chain, last])
       else {
         await query(
-          'delete from ledger_entries where sequence::text = any((select record_ids from ledger_seals where chain = $1 and sequence = $2)::text[])',
+          `delete from ledger_entries where sequence::text = any((
+             select record_ids from ledger_seals where chain = $1 and sequence = $2)::text[])`,
           [chain, last],
         )
       }
