@@ -89,8 +89,13 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
       if (eth !== undefined) await deposit(test, { address: address.address, amount: eth })
       return address
     },
-    order: (addressId, amount, more = {}, by = owner) =>
-      by.post(`${base}/transfers`, { fromAddressId: addressId, toAddress: recipient, amount, ...more }),
+    async order(addressId, amount, more = {}, by = owner) {
+      const body = { fromAddressId: addressId, toAddress: recipient, amount, ...more }
+      const answer = await by.post(`${base}/transfers`, body)
+      // Nothing that happens later may touch what is sealed by now.
+      await sealLedgerEntries(test.deps)
+      return answer
+    },
     async read(id, by = owner) {
       const answer = await by.get(`${base}/transfers/${id}`)
       expect(answer.status).toBe(200)
@@ -104,8 +109,6 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     },
     async deliver(connect) {
       test.clock.advance(61_000)
-      // What happens later must not touch what is sealed by then.
-      await sealLedgerEntries(test.deps)
       // A full round means that there may be more.
       while ((await deliverDueTransfers(test.deps, connect)) === fullRound);
     },

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const body = { addressId: address.id, tokenId: bench.vault.tokens.usdt.id, amount: '3', reason: 'Correction' }
   expect((await admin.post('/vaults/main-vault/adjustments', body)).status).toBe(201)
   await sealLedgerEntries(bench.test.deps)
-  await bench.order(address.id, '5')
+  await bench.fundedAddress({ usdt: '5' })
 })
 afterAll(async () => {
   await bench.expectSoundLedger()
