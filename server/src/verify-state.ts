@@ -11,6 +11,7 @@ import { verifyHolds } from './modules/rules/holds/verify-holds.ts'
 import { verifyMemberships } from './modules/rules/policies/verify-memberships.ts'
 import { verifyPolicies } from './modules/rules/policies/verify-policies.ts'
 import { listVaultIds } from './modules/vaults/vaults/queries.ts'
+import { verifyAddresses } from './modules/vaults/vaults/verify-addresses.ts'
 import { verifyWallet } from './modules/vaults/vaults/verify-wallet.ts'
 
 export type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
@@ -21,6 +22,7 @@ const perVault = {
   policies: verifyPolicies,
   rules: verifyRules,
   walletServices: verifyWallet,
+  addresses: verifyAddresses,
 } as const
 
 /**

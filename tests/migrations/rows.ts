@@ -915,6 +915,21 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
     ['witnesses', [{ target: 'file:/mnt/witness/heads', due_at: at, next_attempt_at: at }]],
+  '0061-account-keys': [
+    [
+      'account_keys',
+      [
+        {
+          vault_id: 'v1',
+          derivation_path: 'm/44/60/1',
+          network_id: 'n1',
+          xpub: 'xpub1',
+          challenge: 'c',
+          signature: 's',
+          created_at: at,
+        },
+      ],
+    ],
   ],
 }
 

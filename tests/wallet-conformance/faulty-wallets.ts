@@ -24,6 +24,7 @@ const isOrder = is('POST', /^\/transfers$/)
 const isState = is('GET', /^\/transfers\//)
 const isReplacement = is('POST', /^\/transfers\/.+\/(speed-up|cancel-on-chain)$/)
 const isTransaction = is('GET', /^\/transactions\//)
+const isAccountKey = is('GET', /^\/xpub/)
 const isBalance = is('GET', /^\/balances/)
 const isFee = is('POST', /^\/fees$/)
 const isSecondClient: Which = ({ headers }) => headers.authorization === `Bearer ${otherVaultToken}`
@@ -71,6 +72,55 @@ const clients: FaultyWallet[] = [
   ],
   ['auth.ids-of-clients', 'has one space of ids', answerWith(all(isOrder, isSecondClient), 409)],
 ]
+
+const accountKeys: FaultyWallet[] = [
+  [
+    'account-keys.signed',
+    'signs without the challenge of the question',
+    during(
+      'account-keys.signed',
+      rewrite(isAccountKey, ({ path }) => ({ path: withChallenge(path, 'A'.repeat(43)) })),
+    ),
+  ],
+  [
+    'account-keys.same',
+    'has a new signer each time',
+    during('account-keys.same', edit(isAccountKey, countSignersUp())),
+  ],
+  [
+    'account-keys.addresses',
+    'shows the key of another account',
+    during(
+      'account-keys.addresses',
+      rewrite(isAccountKey, ({ path }) => ({ path: path.replace(/%2F9000(?=&)/, '%2F9001') })),
+    ),
+  ],
+  [
+    'account-keys.clients',
+    'has one seed for all clients',
+    during('account-keys.clients', rewrite(all(isAccountKey, isSecondClient), asFirst)),
+  ],
+  [
+    'account-keys.form',
+    'shows the keys of single addresses',
+    during(
+      'account-keys.form',
+      rewrite(isAccountKey, ({ path }) => ({ path: path.replace(/(%2F9000)%2F0(?=&)/, '$1') })),
+    ),
+  ],
+]
+
+function withChallenge(path: string, challenge: string): string {
+  return path.replace(/challenge=.*$/, `challenge=${challenge}`)
+}
+
+function countSignersUp() {
+  let count = 0
+  return (body: Record<string, unknown>) => {
+    count += 1
+    return { ...body, key: `${String(body.key).slice(0, -2)}${10 + (count % 90)}` }
+  }
+}
 
 const addresses: FaultyWallet[] = [
   [
@@ -330,6 +380,7 @@ const wholeRun: FaultyWallet[] = [
 export const faultyWallets: FaultyWallet[] = [
   ...clients,
   ...addresses,
+  ...accountKeys,
   ...questions,
   ...orders,
   ...fields,

@@ -1,5 +1,8 @@
+import { createPublicKey, ECDH, verify } from 'node:crypto'
+import { HDKey } from '@scure/bip32'
 import pg from 'pg'
 import { parseEther } from 'viem'
+import { publicKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { type RunningWallet, startWallet } from './start-wallet.ts'
@@ -12,6 +15,7 @@ import {
   orderTestTransfer,
   otherVaultToken,
   testConfig,
+  vaultToken,
   waitFor,
 } from './testing/wallet-client.ts'
 
@@ -33,6 +37,53 @@ afterAll(async () => {
   await wallet?.stop()
   await anvil?.stop()
   await database?.drop()
+})
+
+describe('the keys of accounts', () => {
+  const challenge = 'A'.repeat(43)
+  type Shown = { xpub: string; key: string; signature: string; details: { field: string }[] }
+  const ask = (query: Record<string, string>, token = vaultToken) =>
+    call<Shown>(wallet.url, `/xpub?${new URLSearchParams(query)}`, { token })
+  const question = { network: 'ethereum', derivationPath: 'm/44/60/0', challenge }
+
+  test('T61 an account shows its public key, signed by the key of the client, also after a restart', async () => {
+    const { status, body } = await ask(question)
+    expect(status).toBe(200)
+    const signer = createPublicKey({ key: Buffer.from(body.key, 'base64url'), format: 'der', type: 'spki' })
+    const text = `strongroom account key 1\nethereum\nm/44/60/0\n${body.xpub}\n${challenge}`
+    expect(verify(null, Buffer.from(text), signer, Buffer.from(body.signature, 'base64url'))).toBe(true)
+    await wallet.stop()
+    wallet = await startWallet(testConfig({ databaseUrl: database.url, rpcUrl: anvil.rpcUrl }))
+    expect((await ask(question)).body).toEqual(body)
+    const account = HDKey.fromExtendedKey(body.xpub)
+    expect([account.depth, account.index, account.privateKey]).toEqual([3, 2 ** 31, null])
+    const { publicKey } = account.deriveChild(7)
+    expect(publicKeyToAddress(`0x${uncompressed(publicKey!)}`)).toBe(await deriveTestAddress(wallet.url, 'm/44/60/0/7'))
+  })
+
+  test('T61 two clients have different keys and signers, and accounts of one client the same signer', async () => {
+    const mine = (await ask(question)).body
+    const other = (await ask(question, otherVaultToken)).body
+    const next = (await ask({ ...question, derivationPath: 'm/44/60/1' })).body
+    expect(new Set([mine.xpub, other.xpub, next.xpub]).size).toBe(3)
+    expect(other.key).not.toBe(mine.key)
+    expect(next.key).toBe(mine.key)
+  })
+
+  test.each([
+    [{ derivationPath: 'm/44/60/0/0' }, 'derivationPath'],
+    [{ derivationPath: 'm/44/60' }, 'derivationPath'],
+    [{ derivationPath: "m/44'/60'/0'" }, 'derivationPath'],
+    [{ challenge: 'short' }, 'challenge'],
+    [{ network: 'unknown' }, 'network'],
+    [{ extra: '1' }, 'extra'],
+  ])('%j is a 400', async (change, field) => {
+    const { status, body } = await ask({ ...question, ...change })
+    expect([status, body.details[0]!.field]).toEqual([400, field])
+  })
+
+  const uncompressed = (key: Uint8Array) =>
+    (ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer).toString('hex')
 })
 
 describe('addresses', () => {

@@ -21,6 +21,7 @@ import { readBalance } from './chains/read-balance.ts'
 import { readTransaction } from './chains/read-transaction.ts'
 import { findClientId } from './clients.ts'
 import { badField, type FieldFault, notFound, toErrorBody, unauthorized, WalletError } from './errors.ts'
+import { showAccountKey } from './keys/account-key.ts'
 import type { Keyring } from './keys/keyring.ts'
 import { bodyBytesMax, transferIdLengthMax } from './limits.ts'
 import { operations } from './operations.ts'
@@ -89,7 +90,7 @@ export function buildApp({ pool, keyring, authorities, chains, log, onOrder }: A
       return reply.code(202).send(toTransferStatus(transfer))
     })
 
-    readingRoutes(guarded, { pool, chains, log })
+    readingRoutes(guarded, { pool, keyring, chains, log })
     authorityRoutes(guarded, { pool, authorities })
 
     routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
@@ -153,12 +154,17 @@ function authorityRoutes(guarded: FastifyInstance, { pool, authorities }: Pick<A
   )
 }
 
-/** What became of a transfer, and what a transaction did. */
+/** The keys of accounts, what became of a transfer, and what a transaction did. */
 function readingRoutes(
   guarded: FastifyInstance,
-  { pool, chains, log }: Pick<AppParts, 'pool' | 'chains' | 'log'>,
+  { pool, keyring, chains, log }: Pick<AppParts, 'pool' | 'keyring' | 'chains' | 'log'>,
 ): void {
   const routes = guarded.withTypeProvider<TypeBoxTypeProvider>()
+  routes.get(operations.getAccountKey.path, { schema: operations.getAccountKey.schema }, async (request) => {
+    chainOf(chains, request.query.network)
+    return await showAccountKey(keyring, clientIdOf(request), request.query)
+  })
+
   routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {
     const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
     const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)

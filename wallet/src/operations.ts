@@ -1,3 +1,4 @@
+import { AccountKey, AccountKeyQuery } from './keys/account-key.ts'
 import {
   AddressOrder,
   AuthorityUpdate,
@@ -34,6 +35,13 @@ export const operations = {
     path: '/addresses',
     summary: 'Derives the address of a path and starts to watch it. Idempotent by path.',
     schema: { body: AddressOrder, response: { 200: DerivedAddress, ...common } },
+  },
+  getAccountKey: {
+    method: 'get',
+    path: '/xpub',
+    summary:
+      'The public key of an account, signed: the caller derives the addresses below it for itself. Optional for a wallet service.',
+    schema: { querystring: AccountKeyQuery, response: { 200: AccountKey, 404: ErrorBody, ...common } },
   },
   orderTransfer: {
     method: 'post',

@@ -6,7 +6,7 @@ import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax 
 
 const strict = { additionalProperties: false }
 
-const Network = Type.String({
+export const Network = Type.String({
   minLength: 1,
   maxLength: networkNameLengthMax,
   description: 'Slug of the network, as both sides have configured it.',

@@ -15,3 +15,4 @@ grant update (returned_at) on deposit_orphans to strongroom_app;
 revoke delete, truncate on sealing_key from strongroom_app;
 revoke update, delete, truncate on signed_votes from strongroom_app;
 revoke delete, truncate on service_keys from strongroom_app;
+revoke update, delete, truncate on account_keys from strongroom_app;

@@ -35,6 +35,16 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AccountKeys {
+  challenge: string;
+  created_at: Timestamp;
+  derivation_path: string;
+  network_id: string;
+  signature: string;
+  vault_id: string;
+  xpub: string;
+}
+
 export interface Addresses {
   address: string;
   address_key: string;
@@ -1103,6 +1113,7 @@ export interface Vaults {
   name: string;
   protection: Generated<string>;
   updated_at: Timestamp;
+  wallet_key: string | null;
   wallet_service_secret: Buffer | null;
   wallet_service_url: string;
   wallet_webhook_secret: Buffer | null;
@@ -1138,6 +1149,7 @@ export interface Witnesses {
 }
 
 export interface DB {
+  account_keys: AccountKeys;
   address_grants: AddressGrants;
   address_group_grants: AddressGroupGrants;
   address_group_members: AddressGroupMembers;

@@ -279,6 +279,10 @@ export const probedAddressesMax = 20
 export const probedPrefixesMax = 1_000
 /** Addresses of which a new wallet service is asked at once. */
 export const probesAtOnce = 4
+/** Accounts of a vault whose keys are pinned when it is locked; the others when the first address of them is made. */
+export const accountKeysPinnedMax = 32
+/** How long locking a vault waits for its wallet service to show them. */
+export const accountKeysMilliseconds = 3_000
 /** How often another node may take the index we were about to use. */
 export const addressIndexAttemptsMax = 25
 

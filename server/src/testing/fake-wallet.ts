@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net'
 import { parseOnchainAddress } from '../lib/onchain-address.ts'
 import { newSecret, sha256 } from '../lib/secrets.ts'
+import type { FakeKeys } from './fake-account-keys.ts'
 
 type Order = {
   id: string
@@ -63,6 +64,8 @@ export type FakeWallet = {
   refuseAuthorization: string | null
   /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
   answerWithAddress: ((derivationPath: string) => unknown) | null
+  /** Set: it shows the public keys of its accounts, and its addresses follow from them; what it answers may be changed. */
+  keys: FakeKeys | null
   /** Changes what GET /transfers/{id} answers. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
   /** What GET /balances answers, by lower-case address and contract ('' for the coin); "0" when nothing is set. */
@@ -102,9 +105,10 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       const text = await bodyOf(request)
       const url = new URL(request.url ?? '/', 'http://wallet')
       // It serves below any path of its base URL.
-      url.pathname = url.pathname.replace(/^\/.+(?=\/(addresses|transfers|balances|fees)(\/|$))/, '')
+      url.pathname = url.pathname.replace(/^\/.+(?=\/(addresses|transfers|balances|fees|xpub)(\/|$))/, '')
       const body: unknown = text === '' ? null : JSON.parse(text)
-      wallet.requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
+      if (url.pathname !== '/xpub' || wallet.keys !== null)
+        wallet.requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
       if (wallet.down === 'refused') return request.socket.destroy()
       if (wallet.delayMilliseconds > 0) await new Promise((resolve) => setTimeout(resolve, wallet.delayMilliseconds))
       const answer = wallet.down === 'error' ? [500, { message: 'down' }] : await handle(request, url, body)
@@ -120,6 +124,10 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       const { derivationPath } = body as { derivationPath: string }
       const { answerWithAddress } = wallet
       return [200, { address: await (answerWithAddress ?? honestAddress)(derivationPath) }]
+    }
+    if (route === 'GET /xpub' && wallet.keys !== null) {
+      const given = (name: string) => url.searchParams.get(name) ?? ''
+      return [200, wallet.keys.show(given('network'), given('derivationPath'), given('challenge'))]
     }
     if (route === 'GET /authority')
       return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
@@ -149,7 +157,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     return [404, { message: 'no such route' }]
   }
 
-  const honestAddress = (derivationPath: string) => fakeAddress(secret + derivationPath)
+  const honestAddress = (derivationPath: string) =>
+    wallet.keys === null ? fakeAddress(secret + derivationPath) : wallet.keys.address(derivationPath)
 
   const submit = (order: Order): [number, unknown] => {
     const known = orders.get(order.id)
@@ -223,6 +232,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     authority: null,
     refuseAuthorization: null,
     answerWithAddress: null,
+    keys: null,
     mutateStatus: null,
     balances: new Map(),
     fee: null,

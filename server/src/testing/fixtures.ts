@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { Answer, Person, TestApp } from './app.ts'
+import type { FakeKeys } from './fake-account-keys.ts'
 import { type FakeWallet, fakeAddress, fakeTxHash, startFakeWallet } from './fake-wallet.ts'
 
 type WireNetwork = { id: string; coinType: number; slug: string }
@@ -45,9 +46,11 @@ export async function createVaultFixture(
     adminEmail = 'operator@example.org',
     routes = fixtureRoutes as object,
     isLocked = true,
-  }: { code?: string; adminEmail?: string; routes?: object; isLocked?: boolean } = {},
+    keys = null,
+  }: { code?: string; adminEmail?: string; routes?: object; isLocked?: boolean; keys?: FakeKeys | null } = {},
 ): Promise<VaultFixture> {
   const wallet = await startFakeWallet()
+  wallet.keys = keys
   const admin = await test.signIn(adminEmail, { isPlatformAdmin: true })
   const created = await admin.post('/vaults', {
     vault: { code, name: 'Main vault', walletServiceUrl: wallet.url, walletServiceSecret: wallet.secret },

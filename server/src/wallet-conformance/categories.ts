@@ -1,4 +1,5 @@
 import type { Category } from './check.ts'
+import { accountKeys } from './checks/account-keys.ts'
 import { addresses } from './checks/addresses.ts'
 import { authentication } from './checks/authentication.ts'
 import { balances } from './checks/balances.ts'
@@ -20,6 +21,7 @@ export const categories: readonly Category[] = [
   health,
   authentication,
   addresses,
+  accountKeys,
   balances,
   fees,
   orders,

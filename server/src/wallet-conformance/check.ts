@@ -33,6 +33,7 @@ export type Section =
   | 'rules-for-every-request'
   | 'errors'
   | 'post-addresses'
+  | 'get-xpubnetworkderivationpathchallenge'
   | 'post-transfers'
   | 'get-transfersid'
   | 'replacing-a-transaction'

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeed } from '@scure/bip39'
 import type pg from 'pg'
@@ -16,7 +16,14 @@ export type Keyring = {
   salt: Buffer
   sealMnemonic(clientId: string, mnemonic: string): Buffer
   account(clientId: string, path: ParsedPath): Promise<PrivateKeyAccount>
+  /** The extended public key of the path. */
+  xpub(clientId: string, path: ParsedPath): Promise<string>
+  /** Signs what the client shows about its keys, with a key of its own that signs nothing else. */
+  attest(clientId: string, text: string): Promise<Attestation>
 }
+
+/** The key as SPKI and the Ed25519 signature, both in base64url. */
+export type Attestation = { key: string; signature: string }
 
 class WrongPassphraseError extends Error {}
 
@@ -24,6 +31,17 @@ class WrongPassphraseError extends Error {}
 export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Keyring> {
   const { key, salt } = await openKey(pool, passphrase)
   const roots = new Map<string, Promise<HDKey>>()
+
+  async function openRoot(clientId: string): Promise<HDKey> {
+    let root = roots.get(clientId)
+    if (!root) {
+      root = readRoot(clientId)
+      roots.set(clientId, root)
+      // A failed read is not cached: the database may be available for the next request.
+      root.catch(() => roots.delete(clientId))
+    }
+    return await root
+  }
 
   async function readRoot(clientId: string): Promise<HDKey> {
     const { rows } = await pool.query<{ sealed_mnemonic: Buffer }>(
@@ -37,15 +55,14 @@ export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Ke
   return {
     salt,
     sealMnemonic: (clientId, mnemonic) => seal(key, clientBinding(clientId), mnemonic),
-    async account(clientId, path) {
-      let root = roots.get(clientId)
-      if (!root) {
-        root = readRoot(clientId)
-        roots.set(clientId, root)
-        // A failed read is not cached: the database may be available for the next request.
-        root.catch(() => roots.delete(clientId))
+    account: async (clientId, path) => accountAt(await openRoot(clientId), path),
+    xpub: async (clientId, path) => (await openRoot(clientId)).derive(toBip32Path(path)).publicExtendedKey,
+    async attest(clientId, text) {
+      const key = attestationKeyOf(await openRoot(clientId))
+      return {
+        key: createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64url'),
+        signature: sign(null, Buffer.from(text), key).toString('base64url'),
       }
-      return accountAt(await root, path)
     },
   }
 }
@@ -59,6 +76,19 @@ export function accountAt(root: HDKey, path: ParsedPath): PrivateKeyAccount {
   if (!privateKey) throw new Error('the path has no private key')
   return privateKeyToAccount(`0x${Buffer.from(privateKey).toString('hex')}`)
 }
+
+/**
+ * 32 bytes of BIP-85 (application 128169, index 0) as an Ed25519 key. It follows from the mnemonic, so a client keeps it
+ * wherever its mnemonic is restored, and reveals nothing of the keys that hold funds.
+ */
+export function attestationKeyOf(root: HDKey): KeyObject {
+  const { privateKey } = root.derive("m/83696968'/128169'/32'/0'")
+  const seed = createHmac('sha512', 'bip-entropy-from-k').update(privateKey!).digest().subarray(0, 32)
+  return createPrivateKey({ key: Buffer.concat([ed25519Pkcs8, seed]), format: 'der', type: 'pkcs8' })
+}
+
+/** The header of an Ed25519 private key in PKCS #8 (RFC 8410). */
+const ed25519Pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** OWASP's recommended scrypt cost (N = 2^17, r = 8, p = 1): about 128 MiB and a third of a second, once per start. */
 const scryptCost = 2 ** 17

@@ -47,6 +47,7 @@ export function nounWord(noun: string): string {
 function verbWord(verb: string): string {
   const words: Record<string, () => string> = {
     accepted: () => t('accepted'),
+    account_key_pinned: () => t('key pinned'),
     added: () => t('added'),
     adjusted: () => t('adjusted'),
     allowed: () => t('allowed'),
@@ -155,5 +156,6 @@ export const actions = [
   'user.signed_out',
   'vault.updated',
   'vault.wallet_refused',
+  'vault.account_key_pinned',
   'vault.protection_updated',
 ] as const

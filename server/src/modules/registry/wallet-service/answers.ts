@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { type Static, type TSchema, Type } from 'typebox'
 import { rawAmountPattern } from '../../../lib/money.ts'
 
 /**
@@ -15,6 +16,14 @@ const Instant = Type.String({
 const OrNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const DerivedAddress = Type.Object({ address: Visible })
+
+export const ShownAccountKey = Type.Object({
+  xpub: Visible,
+  key: Visible,
+  signature: Visible,
+})
+/** The public key of an account, and by which key it was signed; nothing of it has been checked yet. */
+export type ShownAccountKey = Static<typeof ShownAccountKey>
 
 export const TransferStatus = Type.Object({
   id: Type.Optional(Visible),
@@ -77,6 +86,46 @@ export const Authority = Type.Object({
 })
 export type Authority = Static<typeof Authority>
 
+/** Why a wallet service accepts no authorization: it has refused the order for good (docs/signed-orders.md). */
+export const authorizationCodes: ReadonlySet<string> = new Set([
+  'AUTHORIZATION_MISSING',
+  'AUTHORIZATION_MALFORMED',
+  'ORDER_DIFFERS',
+  'ORDER_EXPIRED',
+  'AUTHORITY_VERSION_DIFFERS',
+  'SIGNATURE_INVALID',
+  'KEY_UNKNOWN',
+  'NOT_INITIATED',
+  'TOKEN_NOT_PERMITTED',
+  'VOTES_MISSING',
+  'PER_DAY_EXCEEDED',
+])
+
 export const Balance = Type.Object({ balance: Amount })
 export const FeeEstimate = Type.Object({ fee: Amount })
 export const Refusal = Type.Object({ message: Text, details: Type.Optional(Type.Unknown()) })
+
+export type Check<T> = (value: unknown) => value is T
+
+const ajv = new Ajv({ strict: false })
+
+/** Compiled at the first use, because most processes receive few kinds of answers. */
+function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
+  let validate: ValidateFunction | undefined
+  return (value): value is Static<S> => {
+    validate ??= ajv.compile(schema)
+    return validate(value)
+  }
+}
+
+export const checks = {
+  derivedAddress: checkOf(DerivedAddress),
+  authority: checkOf(Authority),
+  shownAccountKey: checkOf(ShownAccountKey),
+  transferStatus: checkOf(TransferStatus),
+  replacementQuote: checkOf(ReplacementQuote),
+  transactionState: checkOf(TransactionState),
+  balance: checkOf(Balance),
+  feeEstimate: checkOf(FeeEstimate),
+  refusal: checkOf(Refusal),
+}

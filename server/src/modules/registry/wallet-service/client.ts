@@ -1,5 +1,3 @@
-import { Ajv, type ValidateFunction } from 'ajv'
-import type { Static, TSchema } from 'typebox'
 import { type Dispatcher, request } from 'undici'
 import type { Config } from '../../../config.ts'
 import { type AppError, badGateway } from '../../../lib/errors.ts'
@@ -8,14 +6,14 @@ import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseByt
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import {
-  Authority,
-  Balance,
-  DerivedAddress,
-  FeeEstimate,
-  Refusal,
-  ReplacementQuote,
-  TransactionState,
-  TransferStatus,
+  type Authority,
+  authorizationCodes,
+  type Check,
+  checks,
+  type ReplacementQuote,
+  type ShownAccountKey,
+  type TransactionState,
+  type TransferStatus,
 } from './answers.ts'
 import { createGuardedDispatcher, isConnectError } from './guarded-connect.ts'
 
@@ -42,6 +40,8 @@ export type Authorization = { order: object; authorityVersion: number; votes: ob
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
 export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee' | 'authorization'>
+/** The challenge is signed with the answer. */
+export type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 /**
@@ -84,6 +84,8 @@ export type WalletClient = {
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
   /** By which it checks what people signed. */
   getAuthority(): Promise<Authority>
+  /** The public key of an account, as it came; null: the service does not offer it (404, 405, 501). */
+  getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Idempotent by the transaction that is replaced; sent once. */
@@ -138,10 +140,17 @@ export function createWalletClient({
   }
   return {
     createAddress: async (order, deadline) =>
-      read(DerivedAddressCheck, await repeatedly({ method: 'POST', path: '/addresses', body: order }, deadline)),
+      read(checks.derivedAddress, await repeatedly({ method: 'POST', path: '/addresses', body: order }, deadline)),
     submitTransfer: async (order) =>
       readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
-    getAuthority: async () => read(AuthorityCheck, await repeatedly({ method: 'GET', path: '/authority' })),
+    getAuthority: async () => read(checks.authority, await repeatedly({ method: 'GET', path: '/authority' })),
+    async getAccountKey(question, deadline) {
+      const path = `/xpub?${new URLSearchParams(question)}`
+      return orNotOffered(async () => {
+        const reply = await repeatedly({ method: 'GET', path, isNullOn404: true }, deadline)
+        return reply.status === 404 ? null : read(checks.shownAccountKey, reply)
+      })
+    },
     async getTransfer(id) {
       const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })
       return reply.status === 404 ? null : readTransfer(id, reply)
@@ -153,25 +162,32 @@ export function createWalletClient({
       ),
     quoteReplacement: async (id) =>
       read(
-        ReplacementQuoteCheck,
+        checks.replacementQuote,
         await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}/replacement` }),
       ),
     async getTransaction({ network, hash }) {
       const path = `/transactions/${encodeURIComponent(hash)}?${new URLSearchParams({ network })}`
-      try {
+      return orNotOffered(async () => {
         const reply = await repeatedly({ method: 'GET', path, isNullOn404: true })
         return reply.status === 404 ? null : readTransaction(hash, reply)
-      } catch (error) {
-        if (error instanceof WalletServiceError && (error.status === 405 || error.status === 501)) return null
-        throw error
-      }
+      })
     },
     async getBalance({ network, address, contract }, deadline) {
       const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
-      return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
+      return read(checks.balance, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
     },
     estimateFee: async (question, deadline) =>
-      read(FeeEstimateCheck, await repeatedly({ method: 'POST', path: '/fees', body: question }, deadline)),
+      read(checks.feeEstimate, await repeatedly({ method: 'POST', path: '/fees', body: question }, deadline)),
+  }
+}
+
+/** Answers null when the wallet service has no such operation. */
+async function orNotOffered<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof WalletServiceError && (error.status === 405 || error.status === 501)) return null
+    throw error
   }
 }
 
@@ -281,21 +297,6 @@ async function exchange(
 /** Client errors that concern the configuration or a temporary state, not the order. */
 const circumstantialStatuses = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429])
 
-/** Why a wallet service accepts no authorization: it has refused the order for good (docs/signed-orders.md). */
-const authorizationCodes: ReadonlySet<string> = new Set([
-  'AUTHORIZATION_MISSING',
-  'AUTHORIZATION_MALFORMED',
-  'ORDER_DIFFERS',
-  'ORDER_EXPIRED',
-  'AUTHORITY_VERSION_DIFFERS',
-  'SIGNATURE_INVALID',
-  'KEY_UNKNOWN',
-  'NOT_INITIATED',
-  'TOKEN_NOT_PERMITTED',
-  'VOTES_MISSING',
-  'PER_DAY_EXCEEDED',
-])
-
 function toStatusError({ status, text }: Reply): WalletServiceError {
   if (status >= 300 && status < 400) {
     return new WalletServiceError('invalid', `Answered ${status}; redirects are not followed`, { status })
@@ -317,28 +318,6 @@ function isWorthRepeating(error: unknown): boolean {
   return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
 }
 
-type Check<T> = (value: unknown) => value is T
-
-const ajv = new Ajv({ strict: false })
-
-/** Compiled at the first use, because most processes receive few kinds of answers. */
-function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
-  let validate: ValidateFunction | undefined
-  return (value): value is Static<S> => {
-    validate ??= ajv.compile(schema)
-    return validate(value)
-  }
-}
-
-const DerivedAddressCheck = checkOf(DerivedAddress)
-const AuthorityCheck = checkOf(Authority)
-const TransferStatusCheck = checkOf(TransferStatus)
-const ReplacementQuoteCheck = checkOf(ReplacementQuote)
-const TransactionStateCheck = checkOf(TransactionState)
-const BalanceCheck = checkOf(Balance)
-const FeeEstimateCheck = checkOf(FeeEstimate)
-const RefusalCheck = checkOf(Refusal)
-
 function read<T>(check: Check<T>, { status, text }: Reply): T {
   const value = parse(text)
   if (check(value)) return value
@@ -346,7 +325,7 @@ function read<T>(check: Check<T>, { status, text }: Reply): T {
 }
 
 function readTransfer(id: string, reply: Reply): TransferStatus {
-  const status = read(TransferStatusCheck, reply)
+  const status = read(checks.transferStatus, reply)
   if (status.id !== undefined && status.id !== id) {
     throw new WalletServiceError('invalid', 'The answer is about another transfer', { status: reply.status })
   }
@@ -357,7 +336,7 @@ function readTransfer(id: string, reply: Reply): TransferStatus {
 }
 
 function readTransaction(hash: string, reply: Reply): TransactionState {
-  const transaction = read(TransactionStateCheck, reply)
+  const transaction = read(checks.transactionState, reply)
   if (txHashKey(transaction.hash) !== txHashKey(hash)) {
     throw new WalletServiceError('invalid', 'The answer is about another transaction', { status: reply.status })
   }
@@ -378,13 +357,13 @@ function parse(text: string): unknown {
 
 function codeOf(text: string): string | null {
   const value = parse(text)
-  const details = RefusalCheck(value) ? value.details : undefined
+  const details = checks.refusal(value) ? value.details : undefined
   return typeof details === 'string' ? (/^([A-Z_]{3,40})(?::|$)/.exec(details)?.[1] ?? null) : null
 }
 
 function wordsOf(text: string): string {
   const value = parse(text)
-  return RefusalCheck(value) ? plainText(value.message) : 'no reason given'
+  return checks.refusal(value) ? plainText(value.message) : 'no reason given'
 }
 
 /** Makes foreign text safe to store and show: one line, of limited length, without control characters. */

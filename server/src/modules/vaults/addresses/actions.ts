@@ -4,6 +4,7 @@ import { type By, type ByMember, byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import type { AccountKey } from '../../../lib/account-key.ts'
 import { AppError, badGateway, badRequest, conflict, faulty, notFound, unavailable } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { addressIndexAttemptsMax, pathIndexMax } from '../../../lib/limits.ts'
@@ -13,8 +14,10 @@ import type { NetworkRow } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
 import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import type { Executor, Step } from '../../rules/votes/executor.ts'
+import { pinAccountKeys, recordOfKeys } from '../vaults/account-keys.ts'
+import { assertFollows, findUsedKey, type UsedKey } from '../vaults/check-address.ts'
 import { findVault } from '../vaults/queries.ts'
-import { findWallet, isSameWallet, keepWallet, type WalletOfVault, walletOf } from '../vaults/wallet-settings.ts'
+import { findWallet, isSameWallet, keepWallet, type PresentWallet, walletOf } from '../vaults/wallet-settings.ts'
 import { type AddressPlan, planAddress } from './plan-address.ts'
 import { inTurn } from './prefix-queue.ts'
 import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, lockOnchainAddress } from './queries.ts'
@@ -95,8 +98,8 @@ type Creation = Static<typeof AddressCreation>
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
-/** The address for the next index of a placement, and the wallet service that it came from. */
-export type Derivation = { index: number; onchain: OnchainAddress; wallet: WalletOfVault }
+/** The address for the next index of a placement, the wallet service that it came from, and the key that it follows from. */
+export type Derivation = { index: number; onchain: OnchainAddress; wallet: PresentWallet; used: UsedKey | null }
 
 /**
  * Finds the place of a new address in the vault's structure.
@@ -131,7 +134,8 @@ export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation
 
 /**
  * Requests the next address under the prefix from the wallet service, without an open transaction.
- * @throws 409 when the prefix is used up, 502 when the wallet service fails or returns an invalid address
+ * @throws 409 when the prefix is used up, 502 when the wallet service fails, or returns an invalid address or one that is not
+ *   of the key that it is bound by
  */
 export async function deriveAddress(
   deps: Deps,
@@ -147,15 +151,16 @@ export async function deriveAddress(
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
   const wallet = await findWallet(deps.db, vaultId)
+  const client = walletOf(deps, wallet)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
-  const { address } = await walletOf(deps, wallet)
-    .createAddress(order, deadline)
-    .catch((error: unknown) => {
-      throw error instanceof WalletServiceError ? toBadGateway(error) : error
-    })
+  const used = await findUsedKey(deps, wallet, client, { ...order, type: network.type }, deadline)
+  const { address } = await client.createAddress(order, deadline).catch((error: unknown) => {
+    throw error instanceof WalletServiceError ? toBadGateway(error) : error
+  })
   const onchain = parseOnchainAddress(address, network.type)
   if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
-  return { index, onchain, wallet }
+  if (used !== null) assertFollows(deps, used, vaultId, onchain, order.derivationPath)
+  return { index, onchain, wallet, used }
 }
 
 /** Thrown when another node took the index, or the wallet service was replaced, after the address was derived. */
@@ -169,12 +174,14 @@ export async function insertAddress(
   trx: Trx,
   body: Creation,
   { network, plan }: Placement,
-  { index, onchain, wallet }: Derivation,
+  { index, onchain, wallet, used }: Derivation,
   by: By,
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>,
 ): Promise<string> {
   const { vaultId, actorId, now } = by
-  if (!isSameWallet(wallet, await keepWallet(trx, vaultId))) throw new OutdatedDerivationError()
+  const present = await keepWallet(trx, vaultId)
+  if (!isSameWallet(wallet, present) || wallet.wallet_key !== present.wallet_key) throw new OutdatedDerivationError()
+  if (used?.isNew) await pinNewKey(trx, used.key, by)
   await lockOnchainAddress(trx, network.id, onchain.key)
   const row = await trx
     .insertInto('addresses')
@@ -216,6 +223,15 @@ export async function insertAddress(
   const details = { network: network.slug, address, derivationPath, token: plan.token?.code ?? null }
   await audit(trx, by, 'address.created', { type: 'address', id: row.id }, details)
   return row.id
+}
+
+/** The first address of an account binds the wallet service to its key. */
+async function pinNewKey(trx: Trx, key: AccountKey, by: By): Promise<void> {
+  const { vaultId, now } = by
+  const added = await pinAccountKeys(trx, vaultId, [key], now)
+  if (added.length === 0) return
+  const details = { accountKeys: recordOfKeys(added) }
+  await audit(trx, by, 'vault.account_key_pinned', { type: 'vault', id: vaultId }, details)
 }
 
 /**

@@ -10,6 +10,8 @@ import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange, type ChangeInWords, quote } from '../../record/notifications/announce.ts'
 import { insertSystemGroups } from '../../rules/policies/group-actions.ts'
+import { listAccountKeys } from './account-keys.ts'
+import { pinShownKeys } from './lock.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from './probe-wallet.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
 import type { VaultCreation, VaultUpdate } from './schema.ts'
@@ -91,8 +93,8 @@ export async function updateVault(
   ) {
     throw badRequest('walletServiceSecret', 'is required (or null) when walletServiceUrl moves to another origin')
   }
-  const refusal = await probeWallet(trx, sealer, vault, body, by, probed)
-  if (refusal !== null) return refusal
+  const accepted = await probeWallet(trx, sealer, vault, body, by, probed)
+  if ('refusal' in accepted) return accepted
   const serviceSecret = sealed(sealer, id, 'wallet_service_secret', walletServiceSecret)
   const webhookSecret = sealed(sealer, id, 'wallet_webhook_secret', walletWebhookSecret)
   await trx
@@ -105,12 +107,15 @@ export async function updateVault(
       wallet_service_url: body.walletServiceUrl,
       wallet_service_secret: serviceSecret,
       wallet_webhook_secret: webhookSecret,
+      wallet_key: accepted.shown?.walletKey,
       updated_at: by.now,
     })
     .where('id', '=', id)
     .execute()
+  const pinned = accepted.shown === null ? {} : await pinShownKeys(trx, id, accepted.shown, by.now)
   const details = {
     changes: shown,
+    ...pinned,
     isWalletServiceSecretChanged: walletServiceSecret !== undefined,
     isWalletWebhookSecretChanged: walletWebhookSecret !== undefined,
     ...(serviceSecret === undefined ? {} : { walletServiceSecretMark: markInRecord(serviceSecret) }),
@@ -132,7 +137,7 @@ export async function updateVault(
 }
 
 /**
- * Whether a new wallet service may take over. What differs is announced like the change that it would have been, because
+ * Whether a new wallet service may take over, and the keys that it is bound by. What differs is announced like the change that it would have been, because
  * somebody tried to move the keys.
  */
 async function probeWallet(
@@ -142,11 +147,11 @@ async function probeWallet(
   { walletServiceUrl = vault.wallet_service_url, walletServiceSecret }: Static<typeof VaultUpdate>,
   by: ByMember,
   probed: Probed | null,
-): Promise<Refusal | null> {
-  if (walletServiceUrl === vault.wallet_service_url && walletServiceSecret === undefined) return null
+): Promise<Refusal | Pick<Probed, 'shown'>> {
+  if (walletServiceUrl === vault.wallet_service_url && walletServiceSecret === undefined) return { shown: null }
   await assertNoneInFlight(trx, vault.id)
   const newestAddressId = await findNewestAddressId(trx, vault.id)
-  if (newestAddressId === null) return null
+  if (newestAddressId === null && vault.wallet_key === null) return { shown: null }
   if (probed === null) {
     const secret =
       walletServiceSecret === undefined
@@ -156,15 +161,18 @@ async function probeWallet(
       wallet: { id: vault.id, wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
       replaces: { ...vault, newestAddressId },
       samples: await pickSamples(trx, vault.id),
+      pinned: await listAccountKeys(trx, vault.id),
     })
   }
-  const { candidate, difference } = probed
-  if (candidate.replaces.newestAddressId !== newestAddressId || !isSameWallet(candidate.replaces, vault)) {
+  const { candidate, difference, shown } = probed
+  const { replaces } = candidate
+  const isSame = isSameWallet(replaces, vault) && replaces.wallet_key === vault.wallet_key
+  if (replaces.newestAddressId !== newestAddressId || !isSame) {
     throw conflict('changed_concurrently', 'The vault changed while the new wallet service was probed; try again')
   }
-  if (difference === null) return null
+  if (difference === null) return { shown }
   const { network, derivationPath } = difference
-  const message = `The new wallet service has another address for ${derivationPath} on ${network}`
+  const message = `The new wallet service has another address or key for ${derivationPath} on ${network}`
   const { origin } = new URL(walletServiceUrl)
   await announceVaultChange(trx, {
     ...byMember(by),
@@ -216,21 +224,4 @@ function walletServiceChange(
 function changeOfSecret(secret: string | null | undefined): 'removed' | 'replaced' | null {
   if (secret === undefined) return null
   return secret === null ? 'removed' : 'replaced'
-}
-
-/**
- * Makes the structure final; addresses may be created from now on.
- * @throws 409 when it is final already
- */
-export async function lockVault(trx: Trx, by: ByMember): Promise<VaultWithStructure> {
-  const { id } = by.member.vault
-  const { numUpdatedRows } = await trx
-    .updateTable('vaults')
-    .set({ locked_at: by.now, updated_at: by.now })
-    .where('id', '=', id)
-    .where('locked_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw conflict('vault_is_locked', 'The vault is locked already')
-  await audit(trx, byMember(by), 'vault.locked', { type: 'vault', id })
-  return (await findVault(trx, id))!
 }

@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
+import { type AccountKey, accountPathOf, evmAddressBelow } from '../../../lib/account-key.ts'
 import { badGateway, unavailable } from '../../../lib/errors.ts'
 import {
+  accountKeysPinnedMax,
   probedAddressesMax,
   probedPrefixesMax,
   probesAtOnce,
@@ -11,7 +13,8 @@ import {
 } from '../../../lib/limits.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { isSilence, toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
-import { type WalletOfVault, walletOf } from './wallet-settings.ts'
+import { type Account, askAccountKeys, type ShownKeys, takeForNone } from './account-keys.ts'
+import { type PresentWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
 
 /** An address of the vault that the new wallet service must know too. */
 type Sample = { network: string; type: NetworkType; coinType: number; derivationPath: string; addressKey: string }
@@ -19,13 +22,14 @@ type Sample = { network: string; type: NetworkType; coinType: number; derivation
 /** A wallet service that is to replace the present one, and what it is asked for. */
 export type Candidate = {
   wallet: WalletOfVault
-  /** What must not change until it is accepted: the present wallet service, and the newest address. */
-  replaces: WalletOfVault & { newestAddressId: string }
+  /** What must not change until it is accepted: the present wallet service, its key, and the newest address. */
+  replaces: PresentWallet & { newestAddressId: string | null }
   samples: Sample[]
+  pinned: AccountKey[]
 }
 
-/** A candidate that was asked, and the first address that is another one there. */
-export type Probed = { candidate: Candidate; difference: Pick<Sample, 'network' | 'derivationPath'> | null }
+/** A candidate that was asked, the first address or account that is another one there, and the keys that it is bound by. */
+export type Probed = { candidate: Candidate; difference: Account | null; shown: ShownKeys | null }
 
 /** Thrown in the transaction of a change that must be probed first, which is rolled back for it. */
 export class ProbeNeededError extends Error {
@@ -49,15 +53,59 @@ export async function withProbe<Result>(
   } catch (error) {
     if (!(error instanceof ProbeNeededError)) throw error
     const { candidate } = error
-    return change({ candidate, difference: await findDifference(walletOf(deps, candidate.wallet), candidate.samples) })
+    const wallet = walletOf(deps, candidate.wallet)
+    const ofKeys = await findKeyDifference(wallet, candidate)
+    const difference = ofKeys.difference ?? (await findDifference(wallet, candidate.samples))
+    return change({ candidate, difference, shown: difference === null ? ofKeys.shown : null })
   }
 }
 
+/**
+ * The first account whose key is another one, or is not shown any more, and the first address that does not follow from its
+ * key. A wallet service that shows keys where nothing is pinned is bound by them from now on.
+ */
+async function findKeyDifference(
+  wallet: WalletClient,
+  { replaces, samples, pinned }: Candidate,
+): Promise<{ difference: Account | null; shown: ShownKeys | null }> {
+  const isBound = replaces.wallet_key !== null
+  const ofEvm = samples.filter(({ type }) => type === 'evm')
+  const paths = new Map(pinned.slice(0, accountKeysPinnedMax).map((key) => [key.derivationPath, key.network]))
+  for (const { network, derivationPath } of ofEvm) {
+    const account = accountPathOf(derivationPath)
+    if (account !== null) paths.set(account, network)
+  }
+  const accounts = [...paths].map(([derivationPath, network]) => ({ network, derivationPath }))
+  const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
+  const shown = await askAccountKeys(wallet, accounts, deadline, (error) =>
+    isBound || isSilence(error) ? throwProbeError(error) : takeForNone(error),
+  )
+  if (shown === null)
+    return { difference: isBound ? (accounts[0] ?? { network: '', derivationPath: 'm' }) : null, shown }
+  const other =
+    shown.walletKey === (replaces.wallet_key ?? shown.walletKey)
+      ? shown.keys.find((key) => {
+          const before = pinned.find(({ derivationPath }) => derivationPath === key.derivationPath)
+          return before !== undefined && before.xpub !== key.xpub
+        })
+      : shown.keys[0]
+  const foreign = ofEvm.find(({ derivationPath, addressKey }) => {
+    const key = shown.keys.find((one) => one.derivationPath === accountPathOf(derivationPath))
+    return key !== undefined && evmAddressBelow(key, derivationPath) !== addressKey
+  })
+  return { difference: other ?? foreign ?? null, shown }
+}
+
+function throwProbeError(error: unknown): never {
+  if (isSilence(error)) throw unavailable('wallet_service_silent', 'The new wallet service does not answer', 5)
+  throw error instanceof WalletServiceError ? toBadGateway(error) : error
+}
+
 /** The first sample with another address in the wallet service; a few are asked for at once, all within one time limit. */
-async function findDifference(wallet: WalletClient, samples: Sample[]): Promise<Probed['difference']> {
+async function findDifference(wallet: WalletClient, samples: Sample[]): Promise<Account | null> {
   const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
   const left = [...samples]
-  let difference: Probed['difference'] = null
+  let difference: Account | null = null
   const askInTurn = async () => {
     for (let sample = left.shift(); sample !== undefined && difference === null; sample = left.shift()) {
       if (!(await isSame(wallet, sample, deadline))) difference = sample
@@ -69,12 +117,7 @@ async function findDifference(wallet: WalletClient, samples: Sample[]): Promise<
 
 async function isSame(wallet: WalletClient, sample: Sample, deadline: AbortSignal): Promise<boolean> {
   const { network, type, coinType, derivationPath, addressKey } = sample
-  const { address } = await wallet
-    .createAddress({ network, coinType, derivationPath }, deadline)
-    .catch((error: unknown) => {
-      if (isSilence(error)) throw unavailable('wallet_service_silent', 'The new wallet service does not answer', 5)
-      throw error instanceof WalletServiceError ? toBadGateway(error) : error
-    })
+  const { address } = await wallet.createAddress({ network, coinType, derivationPath }, deadline).catch(throwProbeError)
   const onchain = parseOnchainAddress(address, type)
   if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
   return onchain.key === addressKey

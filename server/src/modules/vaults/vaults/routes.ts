@@ -6,8 +6,9 @@ import { badRequest } from '../../../lib/errors.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
-import { createVault, lockVault, updateVault } from './actions.ts'
+import { createVault, updateVault } from './actions.ts'
 import { parseDerivationPath } from './derivation.ts'
+import { lockVault, withAccountKeys } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
 import { withProbe } from './probe-wallet.ts'
 import { updateProtection } from './protection.ts'
@@ -140,19 +141,24 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     },
   )
 
-  api.post(
+  api.send(
+    'post',
     '/vaults/:code/lock',
     {
       operationId: 'lockVault',
       summary: 'Lock a vault',
       description:
         'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
-        'of the vault. Cannot be undone; 409 when the vault is locked already.',
+        'of the vault. Cannot be undone; 409 when the vault is locked already. The wallet service is asked for the public ' +
+        'keys of the accounts, from which the service derives every new address itself; 502 when one is not signed by it.',
       ...ofAdministrator,
-      errors: ['vault_is_locked'],
+      errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
       answers: { 200: Vault },
     },
-    async (trx, by) => ok(toVault(await lockVault(trx, by))),
+    (by, { request, reply }) =>
+      withAccountKeys(deps, (asked) =>
+        mutate(deps, request, reply, async (trx) => ok(toVault(await lockVault(trx, by, asked)))),
+      ),
   )
 
   api.put(

@@ -118,6 +118,11 @@ export const Vault = Closed(
     ),
     walletServiceUrl: WalletServiceUrl,
     protection: Protection,
+    addressCheck: described(
+      Enum(['none', 'derived']),
+      '`derived`: each new address on an EVM network must follow from a key that the wallet service is bound by. `none`: it ' +
+        'shows no keys.',
+    ),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     networks: described(Type.Array(Ref(Network)), 'The networks on which the vault can have addresses.'),

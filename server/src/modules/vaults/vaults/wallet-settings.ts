@@ -64,6 +64,9 @@ export function faultOfWalletUrl(text: string): string | null {
 /** Where the wallet service of a vault is, and its sealed secret. */
 export type WalletOfVault = { id: string; wallet_service_url: string; wallet_service_secret: Buffer | null }
 
+/** With the key that the vault has pinned, by which it signs what it shows; null: it shows nothing. */
+export type PresentWallet = WalletOfVault & { wallet_key: string | null }
+
 /** The client for the wallet service of a vault, with the connection guard of the settings. */
 export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
   const secret = vault.wallet_service_secret
@@ -83,7 +86,7 @@ export async function walletOfVault(
 }
 
 /** @throws when there is no such vault */
-export function findWallet(db: Db, vaultId: string): Promise<WalletOfVault> {
+export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
   return selectWallet(db, vaultId).executeTakeFirstOrThrow()
 }
 
@@ -91,7 +94,7 @@ export function findWallet(db: Db, vaultId: string): Promise<WalletOfVault> {
  * The wallet service of a vault, which is not replaced until the transaction ends. What relies on the present one calls it
  * before: a change of the wallet service waits for it, and then sees what it wrote.
  */
-export function keepWallet(trx: Trx, vaultId: string): Promise<WalletOfVault & { protection: string }> {
+export function keepWallet(trx: Trx, vaultId: string): Promise<PresentWallet & { protection: string }> {
   return selectWallet(trx, vaultId).select('protection').forKeyShare().executeTakeFirstOrThrow()
 }
 
@@ -102,5 +105,8 @@ export function isSameWallet(one: WalletOfVault, other: WalletOfVault): boolean 
 }
 
 function selectWallet(db: Db | Trx, vaultId: string) {
-  return db.selectFrom('vaults').select(['id', 'wallet_service_url', 'wallet_service_secret']).where('id', '=', vaultId)
+  return db
+    .selectFrom('vaults')
+    .select(['id', 'wallet_service_url', 'wallet_service_secret', 'wallet_key'])
+    .where('id', '=', vaultId)
 }

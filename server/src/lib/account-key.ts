@@ -1,0 +1,93 @@
+import { createPublicKey, ECDH, type KeyObject, verify } from 'node:crypto'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { HDKey } from '@scure/bip32'
+
+/**
+ * The public key of an account as a wallet service showed it: all addresses below the path follow from it (BIP-32). The
+ * signature is over these fields, so that whoever relays or stores them cannot change one.
+ */
+export type AccountKey = {
+  network: string
+  /** `m/44/<coinType>/<n>`, the last level that is hardened. */
+  derivationPath: string
+  xpub: string
+  /** What the wallet service was asked with, so that an answer of the past is none. */
+  challenge: string
+  /** Ed25519, in base64url. */
+  signature: string
+}
+
+/** The account that a derivation path lies in; null when the path has no level after the coin type. */
+export function accountPathOf(derivationPath: string): string | null {
+  const levels = derivationPath.split('/')
+  return levels.length < accountLevels ? null : levels.slice(0, accountLevels).join('/')
+}
+
+/** What a wallet service signs (docs/wallet-protocol.md). */
+export function signedTextOf({ network, derivationPath, xpub, challenge }: Omit<AccountKey, 'signature'>): string {
+  return ['strongroom account key 1', network, derivationPath, xpub, challenge].join('\n')
+}
+
+/** What is wrong with an account key, which the wallet service with this key shall have signed; null: nothing. */
+export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
+  const signer = readWalletKey(walletKey)
+  if (signer === null) return 'the key of the wallet service is no Ed25519 key'
+  const signature = Buffer.from(key.signature, 'base64url')
+  if (!verify(null, Buffer.from(signedTextOf(key)), signer, signature)) return 'its signature is wrong'
+  return faultOfXpub(key)
+}
+
+/**
+ * The key (lower case) of the EVM address at a path below an account.
+ * @throws when the path is not below the account
+ */
+export function evmAddressBelow({ derivationPath: account, xpub }: AccountKey, derivationPath: string): string {
+  if (accountPathOf(derivationPath) !== account) throw new Error(`${derivationPath} is not below ${account}`)
+  const indexes = derivationPath.split('/').slice(accountLevels).map(Number)
+  const last = indexes.pop()
+  const parent = parentOf(xpub, indexes)
+  const { publicKey } = last === undefined ? parent : parent.deriveChild(last)
+  const point = ECDH.convertKey(publicKey!, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer
+  return `0x${Buffer.from(keccak_256(point.subarray(1)).subarray(-20)).toString('hex')}`
+}
+
+/** `m`, the purpose, the coin type and the account. */
+const accountLevels = 4
+const hardened = 2 ** 31
+const xpubForm = /^xpub[1-9A-HJ-NP-Za-km-z]{107}$/
+
+/** The form of a private key is none of a public key, so that one that was shown by mistake is never kept. */
+function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
+  if (!xpubForm.test(xpub)) return 'it is no extended public key'
+  try {
+    const { depth, index } = HDKey.fromExtendedKey(xpub)
+    const account = Number(derivationPath.split('/').at(-1))
+    return depth === accountLevels - 1 && index === hardened + account ? null : 'it is the key of another path'
+  } catch {
+    return 'it is no extended public key'
+  }
+}
+
+/** The addresses of one prefix share their parents, and each level costs a multiplication on the curve. */
+const parents = new Map<string, HDKey>()
+const parentsMax = 1_000
+
+function parentOf(xpub: string, indexes: number[]): HDKey {
+  const name = [xpub, ...indexes].join('/')
+  const known = parents.get(name)
+  if (known !== undefined) return known
+  const parent = indexes.reduce((node, index) => node.deriveChild(index), HDKey.fromExtendedKey(xpub))
+  if (parents.size >= parentsMax) parents.clear()
+  parents.set(name, parent)
+  return parent
+}
+
+/** SPKI in DER has one form for Ed25519, so one key has one spelling. */
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
+
+function readWalletKey(text: string): KeyObject | null {
+  const spki = Buffer.from(text, 'base64url')
+  if (spki.toString('base64url') !== text || spki.length !== 44 || !spki.subarray(0, 12).equals(ed25519Prefix))
+    return null
+  return createPublicKey({ key: spki, format: 'der', type: 'spki' })
+}

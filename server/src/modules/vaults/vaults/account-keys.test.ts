@@ -1,0 +1,288 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestApp, type TestApp } from '../../../testing/app.ts'
+import { fakeKeysOf } from '../../../testing/fake-account-keys.ts'
+import { type FakeWallet, fakeAddress, startFakeWallet } from '../../../testing/fake-wallet.ts'
+import { allowAll, createAddress, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
+import { verifyState } from '../../../verify-state.ts'
+import { hashOfXpub } from './account-keys.ts'
+
+let test: TestApp
+let owner: pg.Pool
+beforeAll(async () => {
+  test = await createTestApp()
+  owner = new pg.Pool({ connectionString: test.databaseUrl, max: 1 })
+})
+afterAll(async () => {
+  await owner.end()
+  await test.close()
+})
+
+const honest = fakeKeysOf('the keys of the vault')
+let count = 0
+let vault: VaultFixture
+let wallet: FakeWallet
+
+/** A vault of its own; `keys: null` is a wallet service that shows none. */
+async function openVault(keys: typeof honest | null, more: object = {}): Promise<void> {
+  count += 1
+  // Two vaults never share an address.
+  vault = await createVaultFixture(test, { code: `vault-${count}`, keys: keys && fakeKeysOf(`keys ${count}`), ...more })
+  wallet = vault.wallet
+  await allowAll(vault, 'create_address')
+}
+const own = () => fakeKeysOf(`keys ${count}`)
+const url = () => `/vaults/${vault.code}`
+const read = async () => (await vault.admin.get(url())).body
+const order = (purpose = 'ops') =>
+  vault.admin.post(`${url()}/addresses`, { network: 'ethereum', segments: { purpose } })
+const make = () => createAddress(vault.admin, { vault: vault.code })
+const asked = (path: string) => wallet.requests.filter((request) => request.path.startsWith(path))
+const rows = async (text: string, values: unknown[] = []) => (await owner.query(text, values)).rows
+const addressCount = async () =>
+  (await rows('select count(*)::int as n from addresses where vault_id = $1', [vault.id]))[0].n
+const records = async (action: string) =>
+  rows(
+    `select content::jsonb->'details' as details from audit_records where action = $1 and target_id = $2 order by created_at`,
+    [action, vault.id],
+  )
+const differences = async () =>
+  (await verifyState(test.deps.db)).differences.filter(({ vaultId }) => vaultId === vault.id)
+
+async function expectRefused(answer: { status: number; body: { reason: string; message: string } }, message: RegExp) {
+  expect([answer.status, answer.body.reason]).toEqual([502, 'wallet_service_failed'])
+  expect(answer.body.message).toMatch(message)
+}
+
+describe('T61 the keys of a vault', () => {
+  beforeEach(() => openVault(honest))
+
+  it('T61 are pinned when it is locked, and each new address is derived from them', async () => {
+    expect((await read()).addressCheck).toBe('derived')
+    const { key } = own().show('ethereum', 'm/44/60/1', '')
+    const accountKeys = [1, 2].map((account) => ({
+      network: 'ethereum',
+      derivationPath: `m/44/60/${account}`,
+      xpubHash: hashOfXpub(own().show('ethereum', `m/44/60/${account}`, '').xpub),
+    }))
+    expect(await records('vault.locked')).toEqual([{ details: { walletKey: key, accountKeys } }])
+    wallet.requests.length = 0
+    const made = [await make(), await make()]
+    expect(made.map(({ address }) => address)).toEqual(['m/44/60/1/0', 'm/44/60/1/1'].map(own().address))
+    // It answers for itself: nothing is asked for again.
+    expect(asked('/xpub')).toEqual([])
+    expect(await differences()).toEqual([])
+  })
+
+  it('T61 refuse another address than the one that follows, and nothing is written', async () => {
+    const before = await make()
+    const records = await rows('select count(*)::int as n from audit_records where chain = $1', [vault.id])
+    for (const lie of [fakeAddress('thief'), own().address('m/44/60/1/7'), own().address('m/44/60/2/1')]) {
+      wallet.answerWithAddress = () => lie
+      await expectRefused(await order(), /does not follow from its key of m\/44\/60\/1$/)
+    }
+    expect(await rows('select count(*)::int as n from audit_records where chain = $1', [vault.id])).toEqual(records)
+    expect(await addressCount()).toBe(1)
+    wallet.answerWithAddress = null
+    // The path is still free.
+    expect((await make()).derivationPath).toBe(before.derivationPath.replace(/0$/, '1'))
+  })
+
+  it('T61 of an account that is opened later are taken from the same wallet service only', async () => {
+    const route = vault.vault.routes.find(({ code }: { code: string }) => code === 'purpose')
+    const body = { id: 9, code: 'grants', name: 'Grants' }
+    expect((await vault.admin.post(`${url()}/routes/${route.id}/variants`, body)).status).toBe(201)
+    const thief = fakeKeysOf('thief')
+    wallet.keys = thief
+    await expectRefused(await order('grants'), /does not show the key of m\/44\/60\/9, signed as before$/)
+    // Its own key, signed by somebody else, and a foreign key under its name.
+    wallet.keys = fakeKeysOf(`keys ${count}`, { signedBy: 'thief' })
+    await expectRefused(await order('grants'), /signed as before$/)
+    wallet.keys = { ...thief, show: (...given) => ({ ...thief.show(...given), key: own().show(...given).key }) }
+    await expectRefused(await order('grants'), /wrong key of m\/44\/60\/9: its signature is wrong$/)
+    // An answer of the past, and the key of another account.
+    const past = own().show('ethereum', 'm/44/60/9', 'another challenge')
+    wallet.keys = { ...own(), show: () => past }
+    await expectRefused(await order('grants'), /its signature is wrong$/)
+    wallet.keys = null
+    await expectRefused(await order('grants'), /does not show the key/)
+    expect(await addressCount()).toBe(0)
+    wallet.keys = own()
+    expect((await order('grants')).body.address).toBe(own().address('m/44/60/9/0'))
+    expect(await records('vault.account_key_pinned')).toMatchObject([
+      { details: { accountKeys: [{ derivationPath: 'm/44/60/9' }] } },
+    ])
+    expect(await differences()).toEqual([])
+  })
+
+  it('T61 cannot be replaced by the role of the service, and one that it adds is signed by nobody', async () => {
+    const { db } = test.deps
+    const change = db.updateTable('vaults').set({ wallet_key: 'other' }).where('id', '=', vault.id).execute()
+    await expect(change).rejects.toThrow('is pinned')
+    const keys = db.updateTable('account_keys').set({ xpub: 'xpub' }).execute()
+    await expect(keys).rejects.toThrow('permission denied')
+    await expect(db.deleteFrom('account_keys').execute()).rejects.toThrow('permission denied')
+    const network_id = vault.networks.ethereum.id
+    const { xpub, signature } = fakeKeysOf('thief').show('ethereum', 'm/44/60/7', 'c')
+    const forged = { vault_id: vault.id, derivation_path: 'm/44/60/7', network_id, challenge: 'c' }
+    await db
+      .insertInto('account_keys')
+      .values({ ...forged, xpub, signature, created_at: new Date() })
+      .execute()
+    const route = vault.vault.routes.find(({ code }: { code: string }) => code === 'purpose')
+    await vault.admin.post(`${url()}/routes/${route.id}/variants`, { id: 7, code: 'forged', name: 'Forged' })
+    wallet.keys = fakeKeysOf('thief')
+    await expectRefused(await order('forged'), /does not show the key of m\/44\/60\/7, signed as before$/)
+    expect(await differences()).toMatchObject([
+      { targetType: 'vault', detail: 'its key of m/44/60/7 is not one that was recorded and signed' },
+    ])
+  })
+
+  it('T61 name each address that somebody changed in the database', async () => {
+    const [first, second] = [await make(), await make()]
+    const thief = fakeAddress('thief of the database')
+    await rows('update addresses set address = $1, address_key = lower($1) where id = $2', [thief, first.id])
+    await rows('update addresses set address = $1 where id = $2', [fakeAddress('shown'), second.id])
+    const detail = 'its address does not follow from the key of m/44/60/1'
+    const named = [first, second].map(({ id }) => ({ vaultId: vault.id, targetType: 'address', targetId: id, detail }))
+    expect(await differences()).toEqual(named)
+    await rows(`alter table vaults disable trigger wallet_key_pinned`)
+    await rows(`update vaults set wallet_key = 'other' where id = $1`, [vault.id])
+    await rows(`alter table vaults enable trigger wallet_key_pinned`)
+    expect((await differences()).map((one) => one.detail)).toContain(
+      'the key of its wallet service is not the one that was recorded',
+    )
+    await rows(`delete from account_keys where vault_id = $1`, [vault.id])
+    expect((await differences()).map((one) => one.detail)).toContain('its key of m/44/60/1 is gone')
+  })
+})
+
+describe('T61 a wallet service at the lock', () => {
+  it('T61 that signs for somebody else is refused, and the vault stays a draft', async () => {
+    await openVault(honest, { isLocked: false })
+    wallet.keys = { ...own(), show: (...given) => ({ ...own().show(...given), key: honest.show(...given).key }) }
+    await expectRefused(await vault.admin.post(`${url()}/lock`), /its signature is wrong$/)
+    const shown = own()
+    const other = fakeKeysOf('other')
+    // Two signers for two accounts of one client.
+    wallet.keys = { ...shown, show: (n, path, c) => (path.endsWith('1') ? shown : other).show(n, path, c) }
+    await expectRefused(await vault.admin.post(`${url()}/lock`), /signed as before$/)
+    wallet.keys = { ...shown, show: (n, _path, c) => shown.show(n, 'm/44/60/7', c) }
+    await expectRefused(await vault.admin.post(`${url()}/lock`), /its signature is wrong$/)
+    expect(await read()).toMatchObject({ lockedAt: null, addressCheck: 'none' })
+    wallet.keys = shown
+    expect((await vault.admin.post(`${url()}/lock`)).body.addressCheck).toBe('derived')
+    expect((await vault.admin.post(`${url()}/lock`)).body.reason).toBe('vault_is_locked')
+  })
+
+  it('T61 is asked again when the vault changed meanwhile', async () => {
+    await openVault(honest, { isLocked: false })
+    const other = await startFakeWallet()
+    let isFirst = true
+    const shown = own()
+    wallet.keys = {
+      ...shown,
+      show(...given) {
+        if (isFirst) void vault.admin.patch(url(), { walletServiceUrl: other.url, walletServiceSecret: other.secret })
+        isFirst = false
+        return shown.show(...given)
+      },
+    }
+    wallet.delayMilliseconds = 150
+    expect((await vault.admin.post(`${url()}/lock`)).body.reason).toBe('changed_concurrently')
+  })
+
+  it.each<[string, (wallet: FakeWallet) => void]>([
+    ['shows no keys', () => {}],
+    ['fails', (wallet) => Object.assign(wallet, { down: 'error' })],
+    ['does not answer', (wallet) => Object.assign(wallet, { down: 'refused' })],
+    ['answers something else', (wallet) => Object.assign(wallet, { keys: { show: () => ({ ok: true }) } })],
+  ])('works as before when it %s, and binds itself when it is probed', async (_what, arrange) => {
+    await openVault(null, { isLocked: false })
+    arrange(wallet)
+    const locked = await vault.admin.post(`${url()}/lock`)
+    expect([locked.status, locked.body.addressCheck]).toEqual([200, 'none'])
+    Object.assign(wallet, { down: false, keys: null })
+    wallet.answerWithAddress = own().address
+    const made = await make()
+    expect(made.address).toBe(own().address('m/44/60/1/0'))
+    // Keys that its addresses do not follow from bind nobody.
+    wallet.keys = honest
+    const secret = { walletServiceSecret: wallet.secret }
+    expect((await vault.admin.patch(url(), secret)).body.reason).toBe('wallet_differs')
+    wallet.keys = own()
+    const bound = await vault.admin.patch(url(), secret)
+    expect([bound.status, bound.body.addressCheck]).toEqual([200, 'derived'])
+    wallet.answerWithAddress = () => fakeAddress('thief')
+    await expectRefused(await order(), /does not follow/)
+    expect(await differences()).toEqual([])
+  })
+})
+
+describe('T61 a new wallet service of a vault with keys', () => {
+  let moved: FakeWallet
+  beforeEach(async () => {
+    await openVault(honest)
+    moved = await startFakeWallet()
+    moved.keys = own()
+  })
+  const move = () => vault.admin.patch(url(), { walletServiceUrl: moved.url, walletServiceSecret: moved.secret })
+
+  it.each([true, false])(
+    'T61 must show the same keys, signed by the same key (addresses: %s)',
+    async (hasAddresses) => {
+      if (hasAddresses) for (let index = 0; index < 3; index += 1) await make()
+      for (const keys of [null, honest, fakeKeysOf(`keys ${count}`, { signedBy: 'thief' })]) {
+        moved.keys = keys
+        // Every address is right: who knows the keys of the accounts knows the addresses.
+        moved.answerWithAddress = own().address
+        const answer = await move()
+        expect([answer.status, answer.body.reason], JSON.stringify(answer.body)).toEqual([409, 'wallet_differs'])
+      }
+      expect((await read()).walletServiceUrl).toBe(wallet.url)
+      expect(await records('vault.wallet_refused')).toHaveLength(3)
+      moved.keys = own()
+      expect((await move()).body).toMatchObject({ walletServiceUrl: moved.url, addressCheck: 'derived' })
+      wallet = moved
+      moved.answerWithAddress = null
+      await make()
+      expect(await differences()).toEqual([])
+    },
+  )
+
+  it('T61 is refused with one other key of an account, or one other address', async () => {
+    await make()
+    const [same, other] = [own(), fakeKeysOf('other', { signedBy: `keys ${count}` })]
+    moved.answerWithAddress = same.address
+    moved.keys = { ...same, show: (n, path, c) => (path.endsWith('2') ? other : same).show(n, path, c) }
+    const answer = await move()
+    expect(answer.body).toMatchObject({ reason: 'wallet_differs', message: expect.stringContaining('m/44/60/2') })
+    moved.keys = same
+    moved.answerWithAddress = () => fakeAddress('thief')
+    expect((await move()).body.reason).toBe('wallet_differs')
+    await moved.close()
+    expect((await move()).body.reason).toBe('wallet_service_silent')
+  })
+})
+
+it('T61 an account of each address keeps no public key that others follow from, and is checked all the same', async () => {
+  const routes = {
+    network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
+    index: { order: 1, name: 'Index', dynamic: true },
+  }
+  await openVault(honest, { routes })
+  const body = { network: 'ethereum', segments: {} }
+  for (const index of [0, 1, 2]) {
+    const answer = await vault.admin.post(`${url()}/addresses`, body)
+    expect(answer.body).toMatchObject({
+      derivationPath: `m/44/60/${index}`,
+      address: own().address(`m/44/60/${index}`),
+    })
+  }
+  wallet.answerWithAddress = () => own().address('m/44/60/9')
+  await expectRefused(
+    await vault.admin.post(`${url()}/addresses`, body),
+    /does not follow from its key of m\/44\/60\/3$/,
+  )
+  expect(await differences()).toEqual([])
+})

@@ -1,0 +1,55 @@
+import type { Deps } from '../../../deps.ts'
+import { type AccountKey, accountPathOf, evmAddressBelow, faultOfAccountKey } from '../../../lib/account-key.ts'
+import { badGateway } from '../../../lib/errors.ts'
+import type { OnchainAddress } from '../../../lib/onchain-address.ts'
+import { toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { askAccountKey, findAccountKey, keyMissing } from './account-keys.ts'
+import type { PresentWallet } from './wallet-settings.ts'
+
+/** The key that an address has to follow from; `isNew`: the wallet service has shown it just now. */
+export type UsedKey = { key: AccountKey; isNew: boolean }
+
+type Place = { network: string; type: string; derivationPath: string }
+
+/**
+ * The key of the account that a new address lies in, pinned or else shown now by the wallet service under the key that the
+ * vault has pinned.
+ * @returns null when nothing is pinned, or addresses of the network do not follow from keys in one way
+ * @throws 502 when there is no key that the wallet service of the vault signed
+ */
+export async function findUsedKey(
+  { db }: Pick<Deps, 'db'>,
+  present: PresentWallet,
+  wallet: WalletClient,
+  { network, type, derivationPath }: Place,
+  deadline: AbortSignal,
+): Promise<UsedKey | null> {
+  const { id, wallet_key: walletKey } = present
+  if (walletKey === null || type !== 'evm') return null
+  const account = accountPathOf(derivationPath)
+  if (account === null) throw keyMissing(derivationPath)
+  const pinned = await findAccountKey(db, id, account)
+  if (pinned !== null) {
+    // Checked at every use: a row that somebody wrote into the database is signed by nobody.
+    if (faultOfAccountKey(pinned, walletKey) !== null) throw keyMissing(account)
+    return { key: pinned, isNew: false }
+  }
+  const shown = await askAccountKey(wallet, { network, derivationPath: account }, deadline).catch((error: unknown) => {
+    throw error instanceof WalletServiceError ? toBadGateway(error) : error
+  })
+  if (shown?.walletKey !== walletKey) throw keyMissing(account)
+  return { key: shown.key, isNew: true }
+}
+
+/** @throws 502 for an address that does not follow from the key */
+export function assertFollows(
+  { log }: Pick<Deps, 'log'>,
+  { key }: UsedKey,
+  vaultId: string,
+  { address, key: addressKey }: OnchainAddress,
+  derivationPath: string,
+): void {
+  if (evmAddressBelow(key, derivationPath) === addressKey) return
+  log.error({ vaultId, derivationPath, address }, 'the wallet service answers an address that is not of its key')
+  throw badGateway(`The wallet service returned an address that does not follow from its key of ${key.derivationPath}`)
+}

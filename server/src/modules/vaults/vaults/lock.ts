@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ByMember, byMember } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { conflict } from '../../../lib/errors.ts'
+import { accountKeysMilliseconds } from '../../../lib/limits.ts'
+import { audit } from '../../record/audit/record.ts'
+import {
+  type Account,
+  accountsOf,
+  askAccountKeys,
+  pinAccountKeys,
+  recordOfKeys,
+  type ShownKeys,
+} from './account-keys.ts'
+import { findVault, lockVaultRow, type VaultWithStructure } from './queries.ts'
+import { isSameWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
+
+/** The wallet service that was asked for the keys of these accounts, and what it showed; null: nothing. */
+export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
+
+/** Thrown in the transaction that locks a vault whose wallet service was not asked yet, which is rolled back for it. */
+class KeysNeededError extends Error {
+  readonly wallet: WalletOfVault
+  readonly accounts: Account[]
+  constructor(wallet: WalletOfVault, accounts: Account[]) {
+    super('The wallet service was not asked for its keys')
+    this.wallet = wallet
+    this.accounts = accounts
+  }
+}
+
+/**
+ * Locks a vault; its wallet service is asked for the keys of its accounts with no transaction open.
+ * @throws 502 for a key that the wallet service did not sign
+ */
+export async function withAccountKeys<Result>(
+  deps: Pick<Deps, 'config' | 'sealer'>,
+  lock: (asked: Asked | null) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await lock(null)
+  } catch (error) {
+    if (!(error instanceof KeysNeededError)) throw error
+    const { wallet, accounts } = error
+    const deadline = AbortSignal.timeout(accountKeysMilliseconds)
+    return lock({ wallet, accounts, shown: await askAccountKeys(walletOf(deps, wallet), accounts, deadline) })
+  }
+}
+
+/**
+ * Makes the structure final; addresses may be created from now on. A wallet service that shows its keys is bound by them.
+ * @throws 409 when it is final already, or the vault changed while the wallet service was asked; KeysNeededError
+ */
+export async function lockVault(trx: Trx, by: ByMember, asked: Asked | null): Promise<VaultWithStructure> {
+  const { id } = by.member.vault
+  const vault = await lockVaultRow(trx, id)
+  if (vault.locked_at !== null) throw conflict('vault_is_locked', 'The vault is locked already')
+  const accounts = accountsOf((await findVault(trx, id))!)
+  if (asked === null && accounts.length > 0) throw new KeysNeededError(vault, accounts)
+  if (asked !== null && !(isSameWallet(asked.wallet, vault) && isDeepStrictEqual(asked.accounts, accounts))) {
+    throw conflict('changed_concurrently', 'The vault changed while its wallet service was asked; try again')
+  }
+  const shown = asked?.shown ?? null
+  await trx
+    .updateTable('vaults')
+    .set({ locked_at: by.now, updated_at: by.now, wallet_key: shown?.walletKey })
+    .where('id', '=', id)
+    .execute()
+  const details = shown === null ? undefined : await pinShownKeys(trx, id, shown, by.now)
+  await audit(trx, byMember(by), 'vault.locked', { type: 'vault', id }, details)
+  return (await findVault(trx, id))!
+}
+
+/** @returns what the record says of them */
+export async function pinShownKeys(trx: Trx, vaultId: string, { walletKey, keys }: ShownKeys, now: Date) {
+  return { walletKey, accountKeys: recordOfKeys(await pinAccountKeys(trx, vaultId, keys, now)) }
+}

@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { type AccountKey, accountPathOf, evmAddressBelow, faultOfAccountKey } from '../../../lib/account-key.ts'
+import { auditVerifyPageSubjectsMax } from '../../../lib/limits.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
+import { replay } from '../../record/audit/replay.ts'
+import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
+import { hashOfXpub, listAccountKeys } from './account-keys.ts'
+
+/**
+ * Compares the keys that the wallet service of a vault is bound by with the record, and derives every address of an EVM
+ * network from them. Without keys there is nothing to compare.
+ */
+export async function verifyAddresses(trx: Trx, vaultId: string): Promise<SubjectReport> {
+  const differences: SubjectDifference[] = []
+  const name = (targetType: 'vault' | 'address', targetId: string, detail: string) =>
+    differences.push({ vaultId, targetType, targetId, detail })
+  const { walletKey, hashes } = await readRecord(trx, vaultId, (detail) => name('vault', vaultId, detail))
+  const { wallet_key: present } = await trx
+    .selectFrom('vaults')
+    .select('wallet_key')
+    .where('id', '=', vaultId)
+    .executeTakeFirstOrThrow()
+  if (present !== walletKey) name('vault', vaultId, 'the key of its wallet service is not the one that was recorded')
+  const keys = new Map<string, AccountKey>()
+  for (const key of await listAccountKeys(trx, vaultId)) {
+    const isRecorded = hashes.get(key.derivationPath) === hashOfXpub(key.xpub)
+    const isSigned = walletKey !== null && faultOfAccountKey(key, walletKey) === null
+    if (isRecorded && isSigned) keys.set(key.derivationPath, key)
+    else name('vault', vaultId, `its key of ${key.derivationPath} is not one that was recorded and signed`)
+    hashes.delete(key.derivationPath)
+  }
+  for (const path of hashes.keys()) name('vault', vaultId, `its key of ${path} is gone`)
+  const checked = keys.size === 0 ? 0 : await deriveAll(trx, vaultId, keys, (id, detail) => name('address', id, detail))
+  return { checked, differences }
+}
+
+type Recorded = { walletKey?: unknown; accountKeys?: { derivationPath: string; xpubHash: string }[] }
+
+/** What was pinned, by the record: the key of the wallet service, and the hash of the public key of each account. */
+async function readRecord(trx: Trx, vaultId: string, name: (detail: string) => void) {
+  let walletKey: string | null = null
+  const hashes = new Map<string, string>()
+  const actions = ['vault.locked', 'vault.updated', 'vault.account_key_pinned']
+  for await (const { details, fault, id } of replay(trx, vaultId, actions)) {
+    if (fault !== null) name(`its audit record ${id}: ${fault}`)
+    const recorded = details as Recorded
+    if (typeof recorded.walletKey === 'string') walletKey ??= recorded.walletKey
+    for (const { derivationPath, xpubHash } of recorded.accountKeys ?? []) {
+      if (!hashes.has(derivationPath)) hashes.set(derivationPath, xpubHash)
+    }
+  }
+  return { walletKey, hashes }
+}
+
+type Stored = { id: string; derivation_path: string; address_key: string; address: string }
+
+/** @returns how many addresses were compared */
+async function deriveAll(
+  trx: Trx,
+  vaultId: string,
+  keys: Map<string, AccountKey>,
+  name: (id: string, detail: string) => void,
+): Promise<number> {
+  let checked = 0
+  let after = ''
+  for (;;) {
+    const { rows } = await sql<Stored>`
+      select a.id, a.derivation_path, a.address_key, a.address
+      from addresses a join networks n on n.id = a.network_id and n.type = 'evm'
+      where a.vault_id = ${vaultId} and a.id > ${after}
+      order by a.id limit ${auditVerifyPageSubjectsMax}`.execute(trx)
+    const keyless: Stored[] = []
+    for (const row of rows) {
+      const key = keys.get(accountPathOf(row.derivation_path) ?? '')
+      if (key === undefined) keyless.push(row)
+      else if (!follows(key, row)) name(row.id, `its address does not follow from the key of ${key.derivationPath}`)
+    }
+    for (const id of await listUnrecorded(trx, vaultId, keyless)) name(id, 'no audit record creates it')
+    checked += rows.length
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < auditVerifyPageSubjectsMax) return checked
+    after = last.id
+  }
+}
+
+/** Addresses of accounts without a key are older than the keys of the vault, and were recorded as they are. */
+async function listUnrecorded(trx: Trx, vaultId: string, rows: Stored[]): Promise<string[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const records = await listRecordsOf(trx, vaultId, 'address', ids)
+  const created = new Map(
+    records.flatMap(({ action, targetId, details, fault }) =>
+      action === 'address.created' && fault === null ? [[targetId, details as { address?: unknown }]] : [],
+    ),
+  )
+  return rows.filter(({ id, address }) => created.get(id)?.address !== address).map(({ id }) => id)
+}
+
+/** What is shown and what is compared are two columns. */
+function follows(key: AccountKey, { derivation_path: path, address_key: stored, address }: Stored): boolean {
+  const derived = evmAddressBelow(key, path)
+  return stored === derived && address.toLowerCase() === derived
+}
