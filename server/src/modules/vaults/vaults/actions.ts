@@ -137,8 +137,8 @@ export async function updateVault(
 }
 
 /**
- * Whether a new wallet service may take over, and the keys that it is bound by. What differs is announced like the change that it would have been, because
- * somebody tried to move the keys.
+ * Whether a new wallet service may take over, and the keys that it is bound by. What differs is announced like the change that
+ * it would have been, because somebody tried to move the keys.
  */
 async function probeWallet(
   trx: Trx,
