@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ConfigError } from '@strongroom/server/config'
-import { startEmbeddedPostgres } from '@strongroom/server/embedded'
+import { startEmbeddedPostgres, toServiceUrl } from '@strongroom/server/embedded'
 import type { WalletConfig } from '@strongroom/wallet'
 import { fundOnce, startChain } from './chain.ts'
 import { ensureOrganisation } from './organisation.ts'
@@ -76,7 +76,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   })
   const walletUrl = `http://127.0.0.1:${ports.wallet}`
   const baseUrl = `http://${localHost(config.host)}:${serverPort}`
-  const walletReady = Promise.all([database, chain]).then(([{ url: databaseUrl }, { rpcUrl, chainId }]) => {
+  const walletReady = Promise.all([database, chain]).then(([{ ownerUrl: databaseUrl }, { rpcUrl, chainId }]) => {
     const startWallet: WalletStart = {
       type: 'start',
       config: {
@@ -93,10 +93,14 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     }
     return report(wallet.ask<{ url: string }>(startWallet), 'the wallet is ready')
   })
-  const serverReady = database.then(({ url: databaseUrl }) => {
+  const serverReady = database.then(({ url, ownerUrl }) => {
     const startServer: ServerStart = {
       type: 'start',
-      environment: toEnvironment(settings, secrets, { PORT: String(serverPort), DATABASE_URL: databaseUrl }),
+      environment: toEnvironment(settings, secrets, {
+        PORT: String(serverPort),
+        DATABASE_URL: url,
+        DATABASE_OWNER_URL: ownerUrl,
+      }),
     }
     return report(server.ask<{ url: string }>(startServer), 'the server is ready')
   })
@@ -155,14 +159,19 @@ async function claimServerPort({ config: { port, host } }: Settings): Promise<nu
   }
 }
 
-type Database = { url: string; stop(): Promise<void> }
+/** How the server connects, and how the wallet and migrations do. */
+type Database = { url: string; ownerUrl: string; stop(): Promise<void> }
 
 async function startDatabase({ config, dataDir }: Settings, die: (message: string) => void): Promise<Database> {
-  if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: async () => {} }
+  if (config.databaseUrl !== null) {
+    const ownerUrl = config.databaseOwnerUrl ?? config.databaseUrl
+    return { url: config.databaseUrl, ownerUrl, stop: async () => {} }
+  }
   const postgres = await startEmbeddedPostgres({ dataDir })
   watchProcess(postgres.pid, () => die(`PostgreSQL ended unexpectedly; see ${join(dataDir, 'postgres.log')}`))
   return {
-    url: postgres.url,
+    url: toServiceUrl(dataDir, postgres.url),
+    ownerUrl: postgres.url,
     async stop() {
       await postgres.stop()
       await waitUntilReaped(postgres.pid)

@@ -284,6 +284,7 @@ describe('settings', () => {
     }
     expect(settings.filter((setting) => setting.isSecret).map(({ name }) => name)).toEqual([
       'DATABASE_URL',
+      'DATABASE_OWNER_URL',
       'STRONGROOM_SECRET_KEY',
       'STRONGROOM_SECRET_KEY_PREVIOUS',
       'SMTP_URL',
@@ -304,6 +305,7 @@ describe('settings', () => {
   it('of a command are those of the database and the address alone', () => {
     expect(readCommandConfig({ DATABASE_URL: production.DATABASE_URL }).databaseUrl).toBe(production.DATABASE_URL)
     expect(() => readCommandConfig({ DATABASE_URL: 'x' })).toThrow(ConfigError)
+    expect(() => readCommandConfig({ DATABASE_OWNER_URL: production.DATABASE_URL })).toThrow('DATABASE_URL is not')
   })
 })
 

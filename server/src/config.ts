@@ -19,7 +19,10 @@ export type Config = {
   servesConsole: boolean
   /** Whether an order is refused whose address cannot pay the network fee; off in demo mode, where anybody makes deposits up. */
   checksGas: boolean
+  /** How the running service connects; null: to the embedded server. */
   databaseUrl: string | null
+  /** How migrations connect; null: as the service does. */
+  databaseOwnerUrl: string | null
   demo: boolean
   adminEmail: string | null
   smtpUrl: string | null
@@ -120,6 +123,7 @@ export function readConfig(env: Environment = process.env): Config {
     servesConsole: onOff('CONSOLE'),
     checksGas: onOff('GAS_CHECK', !demo),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseOwnerUrl: readOwnerUrl(reader),
     demo,
     adminEmail,
     ...mail,
@@ -217,6 +221,12 @@ function createReader(env: Environment, faults: string[]) {
     refuse,
     refuseWeak,
   }
+}
+
+function readOwnerUrl({ faults, text, url }: Reader): string | null {
+  if (text('DATABASE_OWNER_URL') !== null && text('DATABASE_URL') === null)
+    faults.push('DATABASE_OWNER_URL is set, and DATABASE_URL is not')
+  return url('DATABASE_OWNER_URL', ['postgres:', 'postgresql:'])
 }
 
 function readSecretKey({ faults, text, requiredOutsideDemo, refuseWeak }: Reader): string | null {
@@ -328,7 +338,7 @@ function weakensTls(url: URL): boolean {
  * keys sign. */
 export type CommandConfig = Pick<
   Config,
-  'databaseUrl' | 'dataDir' | 'publicUrl' | 'port' | 'walletAllowedHosts' | 'demo' | 'secretKey' | 'sealKeys'
+  'databaseUrl' | 'databaseOwnerUrl' | 'dataDir' | 'publicUrl' | 'port' | 'walletAllowedHosts' | 'demo' | 'secretKey' | 'sealKeys'
 >
 
 /**
@@ -338,6 +348,7 @@ export type CommandConfig = Pick<
 export function readCommandConfig(env: Environment = process.env): CommandConfig {
   const names = [
     'DATABASE_URL',
+    'DATABASE_OWNER_URL',
     'DATA_DIR',
     'PUBLIC_URL',
     'PORT',

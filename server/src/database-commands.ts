@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandConfig, readSecretKeys } from './config.ts'
 import { connectionsOf, type Db, openDatabase, type Trx } from './db/client.ts'
+import { ensureLogin } from './db/login-role.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
-import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/start.ts'
+import { connectEmbeddedPostgres, startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import { judge } from './jobs/watch/checks.ts'
 import { readSamples } from './jobs/watch/samples.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
@@ -23,9 +24,14 @@ import { verifyState } from './verify-state.ts'
 export const foundDifference = 1
 
 export function migrateDatabase(): Promise<void> {
-  return withDatabaseUrl({ mayCreate: true }, async (url) => {
-    await migrate(url)
+  return withDatabaseUrls({ mayCreate: true }, async ({ url, ownerUrl }) => {
+    await migrate(ownerUrl)
+    const isNew = await ensureLogin(ownerUrl, url)
     print('The database is up to date.')
+    // The role of the embedded server is nothing that an operator sees.
+    if (isNew && readCommandConfig().databaseUrl !== null) {
+      print(`The role ${decodeURIComponent(new URL(url).username)} of DATABASE_URL may work with it, and owns nothing.`)
+    }
   })
 }
 
@@ -110,10 +116,12 @@ export function reportHealth(asJson: boolean): Promise<void> {
   return withDatabase(async (db, connections) => {
     const config = readCommandConfig()
     const findings = judge(await readSamples({ db, config, clock: () => new Date(), connections }))
-    if (findings.some(({ red }) => red.length > 0)) process.exitCode = foundDifference
+    if (findings.some(({ check, red }) => red.length > 0 && check.severity !== 'info'))
+      process.exitCode = foundDifference
     if (asJson) return print(JSON.stringify(findings, null, 2))
     for (const { check, red } of findings) {
-      print(`${red.length === 0 ? 'ok ' : 'RED'}  ${check.title}`)
+      const verdict = red.length === 0 ? 'ok' : check.severity === 'info' ? 'WARN' : 'RED'
+      print(`${verdict.padEnd(5)}${check.title}`)
       for (const { labels, value } of red) {
         const names = Object.entries(labels).map(([name, text]) => `${name} ${text}`)
         print(`     ${[...names, `${check.gauge} ${Math.round(value)}`].join(', ')}`)
@@ -144,8 +152,15 @@ async function makeSignInLink(db: Db, email: string): Promise<string> {
 }
 
 export async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
-  await withDatabaseUrl({ mayCreate: false }, async (url) => {
-    const { db, pool } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
+  await withDatabaseUrls({ mayCreate: false }, async ({ url, ownerUrl }) => {
+    // Before the first migration there is nobody but the owner, who says what is missing.
+    const isReady = readCommandConfig().databaseUrl !== null || (await ensureLogin(ownerUrl, url)) !== null
+    const { db, pool } = openDatabase({
+      url: isReady ? url : ownerUrl,
+      connectionsMax: 2,
+      statementMilliseconds: 0,
+      onError: () => {},
+    })
     try {
       await work(db, () => connectionsOf(pool))
     } finally {
@@ -154,20 +169,24 @@ export async function withDatabase(work: (db: Db, connections: Deps['connections
   })
 }
 
+type DatabaseUrls = { url: string; ownerUrl: string }
+
 /** DATABASE_URL, else the embedded server that a running service started, else one of our own for the time of the work. */
-async function withDatabaseUrl(
+async function withDatabaseUrls(
   { mayCreate }: { mayCreate: boolean },
-  work: (url: string) => Promise<void>,
+  work: (urls: DatabaseUrls) => Promise<void>,
 ): Promise<void> {
-  const { databaseUrl, dataDir } = readCommandConfig()
-  const running = databaseUrl ?? (await connectEmbeddedPostgres(dataDir))
-  if (running !== null) return work(running)
+  const { databaseUrl, databaseOwnerUrl, dataDir } = readCommandConfig()
+  if (databaseUrl !== null) return work({ url: databaseUrl, ownerUrl: databaseOwnerUrl ?? databaseUrl })
+  const ofEmbedded = (ownerUrl: string) => work({ url: toServiceUrl(dataDir, ownerUrl), ownerUrl })
+  const running = await connectEmbeddedPostgres(dataDir)
+  if (running !== null) return ofEmbedded(running)
   if (!mayCreate && !existsSync(join(dataDir, 'postgres'))) {
     throw new Error(`There is no database in ${dataDir}; set DATA_DIR or DATABASE_URL`)
   }
   const embedded = await startEmbeddedPostgres({ dataDir })
   try {
-    await work(embedded.url)
+    await ofEmbedded(embedded.url)
   } finally {
     await embedded.stop()
   }

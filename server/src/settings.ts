@@ -22,6 +22,12 @@ export const settings: Setting[] = [
   },
   { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '', isSecret: true },
   {
+    name: 'DATABASE_OWNER_URL',
+    about: 'the same database as its owner, for migrations; a node that is up to date does not need it',
+    fallback: 'DATABASE_URL',
+    isSecret: true,
+  },
+  {
     name: 'DEMO',
     about: 'true: mail becomes files, unsigned webhooks are accepted, loopback wallets are allowed',
     fallback: 'false',

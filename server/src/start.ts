@@ -6,11 +6,12 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
+import { ensureLogin } from './db/login-role.ts'
 import { migrate } from './db/migrate.ts'
 import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
-import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
+import { startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import type { App } from './http/endpoints.ts'
 import { startTasks } from './jobs/tasks.ts'
 import {
@@ -48,13 +49,18 @@ export async function startServer(config: Config, clock: () => Date = () => new 
     if (failures.length > 0) throw new AggregateError(failures, 'Strongroom did not stop cleanly')
   }
   try {
-    const { url: databaseUrl, failed } =
+    const { url, ownerUrl, failed } =
       config.databaseUrl === null
         ? await startOwnDatabase(config, log, stops)
-        : { url: config.databaseUrl, failed: new Promise<never>(() => {}) }
-    await migrate(databaseUrl)
+        : {
+            url: config.databaseUrl,
+            ownerUrl: config.databaseOwnerUrl ?? config.databaseUrl,
+            failed: new Promise<never>(() => {}),
+          }
+    await migrate(ownerUrl)
+    await ensureLogin(ownerUrl, url)
 
-    const { deps, close } = await openDeps(config, databaseUrl, log, clock)
+    const { deps, close } = await openDeps(config, url, log, clock)
     stops.push(close)
     if (config.adminEmail !== null) {
       const email = config.adminEmail
@@ -74,9 +80,9 @@ export async function startServer(config: Config, clock: () => Date = () => new 
       stops.push(() => forgetOrigin(config.dataDir))
     }
     stopTasks = startTasks(deps)
-    const url = deps.publicOrigin()
-    log.info({ url }, 'Strongroom is ready')
-    return { url, deps, app, failed, stop }
+    const origin = deps.publicOrigin()
+    log.info({ url: origin }, 'Strongroom is ready')
+    return { url: origin, deps, app, failed, stop }
   } catch (error) {
     await stop().catch((failure: unknown) => log.error({ err: failure }, 'stopping after a failed start'))
     throw error
@@ -87,12 +93,13 @@ async function startOwnDatabase(
   config: Config,
   log: Logger,
   stops: (() => Promise<void>)[],
-): Promise<{ url: string; failed: Promise<string> }> {
+): Promise<{ url: string; ownerUrl: string; failed: Promise<string> }> {
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.info(message) })
   stops.push(() => embedded.stop())
   const logFile = join(config.dataDir, 'postgres.log')
   return {
-    url: embedded.url,
+    url: toServiceUrl(config.dataDir, embedded.url),
+    ownerUrl: embedded.url,
     failed: embedded.died.then(
       () => `The embedded PostgreSQL has ended, and Strongroom ends with it; see ${logFile} and start it again`,
     ),

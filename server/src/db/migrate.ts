@@ -9,7 +9,8 @@ const folder = new URL('./migrations/', import.meta.url)
  * Brings the database up to this version: the numbered SQL files, and the role the service works as.
  * Safe to run by several processes at once, and a no-op when nothing is new.
  *
- * @param databaseUrl of a role that owns the database (and may create a role the first time)
+ * @param databaseUrl of a role that owns the database (and may create a role the first time); of another one when there is
+ *   nothing to do
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   const pool = new pg.Pool({
@@ -22,13 +23,21 @@ export async function migrate(databaseUrl: string): Promise<void> {
   try {
     await createRole(db)
     const { error, results } = await createMigrator(db).migrateToLatest()
-    if (error !== undefined) throw error
+    if (error !== undefined) throw inWords(error)
     if ((results ?? []).length > 0) {
       await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
     }
   } finally {
     await db.destroy()
   }
+}
+
+function inWords(error: unknown): unknown {
+  if ((error as { code?: string }).code !== '42501') return error
+  const message =
+    'The database is of an earlier version, and the role of DATABASE_URL does not own it; run "strongroom migrate" with ' +
+    'DATABASE_OWNER_URL'
+  return new Error(message, { cause: error })
 }
 
 /** Applies the numbered SQL files alone; a test stops it at an earlier version. */

@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The superuser's password, or null when none was made yet. */
-export function findPassword(dataDir: string): string | null {
+/** The file with the password of the superuser, and the one with that of the role of the service. */
+type PasswordFile = 'postgres-password' | 'postgres-service-password'
+
+/** A password, that of the superuser unless another is named, or null when none was made yet. */
+export function findPassword(dataDir: string, name: PasswordFile = 'postgres-password'): string | null {
   try {
-    return readFileSync(passwordPath(dataDir), 'utf8').trim()
+    return readFileSync(join(dataDir, name), 'utf8').trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
@@ -13,25 +16,22 @@ export function findPassword(dataDir: string): string | null {
 }
 
 /** Creates the password once. Two processes that start together both get the one that was written first. */
-export function ensurePassword(dataDir: string): string {
-  const known = findPassword(dataDir)
+export function ensurePassword(dataDir: string, name: PasswordFile = 'postgres-password'): string {
+  const known = findPassword(dataDir, name)
   if (known) return known
-  const draft = `${passwordPath(dataDir)}.${process.pid}`
+  const path = join(dataDir, name)
+  const draft = `${path}.${process.pid}`
   rmSync(draft, { force: true })
   const file = openSync(draft, 'wx', 0o600)
   writeSync(file, `${randomBytes(24).toString('hex')}\n`)
   fsyncSync(file)
   closeSync(file)
   try {
-    linkSync(draft, passwordPath(dataDir))
+    linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
   }
-  return readFileSync(passwordPath(dataDir), 'utf8').trim()
-}
-
-function passwordPath(dataDir: string): string {
-  return join(dataDir, 'postgres-password')
+  return readFileSync(path, 'utf8').trim()
 }

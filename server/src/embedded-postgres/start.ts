@@ -6,7 +6,7 @@ import { type Binaries, prepareBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
 import { toUrl, tryDatabase } from './connection.ts'
 import { launchPostgres } from './launch.ts'
-import { findPassword } from './password.ts'
+import { ensurePassword, findPassword } from './password.ts'
 import { hasStarter, type Postmaster, readPostmaster, readRecord, servesCluster } from './postmaster.ts'
 
 /**
@@ -57,6 +57,17 @@ export async function startEmbeddedPostgres(options: {
 export async function connectEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const running = await findRunning(resolve(dataDir), Date.now() + START_MS)
   return running ? running.url : null
+}
+
+/**
+ * The URL by which the running service connects: a role of its own, whose password is made once in `dataDir`. Whoever owns the
+ * database makes the role.
+ */
+export function toServiceUrl(dataDir: string, url: string): string {
+  const service = new URL(url)
+  service.username = 'strongroom_service'
+  service.password = ensurePassword(resolve(dataDir), 'postgres-service-password')
+  return service.href
 }
 
 type Running = { pid: number; port: number; url: string }

@@ -10,7 +10,8 @@ export type Check = {
   red: { above: number } | { below: number }
   /** How long it must be red before monitoring alerts. */
   minutes: number
-  severity: 'critical' | 'warning'
+  /** `info` is advice: the doctor shows it and is content. */
+  severity: 'critical' | 'warning' | 'info'
   title: string
   advice: string
 }
@@ -179,6 +180,17 @@ export const checks: Check[] = [
     severity: 'warning',
     title: 'Requests do not wait for a connection',
     advice: 'Look for slow statements and locks in PostgreSQL, or run another node.',
+  },
+  {
+    alert: 'StrongroomDatabaseLoginOwns',
+    gauge: 'strongroom_database_login_owns',
+    red: { above: 0 },
+    minutes: 0,
+    severity: 'info',
+    title: 'The service logs in as a role that owns nothing',
+    advice:
+      'Whoever takes over the service can rewrite the record. Give DATABASE_URL a role of its own, and DATABASE_OWNER_URL ' +
+      'to "strongroom migrate".',
   },
 ]
 

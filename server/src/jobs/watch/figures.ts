@@ -23,6 +23,8 @@ export type Figures = {
   reconciliations: Waiting
   /** Balances that differ from the chain, and that the administrators were told of. */
   differences: Waiting
+  /** Whether the role that this node logs in as owns a table, or can become who does. */
+  loginOwns: boolean
   rates: { network: string; token: string; source: RateSource; ageSeconds: number }[]
 }
 
@@ -96,6 +98,7 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
       sql`
       select first_seen_at as at from reconciliation_differences where announced <> 0 order by first_seen_at`,
     ),
+    loginOwns: await readLoginOwns(db),
     rates: await readRates(db, now),
   }
 }
@@ -154,6 +157,14 @@ async function readRates(db: Db, now: Date): Promise<Figures['rates']> {
     order by n.slug, k.code
     limit ${countedMax}`.execute(db)
   return rows.map(({ as_of, ...rate }) => ({ ...rate, ageSeconds: ageOf(as_of, now) }))
+}
+
+async function readLoginOwns(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ owns: boolean }>`
+    select exists (
+      select from pg_class c where c.relnamespace = 'public'::regnamespace and pg_has_role(session_user, c.relowner, 'member')
+    ) as owns`.execute(db)
+  return rows[0]!.owns
 }
 
 function ageOf(instant: Date, now: Date): number {

@@ -1,0 +1,102 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { databaseConnectMilliseconds } from '../lib/limits.ts'
+
+type Role = { is_ready: boolean; exists: boolean; is_member: boolean; is_more: boolean; verifier: string | null }
+
+const notPermitted = '42501'
+const alreadyThere = ['42710', '23505']
+
+/**
+ * Makes the role that the running service logs in as, with the password of its URL: it is a member of `strongroom_app`, owns
+ * nothing, and cannot become the owner (decision 0050). Cheap when there is nothing to do, and safe to run by several at once.
+ * @param ownerUrl of a role that may create roles, when there is one to create
+ * @returns whether it was made now; null when the database was not migrated yet
+ * @throws Error with the statements that an administrator of the server must run
+ */
+export async function ensureLogin(ownerUrl: string, serviceUrl: string): Promise<boolean | null> {
+  const { user, password } = loginOf(serviceUrl)
+  if (user === '' || user === loginOf(ownerUrl).user) return false
+  const client = new pg.Client({ connectionString: ownerUrl, connectionTimeoutMillis: databaseConnectMilliseconds })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const role = await readRole(client, user)
+    if (!role.is_ready) return null
+    if (role.is_more)
+      throw new Error(`${user} may do more than a member of strongroom_app; use another role for DATABASE_URL`)
+    const statements = statementsFor(role, user, password)
+    if (statements.length > 0) await runAll(client, user, statements)
+    return statements.length > 0
+  } finally {
+    await client.end()
+  }
+}
+
+function loginOf(url: string): { user: string; password: string | null } {
+  const { username, password } = new URL(url)
+  return { user: decodeURIComponent(username), password: password === '' ? null : decodeURIComponent(password) }
+}
+
+/** Only a superuser reads how a password is stored; for others it is not compared. */
+async function readRole(client: pg.Client, user: string): Promise<Role> {
+  const { rows } = await client.query<Role & { is_superuser: boolean }>(
+    `select a.oid is not null as is_ready, r.oid is not null as exists,
+       coalesce(a.oid is not null and r.oid is not null and pg_has_role(r.oid, a.oid, 'member'), false) as is_member,
+       coalesce(r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls, false)
+         or exists (select from pg_auth_members m where m.member = r.oid and m.roleid <> a.oid) as is_more,
+       null as verifier, (select rolsuper from pg_roles where rolname = current_user) as is_superuser
+     from (select 1) one
+     left join pg_roles a on a.rolname = 'strongroom_app'
+     left join pg_roles r on r.rolname = $1`,
+    [user],
+  )
+  const role = rows[0]!
+  if (!role.exists || !role.is_superuser) return role
+  const stored = await client.query<{ rolpassword: string | null }>(
+    'select rolpassword from pg_authid where rolname = $1',
+    [user],
+  )
+  return { ...role, verifier: stored.rows[0]?.rolpassword ?? '' }
+}
+
+function statementsFor({ exists, is_member, verifier }: Role, user: string, password: string | null): string[] {
+  const name = pg.escapeIdentifier(user)
+  // The server stores this and never sees the password, which so stays out of its log.
+  const secret = password === null ? '' : ` password ${pg.escapeLiteral(verifierOf(password))}`
+  const isOutdated = password !== null && verifier !== null && !isVerifierOf(verifier, password)
+  return [
+    ...(exists ? [] : [`create role ${name} login${secret}`]),
+    ...(exists && isOutdated ? [`alter role ${name} login${secret}`] : []),
+    ...(exists && is_member ? [] : [`grant strongroom_app to ${name}`]),
+  ]
+}
+
+async function runAll(client: pg.Client, user: string, statements: string[]): Promise<void> {
+  for (const statement of statements) {
+    await client.query(statement).catch((error: { code?: string }) => {
+      // Another node made it at the same moment.
+      if (alreadyThere.includes(error.code ?? '')) return
+      if (error.code !== notPermitted) throw error
+      throw new Error(
+        `The owner of the database may not make the role ${user}. An administrator of PostgreSQL runs: ` +
+          `${statements.map((each) => `${each};`).join(' ')}`,
+      )
+    })
+  }
+}
+
+const iterations = 4096
+
+/** A password as PostgreSQL stores it (RFC 5802, RFC 7677). */
+function verifierOf(password: string, salt: Buffer = randomBytes(16), rounds: number = iterations): string {
+  const salted = pbkdf2Sync(password.normalize('NFKC'), salt, rounds, 32, 'sha256')
+  const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest()
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$${rounds}:${salt.toString('base64')}$${storedKey}:${keyOf('Server Key').toString('base64')}`
+}
+
+function isVerifierOf(verifier: string, password: string): boolean {
+  const [, rounds, salt] = /^SCRAM-SHA-256\$(\d+):([^$]+)\$/.exec(verifier) ?? []
+  return rounds !== undefined && verifier === verifierOf(password, Buffer.from(salt!, 'base64'), Number(rounds))
+}
