@@ -25,8 +25,7 @@ export const foundDifference = 1
 
 export function migrateDatabase(): Promise<void> {
   return withDatabaseUrls({ mayCreate: true }, async ({ url, ownerUrl }) => {
-    await migrate(ownerUrl)
-    const isNew = await ensureLogin(ownerUrl, url)
+    const isNew = await migrate(ownerUrl, url)
     print('The database is up to date.')
     // The role of the embedded server is nothing that an operator sees.
     if (isNew && readCommandConfig().databaseUrl !== null) {

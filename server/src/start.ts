@@ -6,7 +6,6 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
-import { ensureLogin } from './db/login-role.ts'
 import { migrate } from './db/migrate.ts'
 import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
@@ -57,8 +56,7 @@ export async function startServer(config: Config, clock: () => Date = () => new 
             ownerUrl: config.databaseOwnerUrl ?? config.databaseUrl,
             failed: new Promise<never>(() => {}),
           }
-    await migrate(ownerUrl)
-    await ensureLogin(ownerUrl, url)
+    await migrate(ownerUrl, url)
 
     const { deps, close } = await openDeps(config, url, log, clock)
     stops.push(close)

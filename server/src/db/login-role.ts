@@ -15,22 +15,36 @@ const alreadyThere = ['42710', '23505']
  * @throws Error with the statements that an administrator of the server must run
  */
 export async function ensureLogin(ownerUrl: string, serviceUrl: string): Promise<boolean | null> {
-  const { user, password } = loginOf(serviceUrl)
-  if (user === '' || user === loginOf(ownerUrl).user) return false
+  if (!isLoginOfItsOwn(ownerUrl, serviceUrl)) return false
   const client = new pg.Client({ connectionString: ownerUrl, connectionTimeoutMillis: databaseConnectMilliseconds })
   client.on('error', () => {})
   await client.connect()
   try {
-    const role = await readRole(client, user)
-    if (!role.is_ready) return null
-    if (role.is_more)
-      throw new Error(`${user} may do more than a member of strongroom_app; use another role for DATABASE_URL`)
-    const statements = statementsFor(role, user, password)
-    if (statements.length > 0) await runAll(client, user, statements)
-    return statements.length > 0
+    return await ensureLoginBy(client, serviceUrl)
   } finally {
     await client.end()
   }
+}
+
+/** Whether the service connects as another role than the owner. */
+export function isLoginOfItsOwn(ownerUrl: string, serviceUrl: string): boolean {
+  const { user } = loginOf(serviceUrl)
+  return user !== '' && user !== loginOf(ownerUrl).user
+}
+
+type Owner = Pick<pg.Pool, 'query'>
+
+/** As ensureLogin, on a connection of the owner. */
+export async function ensureLoginBy(owner: Owner, serviceUrl: string): Promise<boolean | null> {
+  const { user, password } = loginOf(serviceUrl)
+  const role = await readRole(owner, user)
+  if (!role.is_ready) return null
+  if (role.is_more) {
+    throw new Error(`${user} may do more than a member of strongroom_app; use another role for DATABASE_URL`)
+  }
+  const statements = statementsFor(role, user, password)
+  if (statements.length > 0) await runAll(owner, user, statements)
+  return statements.length > 0
 }
 
 function loginOf(url: string): { user: string; password: string | null } {
@@ -39,8 +53,8 @@ function loginOf(url: string): { user: string; password: string | null } {
 }
 
 /** Only a superuser reads how a password is stored; for others it is not compared. */
-async function readRole(client: pg.Client, user: string): Promise<Role> {
-  const { rows } = await client.query<Role & { is_superuser: boolean }>(
+async function readRole(owner: Owner, user: string): Promise<Role> {
+  const { rows } = await owner.query<Role & { is_superuser: boolean }>(
     `select a.oid is not null as is_ready, r.oid is not null as exists,
        coalesce(a.oid is not null and r.oid is not null and pg_has_role(r.oid, a.oid, 'member'), false) as is_member,
        coalesce(r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls, false)
@@ -53,7 +67,7 @@ async function readRole(client: pg.Client, user: string): Promise<Role> {
   )
   const role = rows[0]!
   if (!role.exists || !role.is_superuser) return role
-  const stored = await client.query<{ rolpassword: string | null }>(
+  const stored = await owner.query<{ rolpassword: string | null }>(
     'select rolpassword from pg_authid where rolname = $1',
     [user],
   )
@@ -72,9 +86,9 @@ function statementsFor({ exists, is_member, verifier }: Role, user: string, pass
   ]
 }
 
-async function runAll(client: pg.Client, user: string, statements: string[]): Promise<void> {
+async function runAll(owner: Owner, user: string, statements: string[]): Promise<void> {
   for (const statement of statements) {
-    await client.query(statement).catch((error: { code?: string }) => {
+    await owner.query(statement).catch((error: { code?: string }) => {
       // Another node made it at the same moment.
       if (alreadyThere.includes(error.code ?? '')) return
       if (error.code !== notPermitted) throw error

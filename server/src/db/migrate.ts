@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
+import { ensureLoginBy, isLoginOfItsOwn } from './login-role.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -11,8 +12,10 @@ const folder = new URL('./migrations/', import.meta.url)
  *
  * @param databaseUrl of a role that owns the database (and may create a role the first time); of another one when there is
  *   nothing to do
+ * @param serviceUrl how the running service connects; its role is made, if it is not the owner
+ * @returns whether that role was made or changed
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(databaseUrl: string, serviceUrl: string = databaseUrl): Promise<boolean> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: 2,
@@ -27,6 +30,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     if ((results ?? []).length > 0) {
       await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
     }
+    return isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
   } finally {
     await db.destroy()
   }
