@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { BrowserContext, Page } from 'playwright-core'
 import { until } from '../../../demo/src/testing/demo.ts'
+import { type Answered, apiCheck, type Sent } from './api-check.ts'
 
 /** Everything that is wrong with what a page did so far: empty, or a test fails. */
 export type WatchedPage = { page: Page; faults: string[] }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** A page whose errors, refused styles and scripts, failed requests and requests to other hosts are noted. */
+/**
+ * A page whose errors, refused styles and scripts, failed requests, requests to other hosts, and calls that are not as
+ * `openapi.json` has them are noted.
+ */
 export async function watchPage(context: BrowserContext, origin: string): Promise<WatchedPage> {
   const faults: string[] = []
   const page = await context.newPage()
@@ -26,11 +30,47 @@ export async function watchPage(context: BrowserContext, origin: string): Promis
     const { protocol, origin: asked } = new URL(request.url())
     if (protocol.startsWith('http') && asked !== origin) note(`asks another host: ${request.url()}`)
   })
+  await checkCalls(page, note)
   await page.addInitScript(
     'addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample }) => ' +
       'console.error("policy: " + violatedDirective + " " + blockedURI + " " + sample))',
   )
   return { page, faults }
+}
+
+/**
+ * The driver does not see the body of a request that is sent as a stream, as the SDK does. So the page reports its own calls;
+ * what is noted is noted before the page has its answer, so that no flow ends without it.
+ */
+const reportCalls = `const send = globalThis.fetch
+  const isOfApi = (url) => new URL(url, location.href).pathname.startsWith('/api/')
+  globalThis.fetch = async (...asked) => {
+    const request = new Request(...asked)
+    if (!isOfApi(request.url)) return send(request)
+    const { method, url } = request
+    const text = await request.clone().text()
+    await reportCall({ method, url, headers: Object.fromEntries(request.headers), body: text === '' ? null : text })
+    const answer = await send(request)
+    const headers = Object.fromEntries(answer.headers)
+    const body = headers['content-type']?.startsWith('application/json') ? await answer.clone().text() : null
+    await reportCall({ method, url }, { status: answer.status, headers, body })
+    return answer
+  }`
+
+async function checkCalls(page: Page, note: (fault: string) => void): Promise<void> {
+  const check = apiCheck()
+  await page.exposeFunction('reportCall', (sent: Sent, answered?: Answered) => {
+    const faults = answered === undefined ? check.faultsOfRequest(sent) : check.faultsOfAnswer(sent, answered)
+    for (const fault of faults) note(fault)
+  })
+  await page.addInitScript(reportCalls)
+  // What is asked for without a script, such as images and downloads.
+  page.on('request', (request) => {
+    const url = request.url()
+    if (request.resourceType() === 'fetch' || !new URL(url).pathname.startsWith('/api/')) return
+    const sent = { method: request.method(), url, headers: {}, body: null }
+    for (const fault of check.faultsOfRequest(sent)) note(fault)
+  })
 }
 
 /** A refused order and a page that does not exist are answers, which Chromium reports as errors all the same. */

@@ -1,9 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { expect } from 'vitest'
 import type { App } from '../http/endpoints.ts'
+import type { OpenApiDocument } from '../http/openapi.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import type { Answer } from './app.ts'
-import { describedApiOf } from './described-api.ts'
+import { describedApiOf, operationFinder } from './described-api.ts'
 
 type AnswerCheck = (method: string, path: string, answer: Answer) => void
 
@@ -14,33 +15,25 @@ let check: AnswerCheck | null = null
  * more. The document depends on no setting, so that the test files of one process share what was compiled of it.
  */
 export function answerCheckOf(app: App): AnswerCheck {
-  check ??= createAnswerCheck(app)
+  check ??= createAnswerCheck(describedApiOf(app))
   return check
 }
 
-function createAnswerCheck(app: App): AnswerCheck {
-  const document = describedApiOf(app)
+/** Holds answers against a document; what it does not describe passes. */
+export function createAnswerCheck(document: OpenApiDocument): AnswerCheck {
   // Not put into each other, so that a component is compiled once and not once for each answer that has it.
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true }, allErrors: true, inlineRefs: false })
   const compiled = new Map<string, ValidateFunction>()
   for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(toNamedRefs(schema), name)
-  const paths = Object.entries(document.paths).map(([url, operations]) => ({
-    url,
-    literals: url.split('/').filter((part) => !part.startsWith('{')).length,
-    pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
-    operations,
-  }))
-  paths.sort((a, b) => b.literals - a.literals)
+  const find = operationFinder(document)
 
   return (method, path, answer) => {
     const bare = path.split('?')[0]!
     if (answer.status >= 400) checkReason(`${method} ${bare}`, answer)
-    const found = paths.find(
-      ({ pattern, operations }) => pattern.test(bare) && operations[method.toLowerCase()] !== undefined,
-    )
+    const found = find(method, bare)
     if (found === undefined) return
     const label = `${method} ${found.url} answers ${answer.status}`
-    const documented = found.operations[method.toLowerCase()]!.responses[String(answer.status)]
+    const documented = found.operation.responses[String(answer.status)]
     if (documented === undefined)
       expect.fail(`${label}, which openapi.json does not document: ${JSON.stringify(answer.body)}`)
     const { schema, examples } = documented.content?.['application/json'] ?? {}
@@ -69,6 +62,6 @@ function checkReason(request: string, { status, body, headers }: Answer): void {
   if (headers['idempotency-replayed'] === undefined) expect(requestId).toBe(headers['x-request-id'])
 }
 
-function toNamedRefs(schema: object): object {
+export function toNamedRefs(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"')) as object
 }

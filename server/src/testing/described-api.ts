@@ -1,5 +1,5 @@
 import type { App } from '../http/endpoints.ts'
-import type { OpenApiDocument } from '../http/openapi.ts'
+import type { OpenApiDocument, Operation } from '../http/openapi.ts'
 import type { SharedDocument } from '../http/openapi-components.ts'
 
 /** The OpenAPI document of a service, with every parameter and answer in its operation instead of a reference. */
@@ -32,4 +32,20 @@ export function withoutReferences(document: SharedDocument): OpenApiDocument {
     }
   }
   return { ...document, paths, components }
+}
+
+/** The operation that a request means, with its path as in the document. */
+export function operationFinder(document: OpenApiDocument) {
+  const paths = Object.entries(document.paths).map(([url, operations]) => ({
+    url,
+    literals: url.split('/').filter((part) => !part.startsWith('{')).length,
+    pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+    operations,
+  }))
+  paths.sort((a, b) => b.literals - a.literals)
+  return (method: string, path: string): { url: string; operation: Operation } | undefined => {
+    const verb = method.toLowerCase()
+    const found = paths.find(({ pattern, operations }) => pattern.test(path) && operations[verb] !== undefined)
+    return found === undefined ? undefined : { url: found.url, operation: found.operations[verb]! }
+  }
 }

@@ -14,7 +14,7 @@ async function post(button, path, body) {
     const response = await fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     if (response.ok) return response.status === 204 ? {} : await response.json()
     const error = await response.json().catch(() => ({}))
@@ -46,7 +46,7 @@ form?.addEventListener('submit', async (event) => {
 
 const signOut = document.getElementById('sign-out')
 signOut?.addEventListener('click', async () => {
-  if ((await post(signOut, '/api/v1/auth/sign-out', {})) !== null) location.replace('/sign-in')
+  if ((await post(signOut, '/api/v1/auth/sign-out')) !== null) location.replace('/sign-in')
 })
 
 const toBytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
@@ -60,7 +60,7 @@ const usePasskey = document.getElementById('use-passkey')
 // A browser without WebAuthn, or on a page that is not secure, has the link alone.
 if (usePasskey !== null && 'PublicKeyCredential' in window) usePasskey.hidden = false
 usePasskey?.addEventListener('click', async () => {
-  const options = await post(usePasskey, '/api/v1/auth/passkey/options', {})
+  const options = await post(usePasskey, '/api/v1/auth/passkey/options')
   if (options === null) return
   try {
     const { rawId, response } = await navigator.credentials.get({
