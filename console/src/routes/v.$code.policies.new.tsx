@@ -1,12 +1,17 @@
 import { createFileRoute } from '@tanstack/react-router'
+import { type Into, readInto } from '../features/policies/into-search.ts'
 import { NewPolicyPage } from '../features/policies/policy-page.tsx'
 
 export const Route = createFileRoute('/v/$code/policies/new')({
-  validateSearch: ({ from }: Record<string, unknown>): { from?: 'template' } => (from === 'template' ? { from } : {}),
+  validateSearch: (search: Record<string, unknown>): Into & { from?: 'template' } => ({
+    ...(search.from === 'template' ? { from: search.from } : {}),
+    ...readInto(search),
+  }),
   component: NewPolicy,
 })
 
 function NewPolicy() {
-  const fromTemplate = Route.useSearch().from === 'template'
-  return <NewPolicyPage key={String(fromTemplate)} code={Route.useParams().code} fromTemplate={fromTemplate} />
+  const { from, ...into } = Route.useSearch()
+  const { code } = Route.useParams()
+  return <NewPolicyPage key={JSON.stringify([from, into])} {...{ code, into }} fromTemplate={from === 'template'} />
 }

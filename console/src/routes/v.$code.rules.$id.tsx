@@ -1,6 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { ChangeSetPage } from '../features/governance/change-set-page.tsx'
+import { PolicySentence } from '../features/policies/policy-sentence.tsx'
 
 const ChangeSetHistory = lazy(() => import('../features/policies/change-set-history.tsx'))
 
@@ -9,7 +10,7 @@ export const Route = createFileRoute('/v/$code/rules/$id')({ component: ChangeSe
 function ChangeSet() {
   const params = Route.useParams()
   return (
-    <ChangeSetPage {...params}>
+    <ChangeSetPage {...params} Sentence={PolicySentence}>
       <Suspense>
         <ChangeSetHistory {...params} />
       </Suspense>

@@ -1,6 +1,7 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RulesPage } from '../features/governance/rules-page.tsx'
 import { type RulesTab, rulesTabs } from '../features/governance/tabs.ts'
+import { PolicySentence } from '../features/policies/policy-sentence.tsx'
 
 export const Route = createFileRoute('/v/$code/rules/')({
   validateSearch: ({ tab }: Record<string, unknown>): { tab?: RulesTab } => {
@@ -15,5 +16,5 @@ function Rules() {
   const { tab = 'changes' } = Route.useSearch()
   const choose = (chosen: RulesTab) =>
     void navigate({ search: chosen === 'changes' ? {} : { tab: chosen }, replace: true })
-  return <RulesPage code={Route.useParams().code} tab={tab} choose={choose} />
+  return <RulesPage code={Route.useParams().code} {...{ tab, choose }} Sentence={PolicySentence} />
 }

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, watchPage } from '../support/watched-page.ts'
@@ -49,7 +50,52 @@ export function rulesFlows(stack: () => Stack): void {
       for (const { page } of [admin, other]) await page.context().close()
       await restore()
     })
+
+    it('a draft is written as sentences: a group, and a policy for it that is edited', async () => {
+      const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
+      const sheet = page.getByRole('dialog')
+      await page.goto(`${stack().url}/v/${vaultCode}/rules`)
+      await page.getByRole('button', { name: 'New change set' }).click()
+      await sheet.getByLabel('What is to change').selectOption('New group')
+      await sheet.getByLabel('Name', { exact: true }).fill('Night desk')
+      await sheet.getByLabel('Short name').fill(`night-desk-${Date.now()}`)
+      await sheet.getByLabel('What the change is for').fill('Somebody pays at night')
+      expect(await axeViolations(page)).toEqual([])
+      await sheet.getByRole('button', { name: 'Save the draft' }).click()
+
+      await page.getByRole('button', { name: 'Add a change' }).click()
+      await sheet.getByLabel('What is to change').selectOption('New policy')
+      await sheet.getByRole('button', { name: 'On to its sentence' }).click()
+      await page.getByLabel('Group', { exact: true }).selectOption('Night desk')
+      await page.getByLabel('What follows').selectOption('it is allowed')
+      await page.getByLabel('Name', { exact: true }).fill('Night payments')
+      await saveIntoDraft(page)
+      await page
+        .locator('ins', { hasText: 'When anyone in Night desk orders a transfer, then it is allowed.' })
+        .waitFor()
+      const removal = page.getByRole('button', { name: 'Remove New group: Night desk' })
+      expect(await removal.getAttribute('title')).toBe('Another change of this draft needs it.')
+      expect(await axeViolations(page)).toEqual([])
+
+      await page.getByRole('link', { name: 'Edit New policy: Night payments' }).click()
+      await page.getByLabel('What follows').selectOption('it is refused')
+      await saveIntoDraft(page)
+      await page
+        .locator('ins', { hasText: 'When anyone in Night desk orders a transfer, then it is refused.' })
+        .waitFor()
+      await page.getByRole('button', { name: 'Remove New policy: Night payments' }).click()
+      await expect.poll(() => page.getByText('Night payments').count()).toBe(0)
+      await page.getByRole('button', { name: 'Cancel this change' }).click()
+      await page.getByText('Cancelled', { exact: true }).waitFor()
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
   })
+}
+
+async function saveIntoDraft(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Save the draft' }).click()
 }
 
 /** A policy whose end loosens the rules, and a second administrator, until `restore`. */

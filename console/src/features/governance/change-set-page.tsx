@@ -1,7 +1,7 @@
 import type { ChangeSet } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
@@ -10,28 +10,32 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
-import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { useIsAdmin } from '../people/queries.ts'
-import { Differences } from './differences.tsx'
-import { DraftForm } from './draft-form.tsx'
+import { Differences, type PolicySentence } from './differences.tsx'
+import { DraftChanges } from './draft-changes.tsx'
 import { changeSetQuery } from './queries.ts'
 import { directionOf, statusOf } from './words.ts'
 
-type ChangeSetPageProps = { code: string; id: string; children: ReactNode }
+type ChangeSetPageProps = { code: string; id: string; Sentence: PolicySentence; children: ReactNode }
 
 /** One change set: what it makes of the rules, where it stands, what may be done with it, and below that `children`. */
-export function ChangeSetPage({ code, id, children }: ChangeSetPageProps) {
+export function ChangeSetPage({ code, id, Sentence, children }: ChangeSetPageProps) {
   const query = useQuery(changeSetQuery(code, id))
   return (
     <Page title={query.data?.title ?? t('Change of the rules')}>
-      <DetailState query={query}>{query.data !== undefined && <Shown code={code} set={query.data} />}</DetailState>
+      <DetailState query={query}>
+        {query.data !== undefined && <Shown code={code} set={query.data} Sentence={Sentence} />}
+      </DetailState>
       {query.data !== undefined && children}
     </Page>
   )
 }
 
-function Shown({ code, set }: { code: string; set: ChangeSet }) {
+type ShownProps = { code: string; set: ChangeSet; Sentence: PolicySentence }
+
+function Shown({ code, set, Sentence }: ShownProps) {
+  const isOwn = useIsOwn(code, set)
   const { word, tone } = statusOf(set.status)
   const isOutdated = set.newestVersion !== set.baseVersion && ['draft', 'stale'].includes(set.status)
   return (
@@ -60,17 +64,24 @@ function Shown({ code, set }: { code: string; set: ChangeSet }) {
         )}
         <Actions code={code} set={set} />
       </Card>
+      {isOwn && set.status === 'draft' && <DraftChanges code={code} set={set} />}
       <Card title={t('What it changes')}>
-        <Differences code={code} differences={set.differences} />
+        <Differences code={code} differences={set.differences} Sentence={Sentence} />
       </Card>
     </>
   )
 }
 
-function Actions({ code, set }: { code: string; set: ChangeSet }) {
+/** Whether the reader drafted it, and may still do so. */
+function useIsOwn(code: string, { authorId }: ChangeSet): boolean {
   const isAdmin = useIsAdmin(code)
   const { data: session } = useQuery(sessionQuery)
-  const [isEdited, edit] = useState(false)
+  return isAdmin && session?.user.id === authorId
+}
+
+function Actions({ code, set }: { code: string; set: ChangeSet }) {
+  const isAdmin = useIsAdmin(code)
+  const isOwn = useIsOwn(code, set)
   const { changeSets } = vaultOf(code)
   const renews = ['governance', code]
   const submit = useWrite({ renews, said: t('It is submitted'), write: () => changeSets.submit(set.id) })
@@ -80,7 +91,6 @@ function Actions({ code, set }: { code: string; set: ChangeSet }) {
     write: () => changeSets.rebase(set.id),
   })
   const cancel = useWrite({ renews, said: t('It is cancelled'), write: () => changeSets.cancel(set.id) })
-  const isOwn = session?.user.id === set.authorId && isAdmin
   const isOpen = ['draft', 'pending', 'scheduled'].includes(set.status)
   const mayRebase = isOwn && !['applied', 'cancelled'].includes(set.status) && set.newestVersion !== set.baseVersion
   return (
@@ -96,12 +106,9 @@ function Actions({ code, set }: { code: string; set: ChangeSet }) {
           </Link>
         )}
         {isOwn && set.status === 'draft' && (
-          <>
-            <Button look="primary" busy={submit.isPending} onClick={() => submit.mutate()}>
-              {t('Submit')}
-            </Button>
-            <Button onClick={() => edit(true)}>{t('Edit')}</Button>
-          </>
+          <Button look="primary" busy={submit.isPending} onClick={() => submit.mutate()}>
+            {t('Submit')}
+          </Button>
         )}
         {mayRebase && (
           <Button busy={rebase.isPending} onClick={() => rebase.mutate()}>
@@ -119,9 +126,6 @@ function Actions({ code, set }: { code: string; set: ChangeSet }) {
         <WriteFailed write={rebase} />
         <WriteFailed write={cancel} />
       </div>
-      <Sheet open={isEdited} onClose={() => edit(false)} title={t('Edit')}>
-        <DraftForm code={code} set={set} onDone={() => edit(false)} />
-      </Sheet>
     </>
   )
 }

@@ -1,19 +1,30 @@
 import type { RulesDifference } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
+import type { ComponentType, ReactNode } from 'react'
 import { t } from '../../lib/language.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { groupsQuery, membersQuery } from '../people/queries.ts'
-import { kindOf } from './words.ts'
+import { fieldOf, kindOf } from './words.ts'
 
 type Difference = RulesDifference['differences'][number]
 
+/** Draws a policy of the rules as a sentence; `names` has those of the groups that only these rules have. */
+export type PolicySentence = ComponentType<{
+  code: string
+  policy: Record<string, unknown>
+  names: ReadonlyMap<string, string>
+}>
+type DifferencesProps = { code: string; differences: readonly Difference[]; Sentence: PolicySentence }
+
 /** The parts of the rules that differ, each with its values before and after. */
-export function Differences({ code, differences }: { code: string; differences: readonly Difference[] }) {
+export function Differences({ code, differences, Sentence }: DifferencesProps) {
   const members = useQuery(membersQuery(code))
   const groups = useQuery(groupsQuery(code))
   const names = new Map([
     ...(members.data ?? []).map(({ userId, name }) => [userId, name] as const),
     ...(groups.data ?? []).map(({ id, name }) => [id, name] as const),
+    // What does not exist yet, or no longer.
+    ...differences.flatMap(({ id, name }) => (id === null ? [] : [[id, name] as const])),
   ])
   if (differences.length === 0) return <p>{t('Nothing differs.')}</p>
   return (
@@ -27,7 +38,7 @@ export function Differences({ code, differences }: { code: string; differences: 
             {difference.before === null && <Badge tone="good">{t('new')}</Badge>}
             {difference.after === null && <Badge tone="bad">{t('removed')}</Badge>}
           </h3>
-          <Values difference={difference} nameOf={(id) => names.get(id) ?? id} />
+          <Values {...{ code, difference, names, Sentence }} />
         </li>
       ))}
     </ul>
@@ -35,38 +46,72 @@ export function Differences({ code, differences }: { code: string; differences: 
 }
 
 type Values = Record<string, unknown>
+type PartProps = Omit<DifferencesProps, 'differences'> & { difference: Difference; names: ReadonlyMap<string, string> }
 
-function Values({ difference, nameOf }: { difference: Difference; nameOf: (id: string) => string }) {
+function Values({ code, difference, names, Sentence }: PartProps) {
   const [before, after] = [difference.before as Values | null, difference.after as Values | null]
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(
     (field) => field !== 'id' && JSON.stringify(before?.[field]) !== JSON.stringify(after?.[field]),
   )
+  const isTold = (field: string) => difference.kind === 'policy' && ofSentence.has(field)
   return (
     <dl className="mt-1 grid grid-cols-[minmax(6.5rem,max-content)_1fr] gap-x-4 gap-y-1">
-      {fields.map((field) => (
-        <div key={field} className="contents">
-          <dt className="text-quiet">{inWords(field)}</dt>
-          <dd className="min-w-0 [overflow-wrap:anywhere]">
-            {before !== null && <del className="me-2 text-quiet">{textOf(before[field], nameOf)}</del>}
-            {after !== null && <ins className="no-underline">{textOf(after[field], nameOf)}</ins>}
-          </dd>
-        </div>
-      ))}
+      {fields.some(isTold) && (
+        <Field
+          name={fieldOf('sentence')}
+          before={before && <Sentence {...{ code, names }} policy={before} />}
+          after={after && <Sentence {...{ code, names }} policy={after} />}
+        />
+      )}
+      {fields
+        .filter((field) => !isTold(field))
+        .map((field) => {
+          const [was, is] = onlyChanged(before?.[field], after?.[field])
+          return (
+            <Field
+              key={field}
+              name={fieldOf(field)}
+              before={was === undefined ? null : textOf(was, names)}
+              after={is === undefined ? null : textOf(is, names)}
+            />
+          )
+        })}
     </dl>
   )
 }
 
-/** Fields are named as in the API, which is what the documentation speaks of. */
-function inWords(field: string): string {
-  const words = field.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+/** What the sentence of a policy tells. */
+const ofSentence = new Set(['groupId', 'actionType', 'effect', 'approvalThreshold', 'rules', 'approvers'])
+
+function Field({ name, before, after }: { name: string; before: ReactNode; after: ReactNode }) {
+  return (
+    <div className="contents">
+      <dt className="text-quiet">{name}</dt>
+      <dd className="min-w-0 [overflow-wrap:anywhere]">
+        {before !== null && <del className="me-2 text-quiet">{before}</del>}
+        {after !== null && <ins className="no-underline">{after}</ins>}
+      </dd>
+    </div>
+  )
 }
 
-function textOf(value: unknown, nameOf: (id: string) => string): string {
+/** Of two lists, such as the members of a group, only what one of them lacks. */
+function onlyChanged(before: unknown, after: unknown): [unknown, unknown] {
+  if (!Array.isArray(before) || !Array.isArray(after)) return [before, after]
+  const without = (list: unknown[], other: unknown[]) => {
+    const known = new Set(other.map((each) => JSON.stringify(each)))
+    const left = list.filter((each) => !known.has(JSON.stringify(each)))
+    return left.length === 0 ? undefined : left
+  }
+  return [without(before, after), without(after, before)]
+}
+
+function textOf(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return '–'
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((one) => textOf(one, nameOf)).join('; ')
-  if (typeof value !== 'object') return nameOf(String(value))
+  if (typeof value === 'boolean') return value ? t('yes') : t('no')
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((one) => textOf(one, names)).join('; ')
+  if (typeof value !== 'object') return names.get(String(value)) ?? String(value)
   return Object.entries(value)
-    .map(([name, one]) => `${inWords(name)}: ${textOf(one, nameOf)}`)
+    .map(([name, one]) => `${fieldOf(name)}: ${textOf(one, names)}`)
     .join(', ')
 }

@@ -6,28 +6,21 @@ import { Button } from '../../ui/button.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
-type Draft = Parameters<ReturnType<typeof vaultOf>['changeSets']['create']>[0]
+type Draft = Pick<ChangeSet, 'title' | 'changes'>
 type Values = { title: string; changes: string }
 
-const example = JSON.stringify(
-  [{ action: 'policy_group_create', payload: { code: 'night', name: 'Night shift' } }],
-  null,
-  2,
-)
+type DraftFormProps = { code: string; set: ChangeSet; onDone: (set: ChangeSet) => void }
 
 /** Title and changes of a draft; the changes are those of the API, because a draft holds whatever its endpoints take. */
-export function DraftForm({ code, set, onDone }: { code: string; set?: ChangeSet; onDone: (set: ChangeSet) => void }) {
+export function DraftForm({ code, set, onDone }: DraftFormProps) {
   const { register, handleSubmit, setError, formState } = useForm<Values>({
-    defaultValues: {
-      title: set?.title ?? '',
-      changes: set === undefined ? example : JSON.stringify(set.changes, null, 2),
-    },
+    defaultValues: { title: set.title, changes: JSON.stringify(set.changes, null, 2) },
   })
   const { changeSets } = vaultOf(code)
   const write = useWrite<Draft, ChangeSet>({
     renews: ['governance', code],
     said: t('The draft is saved'),
-    write: (draft) => (set === undefined ? changeSets.create(draft) : changeSets.update(set.id, draft)),
+    write: (draft) => changeSets.update(set.id, draft),
     onDone,
   })
   const save = ({ title, changes }: Values) => {
@@ -40,7 +33,7 @@ export function DraftForm({ code, set, onDone }: { code: string; set?: ChangeSet
   return (
     <form onSubmit={handleSubmit(save)}>
       <TextField
-        label={t('What it is for')}
+        label={t('What the change is for')}
         required
         maxLength={200}
         error={write.fields.get('title')}

@@ -1,5 +1,8 @@
+import type { ChangeSet } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { type Change, groupsOf, withChange } from './draft.ts'
 
 export const governanceQuery = (code: string) =>
   queryOptions({
@@ -25,6 +28,34 @@ export const changeSetQuery = (code: string, id: string) =>
     // A delay runs out, and others vote.
     refetchInterval: 10_000,
   })
+
+/** The drafts of the reader, which take more changes. */
+export const ownDraftsQuery = (code: string, userId: string) =>
+  queryOptions({
+    queryKey: ['governance', code, 'own', userId],
+    queryFn: async ({ signal }) => {
+      const { items } = await vaultOf(code).changeSets.list({ open: true, limit: 100 }, { signal }).page()
+      return items.filter(({ status, authorId }) => status === 'draft' && authorId === userId)
+    },
+  })
+
+/** The groups that a draft creates before one of its changes, for policies of the same draft. */
+export const groupsOfDraft = ({ changes }: ChangeSet, before?: number) => groupsOf(changes, before)
+
+type IntoDraft = { to: string; title: string; change: Change; at?: number | undefined; was?: Change | undefined }
+
+/**
+ * Puts a change into a draft: behind its last one, or `at` a place where it takes the place of the one that `was` there. A
+ * draft that is `new` is made.
+ */
+export async function putIntoDraft(code: string, { to, title, change, at, was }: IntoDraft): Promise<ChangeSet> {
+  const { changeSets } = vaultOf(code)
+  if (to === 'new') return changeSets.create({ title, changes: [change] })
+  const set = await changeSets.get(to)
+  if (at !== undefined && JSON.stringify(set.changes[at]) !== JSON.stringify(was))
+    throw new Error(t('This draft was changed meanwhile. Open it again.'))
+  return changeSets.update(to, { title: set.title, changes: withChange(set.changes, change, at) })
+}
 
 export const versionsQuery = (code: string) =>
   infiniteQueryOptions({

@@ -14,17 +14,22 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { useIsAdmin } from '../people/queries.ts'
-import { Differences } from './differences.tsx'
-import { DraftForm } from './draft-form.tsx'
+import { AddChange } from './add-change.tsx'
+import { Differences, type PolicySentence } from './differences.tsx'
 import { changeSetsQuery, versionQuery, versionsQuery } from './queries.ts'
 import { GovernanceSettings } from './settings.tsx'
 import type { RulesTab } from './tabs.ts'
 import { directionOf, statusOf } from './words.ts'
 
-type RulesPageProps = { code: string; tab: RulesTab; choose: (tab: RulesTab) => void }
+type RulesPageProps = {
+  code: string
+  tab: RulesTab
+  choose: (tab: RulesTab) => void
+  Sentence: PolicySentence
+}
 
 /** Changes of the rules: what waits, what was, and who must agree. */
-export function RulesPage({ code, tab, choose }: RulesPageProps) {
+export function RulesPage({ code, tab, choose, Sentence }: RulesPageProps) {
   const tabs = [
     { key: 'changes' as const, label: t('Changes') },
     { key: 'versions' as const, label: t('Versions') },
@@ -34,7 +39,7 @@ export function RulesPage({ code, tab, choose }: RulesPageProps) {
     <Page title={t('Rules changes')} actions={<NewDraft code={code} />}>
       <Tabs label={t('Rules changes')} tabs={tabs} current={tab} onChoose={(key) => choose(key as RulesTab)}>
         {tab === 'changes' && <ChangeSets code={code} />}
-        {tab === 'versions' && <Versions code={code} />}
+        {tab === 'versions' && <Versions code={code} Sentence={Sentence} />}
         {tab === 'settings' && <GovernanceSettings code={code} />}
       </Tabs>
     </Page>
@@ -54,7 +59,7 @@ function NewDraft({ code }: { code: string }) {
     <>
       <Button onClick={() => open(true)}>{t('New change set')}</Button>
       <Sheet open={isOpen} onClose={() => open(false)} title={t('New change set')}>
-        <DraftForm code={code} onDone={show} />
+        <AddChange code={code} onDone={show} />
       </Sheet>
     </>
   )
@@ -100,7 +105,9 @@ function ChangeSets({ code }: { code: string }) {
   )
 }
 
-function Versions({ code }: { code: string }) {
+type VersionsProps = { code: string; Sentence: PolicySentence }
+
+function Versions({ code, Sentence }: VersionsProps) {
   const query = useInfiniteQuery(versionsQuery(code))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const [shown, show] = useState<RulesVersionListItem | null>(null)
@@ -133,12 +140,14 @@ function Versions({ code }: { code: string }) {
         rowKey={({ number }) => String(number)}
         more={query}
       />
-      {shown !== null && <Version code={code} version={shown} close={() => show(null)} />}
+      {shown !== null && <Version {...{ code, Sentence }} version={shown} close={() => show(null)} />}
     </ListState>
   )
 }
 
-function Version({ code, version, close }: { code: string; version: RulesVersionListItem; close: () => void }) {
+type VersionProps = VersionsProps & { version: RulesVersionListItem; close: () => void }
+
+function Version({ code, Sentence, version, close }: VersionProps) {
   const { number, hash } = version
   const query = useQuery(versionQuery(code, number))
   const show = useOpenSet(code)
@@ -150,10 +159,10 @@ function Version({ code, version, close }: { code: string; version: RulesVersion
     onDone: show,
   })
   return (
-    <Sheet open title={t('Version {number}', { number })} onClose={close}>
+    <Sheet wide open title={t('Version {number}', { number })} onClose={close}>
       <p className="code mb-3 text-quiet [overflow-wrap:anywhere]">{hash}</p>
       <DetailState query={query}>
-        {query.data !== undefined && <Differences code={code} differences={query.data.differences} />}
+        {query.data !== undefined && <Differences {...{ code, Sentence }} differences={query.data.differences} />}
       </DetailState>
       <div className="mt-4">
         <WriteFailed write={rollBack} />

@@ -1,6 +1,7 @@
 import type { ChangeSet, RulesDifference } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 import type { Tone } from '../../ui/badge.tsx'
+import type { Change } from './draft.ts'
 
 /** The status of a change set as a word. */
 export function statusOf(status: ChangeSet['status']): { word: string; tone: Tone } {
@@ -35,4 +36,81 @@ export function kindOf(kind: RulesDifference['differences'][number]['kind']): st
     service_key: t('Key of a service'),
   }
   return words[kind]
+}
+
+/** What a change of a draft does. */
+export function actionOf(action: Change['action']): string {
+  const words: Record<Change['action'], string> = {
+    policy_group_create: t('New group'),
+    policy_group_update: t('Group changed'),
+    policy_group_delete: t('Group deleted'),
+    policy_group_member_add: t('Person into a group'),
+    policy_group_member_remove: t('Person out of a group'),
+    policy_create: t('New policy'),
+    policy_update: t('Policy changed'),
+    policy_delete: t('Policy deleted'),
+    member_remove: t('Person removed from the vault'),
+    invitation_create: t('Invitation'),
+    invitation_revoke: t('Invitation revoked'),
+    service_token_create: t('Service token'),
+    service_key_add: t('Key of a service'),
+    service_key_revoke: t('Key of a service revoked'),
+    category_create: t('New category'),
+    category_update: t('Category changed'),
+    category_approvers_replace: t('Approvers of a category changed'),
+    vault_update: t('Vault changed'),
+    protection_update: t('Protection of the vault changed'),
+    routes_replace: t('Structure of the vault changed'),
+    variant_add: t('New variant'),
+    variant_update: t('Variant changed'),
+    token_accept: t('Token accepted'),
+    governance_update: t('Governance changed'),
+  }
+  return words[action]
+}
+
+/** What a part of the rules is called; what is not known here is called as in the API. */
+export function fieldOf(field: string): string {
+  const words: Record<string, string> = {
+    actionType: t('Action'),
+    adminBypass: t('Orders of administrators need no votes'),
+    allowInitiatorApproval: t('Who orders may vote, too'),
+    approvalScope: t('What waits for votes'),
+    approvalThreshold: t('Votes needed'),
+    approverGroupId: t('They are of the group'),
+    approvers: t('Who may vote'),
+    blockReason: t('What the person who orders is told'),
+    code: t('Short name'),
+    description: t('Description'),
+    effect: t('Effect'),
+    email: t('E-mail address'),
+    enabled: t('In force'),
+    groupId: t('Group'),
+    groupIds: t('Groups'),
+    isSystem: t('Built in'),
+    key: t('Short name'),
+    looseningDelayHours: t('Hours before what may permit more takes effect'),
+    members: t('Members'),
+    name: t('Name'),
+    network: t('Network'),
+    pathId: t('Number in the derivation path'),
+    protection: t('Protection'),
+    publicKey: t('Public key'),
+    route: t('Route'),
+    rules: t('Conditions'),
+    secretFingerprint: t('Fingerprint of the secret'),
+    sentence: t('Sentence'),
+    threshold: t('People who must agree, besides the author'),
+    tighteningDelayHours: t('Hours before a change set that is only stricter takes effect'),
+    tokenId: t('Token'),
+    url: t('Address'),
+    webhookSecretFingerprint: t('Fingerprint of the secret for webhooks'),
+  }
+  return words[field] ?? inWords(field)
+}
+
+/** "publicKey" as "Public key". */
+function inWords(field: string): string {
+  const words = field.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

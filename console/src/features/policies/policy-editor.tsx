@@ -1,26 +1,24 @@
 import type { PolicyListItem } from '@strongroom/sdk'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
-import { vaultOf } from '../../lib/api.ts'
-import { fieldErrors } from '../../lib/forms.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Sheet } from '../../ui/sheet.tsx'
-import { announce } from '../../ui/toast.tsx'
 import { isComplete, SentenceBuilder } from './builder.tsx'
 import { FaultList } from './fault-list.tsx'
 import { faultsOf, nothingAllows } from './faults.ts'
+import { draftedPolicy, needsItsDraft, type RulesDraft, withGroupsOf } from './into.ts'
+import type { Into } from './into-search.ts'
 import type { MatrixPolicy } from './matrix.ts'
 import { PolicyMatrix } from './matrix-table.tsx'
 import { selectorsQuery, type Vocabulary } from './queries.ts'
+import { ReviewSheet } from './review-sheet.tsx'
+import { useSaving } from './saving.ts'
 import { listOf, type SelectorDescription } from './selectors.ts'
 import { bodyOf, codeOf, type Draft, draftOf, emptyDraft, type PolicyParts } from './terms.ts'
 import { TryHistory } from './try-history.tsx'
 import { TryOrder } from './try-order.tsx'
-import { sentenceOf } from './words.ts'
 
 type PolicyEditorProps = {
   code: string
@@ -28,21 +26,25 @@ type PolicyEditorProps = {
   policy?: PolicyListItem | undefined
   policies: readonly PolicyListItem[]
   vocabulary: Vocabulary
+  /** The draft of the rules that the policy goes into, and the change of it that is edited. */
+  into: Into
+  set: RulesDraft
 }
 
 /** The sentence of a policy, and beside it what it would do. */
-export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEditorProps) {
-  // A new policy is most often about the group that has most policies already.
-  const [first] = vocabulary.groups.toSorted((a, b) => b.policies.length - a.policies.length)
-  const [draft, setDraft] = useState<Draft>(policy === undefined ? emptyDraft(first!.id) : draftOf(policy))
+export function PolicyEditor({ code, policy, policies, into, set, ...props }: PolicyEditorProps) {
+  const vocabulary = withGroupsOf(props.vocabulary, set, into.at)
+  const drafted = draftedPolicy(set, into.at, policy)
+  const at = drafted === undefined ? undefined : into.at
+  const [draft, setDraft] = useState<Draft>(drafted ?? startOf(policy, vocabulary))
   const [reviewing, review] = useState(false)
   const [editedFrom, setEditedFrom] = useState(policy?.updatedAt)
   const selectors = useQuery(selectorsQuery(code))
   const taken = policies.map((each) => each.code)
-  const body = bodyOf({ ...draft, code: policy?.code ?? codeOf(draft.name, taken) })
+  const body = bodyOf({ ...draft, code: policy?.code ?? (drafted?.code || codeOf(draft.name, taken)) })
   const tried = { ...body, groupId: draft.groupId }
-  const saving = useSaving({ code, policy, groupId: draft.groupId, body, close: () => review(false) })
-  const errors = fieldErrors(saving.error)
+  const close = () => review(false)
+  const { saving, errors } = useSaving({ code, policy, groupId: draft.groupId, body, set, at, close })
   const after = changed(policies, tried, policy?.id)
   const nameOf = (id: string, policyCode: string) =>
     policyCode === body.code && body.name !== ''
@@ -77,18 +79,29 @@ export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEdito
             {t('Review and save')}
           </Button>
         </div>
-        {saving.isError && errors.size === 0 && <Failed error={saving.error} retry={() => saving.mutate()} />}
+        {saving.isError && errors.size === 0 && (
+          <Failed error={saving.error} retry={() => saving.mutate(saving.variables)} />
+        )}
       </div>
       <Effects {...{ code, draft, policies, after, vocabulary, nameOf, tried }} />
       <ReviewSheet
-        {...{ policy, draft, vocabulary }}
+        {...{ code, policy, draft, vocabulary }}
+        into={into.draft ?? ''}
+        isPlaced={at !== undefined}
         open={reviewing}
-        onClose={() => review(false)}
+        onClose={close}
         busy={saving.isPending}
-        onSave={() => saving.mutate()}
+        onSave={saving.mutate}
       />
     </div>
   )
+}
+
+/** A new policy is most often about the group that has most policies already. */
+function startOf(policy: PolicyListItem | undefined, { groups }: Vocabulary): Draft {
+  if (policy !== undefined) return draftOf(policy)
+  const [first] = groups.toSorted((a, b) => b.policies.length - a.policies.length)
+  return emptyDraft(first!.id)
 }
 
 /** Somebody else has saved the policy: what was typed here stays until the reader decides. */
@@ -126,6 +139,7 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
     .flatMap(({ clauses }) => clauses)
     .filter(({ selectorType }) => selectorType === 'token')
     .flatMap(({ value }) => listOf<string>(value))
+  const isAlone = !needsItsDraft(draft)
   const tryable = {
     mode: 'add' as const,
     policies: [{ ...tried, name: tried.name === '' ? t('This draft') : tried.name }],
@@ -148,109 +162,24 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
               tokenFirst={named[0]}
             />
           </Card>
-          <Card title={t('Try it on one order')}>
-            <TryOrder key={named[0]} {...{ code, vocabulary, nameOf }} tokenFirst={named[0]} draft={tryable} />
-          </Card>
+          {isAlone && (
+            <Card title={t('Try it on one order')}>
+              <TryOrder key={named[0]} {...{ code, vocabulary, nameOf }} tokenFirst={named[0]} draft={tryable} />
+            </Card>
+          )}
         </>
       )}
       <Card title={t('Try it on history')}>
-        <TryHistory
-          {...{ code, vocabulary, nameOf }}
-          tried={{ draft: tryable }}
-          disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
-        />
-      </Card>
-    </div>
-  )
-}
-
-type SavingProps = {
-  code: string
-  policy: PolicyListItem | undefined
-  groupId: string
-  body: ReturnType<typeof bodyOf>
-  close: () => void
-}
-
-function useSaving({ code, policy, groupId, body, close }: SavingProps) {
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  // A lost answer is repeated with the same key, so that no second policy is made.
-  const idempotencyKey = useRef(crypto.randomUUID())
-  return useMutation({
-    mutationFn: () => {
-      const { policies } = vaultOf(code)
-      if (policy === undefined) return policies.create(groupId, body, { idempotencyKey: idempotencyKey.current })
-      const { code: _, ...change } = body
-      return policies.update(policy.id, change)
-    },
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ['policies', code] })
-      announce(policy === undefined ? t('The policy is saved') : t('The policy is changed'))
-      await navigate({ to: '/v/$code/policies', params: { code } })
-    },
-    onError: () => {
-      // What was refused was not carried out: the corrected policy is another request.
-      idempotencyKey.current = crypto.randomUUID()
-      close()
-    },
-  })
-}
-
-type ReviewSheetProps = Pick<PolicyEditorProps, 'policy' | 'vocabulary'> & {
-  draft: Draft
-  open: boolean
-  busy: boolean
-  onClose: () => void
-  onSave: () => void
-}
-
-/** The policy before and after, once more, before it decides. */
-function ReviewSheet({ policy, draft, vocabulary, open, busy, onClose, onSave }: ReviewSheetProps) {
-  const before = policy === undefined ? null : draftOf(policy)
-  return (
-    <Sheet
-      wide
-      open={open}
-      onClose={onClose}
-      title={policy === undefined ? t('Save this policy?') : t('Change this policy?')}
-    >
-      <dl className="grid gap-3">
-        {before !== null && <Version title={t('Before')} draft={before} vocabulary={vocabulary} />}
-        <Version title={before === null ? t('New policy') : t('After')} draft={draft} vocabulary={vocabulary} />
-      </dl>
-      <p className="my-4 text-quiet">
-        {t(
-          'It decides from the next order on. All administrators, and the people who vote under it, get a mail about it.',
+        {isAlone ? (
+          <TryHistory
+            {...{ code, vocabulary, nameOf }}
+            tried={{ draft: tryable }}
+            disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
+          />
+        ) : (
+          <p>{t('It needs a group that only the draft has: save it, and try the whole draft.')}</p>
         )}
-      </p>
-      <div className="flex flex-wrap gap-2">
-        <Button look="primary" busy={busy} onClick={onSave}>
-          {t('Save')}
-        </Button>
-        <Button onClick={onClose}>{t('Back')}</Button>
-      </div>
-    </Sheet>
-  )
-}
-
-function Version({ title, draft, vocabulary }: { title: string; draft: Draft; vocabulary: Vocabulary }) {
-  const settings = [
-    draft.enabled ? t('in force') : t('switched off'),
-    ...(draft.effect === 'requireApproval' && draft.allowInitiatorApproval ? [t('who orders may vote, too')] : []),
-    ...(draft.effect === 'requireApproval' && draft.adminBypass ? [t('no votes for orders of administrators')] : []),
-    ...(draft.effect === 'block' && draft.blockReason !== ''
-      ? [t('tells: “{reason}”', { reason: draft.blockReason })]
-      : []),
-  ]
-  return (
-    <div className="rounded-md border border-line p-3">
-      <dt className="text-[0.8125rem] text-quiet">{title}</dt>
-      <dd>
-        <p className="font-medium">{draft.name}</p>
-        <p>{sentenceOf(draft, vocabulary.names)}</p>
-        <p className="text-quiet">{settings.join(' · ')}</p>
-      </dd>
+      </Card>
     </div>
   )
 }

@@ -3,9 +3,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { ListState, NotFound } from '../../ui/list-states.tsx'
+import { ListState, type Loading, NotFound } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { useIsAdmin } from '../people/queries.ts'
+import { useDraftOfRules } from './into.ts'
+import type { Into } from './into-search.ts'
 import { EffectBadge } from './policies-page.tsx'
 import { PolicyActions } from './policy-actions.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
@@ -15,11 +17,12 @@ import { draftOf } from './terms.ts'
 import { sentenceOf } from './words.ts'
 
 /** One policy: administrators change it, others read it. */
-export function PolicyPage({ code, id }: { code: string; id: string }) {
+export function PolicyPage({ code, id, into }: { code: string; id: string; into: Into }) {
   const isAdmin = useIsAdmin(code)
   const navigate = useNavigate()
   const policies = useQuery(policiesQuery(code))
   const { loading, vocabulary } = useVocabulary(code)
+  const { query: draftQuery, set } = useDraftOfRules(code, into)
   const policy = policies.data?.find((each) => each.id === id)
   if (policies.isSuccess && policy === undefined) return <NotFound />
   const sentence = policy === undefined || vocabulary === undefined ? '' : sentenceOf(draftOf(policy), vocabulary.names)
@@ -32,11 +35,12 @@ export function PolicyPage({ code, id }: { code: string; id: string }) {
     ) : undefined
   return (
     <Page title={policy?.name ?? t('Policy')} actions={actions}>
-      <ListState query={policies.isSuccess ? loading : policies} isEmpty={false} empty={null}>
+      <ListState query={loadingOf(policies, set === undefined ? draftQuery : loading)} isEmpty={false} empty={null}>
         {policy !== undefined &&
           vocabulary !== undefined &&
+          set !== undefined &&
           (isAdmin ? (
-            <PolicyEditor {...{ code, policy, vocabulary }} policies={policies.data ?? []} />
+            <PolicyEditor {...{ code, policy, vocabulary, into, set }} policies={policies.data ?? []} />
           ) : (
             <Card>
               <p className="mb-4 text-lg">{sentence}</p>
@@ -61,23 +65,32 @@ export function PolicyPage({ code, id }: { code: string; id: string }) {
   )
 }
 
+/** What is waited for: the policies first, and then what comes after them. */
+function loadingOf(policies: Loading & { isSuccess: boolean }, next: Loading): Loading {
+  return policies.isSuccess ? next : policies
+}
+
+type NewPolicyPageProps = { code: string; fromTemplate: boolean; into: Into }
+
 /** A new policy, from nothing or from a template. */
-export function NewPolicyPage({ code, fromTemplate }: { code: string; fromTemplate: boolean }) {
+export function NewPolicyPage({ code, fromTemplate, into }: NewPolicyPageProps) {
   const isAdmin = useIsAdmin(code)
   const policies = useQuery(policiesQuery(code))
   const { loading, vocabulary } = useVocabulary(code)
+  const { query: draftQuery, set } = useDraftOfRules(code, into)
   return (
     <Page title={fromTemplate ? t('Policies from a template') : t('New policy')}>
       <ListState
-        query={policies.isSuccess ? loading : policies}
+        query={loadingOf(policies, set === undefined ? draftQuery : loading)}
         isEmpty={!isAdmin}
         empty={<p>{t('Only administrators of the vault write policies.')}</p>}
       >
         {vocabulary !== undefined &&
+          set !== undefined &&
           (fromTemplate ? (
             <TemplateForm {...{ code, vocabulary }} policies={policies.data ?? []} />
           ) : (
-            <PolicyEditor {...{ code, vocabulary }} policies={policies.data ?? []} />
+            <PolicyEditor {...{ code, vocabulary, into, set }} policies={policies.data ?? []} />
           ))}
       </ListState>
     </Page>
