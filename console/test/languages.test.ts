@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { reasons } from '../../server/src/lib/reasons.ts'
+import { byReason, serviceText } from '../src/languages/de-service.ts'
 import { consoleRoot, parse, placeOf, sourcePaths, visit } from './support/sources.ts'
 
 /** What a reader sees or hears of an element, apart from its content. */
@@ -48,6 +50,23 @@ describe('the texts of the console', () => {
       ([text, other]) => other.trim() === '' || valuesIn(text).join() !== valuesIn(other).join(),
     )
     expect(differing).toEqual([])
+  })
+})
+
+describe('what the service says', () => {
+  it('has a German sentence for each reason', () => {
+    expect(Object.keys(byReason).toSorted()).toEqual(Object.keys(reasons).toSorted())
+  })
+
+  it.each([
+    ['insufficient funds', 'insufficient_funds', 'Auf der Adresse ist nicht genug verfügbar.'],
+    ['Payments stop at night', 'blocked_by_policy', 'Eine Regel lehnt das ab: Payments stop at night'],
+    ['name: is required', 'validation_failed', 'Eine Angabe fehlt oder ist ungültig: name: fehlt'],
+    ['must NOT have more than 200 characters', undefined, 'darf höchstens 200 Zeichen haben'],
+    ['The service could not be reached: fetch failed', undefined, /nicht erreichbar/],
+    ['Something new', 'not_known_yet', 'Something new'],
+  ])('%s (%s)', (text, reason, german) => {
+    expect(serviceText(text, reason)).toMatch(german)
   })
 })
 

@@ -1,5 +1,6 @@
 import { ConnectionError, StrongroomError } from '@strongroom/sdk'
 import type { FieldValues, Path, UseFormSetError } from 'react-hook-form'
+import { said } from './language.ts'
 
 /** A key under which the service carries a write out once, however often it is sent. Made when the form opens. */
 export function newIdempotencyKey(): string {
@@ -12,7 +13,7 @@ export function newIdempotencyKey(): string {
 export function faultsOf(error: unknown): { field: string; message: string }[] {
   const details = error instanceof StrongroomError ? error.body?.details : undefined
   if (!Array.isArray(details)) return []
-  return details
+  return details.map(({ field, message }: { field: string; message: string }) => ({ field, message: said(message) }))
 }
 
 /**

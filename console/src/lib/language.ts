@@ -1,4 +1,4 @@
-import { type I18n, type Messages, setupI18n } from '@lingui/core'
+import { type I18n, setupI18n } from '@lingui/core'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
@@ -14,6 +14,13 @@ i18n.setMessagesCompiler(compileMessage)
  */
 export function t(text: string, values?: Record<string, unknown>): string {
   return i18n._(text, values)
+}
+
+let serviceText: (text: string, reason?: string | null) => string = (text) => text
+
+/** What the service says, which speaks English, in the language of the reader as far as it is known. */
+export function said(text: string, reason?: string | null): string {
+  return serviceText(text, reason)
 }
 
 export function languageNow(): Language {
@@ -33,7 +40,9 @@ export async function loadLanguage(): Promise<void> {
   const language = chosenLanguage()
   document.documentElement.lang = language === 'pseudo' ? 'en' : language
   if (language === 'en') return
-  i18n.load(language, await messagesOf(language))
+  const [{ messages }, service] = await textsOf(language)
+  serviceText = service?.serviceText ?? serviceText
+  i18n.load(language, messages)
   i18n.activate(language)
 }
 
@@ -50,7 +59,7 @@ function chosenLanguage(): Language {
   return (spoken.find((each) => each in languages) ?? 'en') as Language
 }
 
-async function messagesOf(language: Language): Promise<Messages> {
-  if (language === 'pseudo') return (await import('../languages/pseudo.ts')).messages
-  return (await import('../languages/de.ts')).messages
+async function textsOf(language: Language) {
+  if (language === 'pseudo') return [await import('../languages/pseudo.ts')] as const
+  return Promise.all([import('../languages/de.ts'), import('../languages/de-service.ts')])
 }

@@ -1,5 +1,6 @@
 import { StrongroomError } from '@strongroom/sdk'
 import { QueryClient } from '@tanstack/react-query'
+import { said } from './language.ts'
 
 /** The SDK repeats what can be repeated: the cache does not do it again. */
 export const queryClient = new QueryClient({
@@ -16,7 +17,8 @@ export const queryClient = new QueryClient({
 
 /** What a person is told about a fault: the words of the service, which name the rule and what to do. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  return said(error.message, (error as Partial<StrongroomError>).reason)
 }
 
 /** What support needs to find the request. */

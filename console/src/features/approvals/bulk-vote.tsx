@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../lib/forms.ts'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
@@ -148,8 +148,8 @@ function Outcome({ items, results, close }: OutcomeProps) {
                   <Link to={pathOf(item) as '/'} className="font-medium text-accent hover:underline">
                     <ItemTitle item={item} />
                   </Link>
-                  <p>{error.message}</p>
-                  {typeof error.details === 'string' && <p className="text-quiet">{error.details}</p>}
+                  <p>{said(error.message, error.reason)}</p>
+                  {typeof error.details === 'string' && <p className="text-quiet">{said(error.details)}</p>}
                 </li>
               ))}
             </ul>

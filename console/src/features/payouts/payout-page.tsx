@@ -6,7 +6,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { readCsv } from '../../lib/csv.ts'
 import { columnsOf, csvOf } from '../../lib/csv-columns.ts'
 import { faultsOf, isOutcomeUnknown } from '../../lib/forms.ts'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { saveBlob } from '../../lib/save-file.ts'
 import { nameOf } from '../../lib/session.ts'
@@ -205,7 +205,8 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
 
 function whyNot(preview: PayoutPreview | undefined): string | null {
   if (preview === undefined) return t('Ask the rules first.')
-  return preview.problems[0]?.message ?? null
+  const [problem] = preview.problems
+  return problem === undefined ? null : said(problem.message, problem.code)
 }
 
 /** What the rules say about the whole list. */
@@ -227,7 +228,9 @@ function Decision({ preview: { decision, problems, row } }: { preview: PayoutPre
         ))}
       {problems.map(({ code, row: number, message }) => (
         <p key={`${code} ${number}`} className="text-bad">
-          {number === null ? message : t('Row {row}: {message}', { row: number, message })}
+          {number === null
+            ? said(message, code)
+            : t('Row {row}: {message}', { row: number, message: said(message, code) })}
         </p>
       ))}
     </div>
@@ -236,10 +239,10 @@ function Decision({ preview: { decision, problems, row } }: { preview: PayoutPre
 
 /** Puts what the service said at the rows that it names. */
 function refused(rows: DraftRow[], error: unknown): DraftRow[] {
-  const said = new Map<number, string>()
+  const told = new Map<number, string>()
   for (const { field, message } of faultsOf(error)) {
     const index = /rows\.(\d+)/.exec(field)?.[1]
-    if (index !== undefined) said.set(Number(index), message)
+    if (index !== undefined) told.set(Number(index), message)
   }
-  return rows.map((row, index) => (said.has(index) ? { ...row, refusal: said.get(index)! } : row))
+  return rows.map((row, index) => (told.has(index) ? { ...row, refusal: told.get(index)! } : row))
 }

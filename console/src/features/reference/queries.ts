@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { readFile, tryRead } from '../../lib/api.ts'
+import { readFile, tryRead } from '../../lib/reads.ts'
 import type { GroupFile, Index, SearchWords } from './types.ts'
 
 /** Where the files are that the build makes of openapi.json; it changes with their content. */

@@ -3,7 +3,7 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Ban, CircleCheck, Clock } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { faultsOf } from '../../lib/forms.ts'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -74,7 +74,7 @@ export function Preview({ preview, symbol }: { preview: TransferPreview; symbol:
               <span>
                 <Badge tone={blocks ? 'bad' : 'warn'}>{blocks ? t('Would be refused') : t('Could fail')}</Badge>
               </span>
-              {message}
+              {said(message, code)}
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useDebounced } from '../../lib/debounced.ts'
 import { faultsOf } from '../../lib/forms.ts'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Problem } from '../../ui/problem.tsx'
@@ -47,14 +47,14 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
     return <Ordered code={code} transfer={sending.transfer} again={again} />
   }
   const isStale = order !== null && JSON.stringify(order) !== JSON.stringify(settled)
-  const blocking = preview?.problems.find(({ blocks }) => blocks)?.message
+  const blocking = preview?.problems.find(({ blocks }) => blocks)
   const notNow =
     whatIsMissing(draft, order) ??
     (pasted !== null && check === null ? t('The address is being compared with the known ones.') : null) ??
     (resembles && !isTypedOut(draft) ? t('Type the address out first, because it resembles another one.') : null) ??
     (refusal !== null && !isStale ? t('The rules could not be asked about this.') : null) ??
     (isStale || preview === undefined ? t('The rules are being asked.') : null) ??
-    blocking
+    (blocking && said(blocking.message, blocking.code))
   const found = [...faultsOf(isStale ? null : refusal), ...faultsOf(error)]
   const faults = Object.fromEntries(found.map(({ field, message }) => [field, message]))
   return (

@@ -1,0 +1,22 @@
+export type Exchange = { status: number; ms: number; type: string; text: string | null }
+
+/**
+ * A read with the session of this browser, exactly once and with whatever comes back: what the reference tries out is the
+ * API and not the SDK. A refusal leads nowhere, and a file is not read as text.
+ */
+export async function tryRead(path: string, signal: AbortSignal): Promise<Exchange> {
+  const start = performance.now()
+  const response = await fetch(path, { signal, redirect: 'manual' })
+  const content = await response.blob()
+  const ms = Math.round(performance.now() - start)
+  const type = response.headers.get('content-type') ?? ''
+  const text = /^(application\/json|text\/)/.test(type) ? await content.text() : null
+  return { status: response.status, ms, type, text }
+}
+
+/** A file that belongs to the console itself. */
+export async function readFile<Content>(url: string, signal: AbortSignal): Promise<Content> {
+  const response = await fetch(url, { signal })
+  if (!response.ok) throw new Error(`${response.status} ${url}`)
+  return response.json() as Promise<Content>
+}
