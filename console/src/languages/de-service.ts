@@ -99,8 +99,35 @@ export const byReason: Record<string, string> = {
   wallet_service_silent: 'Der Wallet-Dienst antwortet nicht. Versuchen Sie es später noch einmal.',
 }
 
-/** Sentences that people meet, and what stands beside a field. */
+/** Sentences that people meet, what reports notice, and what stands beside a field. */
 const sentences: [RegExp, string][] = [
+  [
+    /^In the period from (\S+) the turnover was at least (\d+) times the mean of the other periods\.$/,
+    'Im Zeitraum ab $1 war der Umsatz mindestens das $2-Fache des Mittels der anderen Zeiträume.',
+  ],
+  [
+    /^The deposit is worth at least (\d+) times the mean of the other operations\.$/,
+    'Der Eingang ist mindestens das $1-Fache des Mittels der anderen Vorgänge wert.',
+  ],
+  [
+    /^The transfer is worth at least (\d+) times the mean of the other operations\.$/,
+    'Die Überweisung ist mindestens das $1-Fache des Mittels der anderen Vorgänge wert.',
+  ],
+  [/^There was no operation with (.+) before this interval\.$/, 'Vor diesem Zeitraum gab es keinen Vorgang mit $1.'],
+  [
+    /^(.+) has at least (\d+) per cent of the turnover\.(?: .+)?$/,
+    'Auf $1 entfallen mindestens $2 Prozent des Umsatzes.',
+  ],
+  [
+    /^(\d+) of (\d+) transfers that left for the chain failed\.$/,
+    '$1 von $2 Überweisungen, die an die Chain gingen, sind fehlgeschlagen.',
+  ],
+  [/^Nothing happened on (.+) for (\d+) days until (\S+)\.$/, 'Auf $1 geschah $2 Tage lang nichts, bis zum $3.'],
+  [
+    /^Half of the transfers that (\S+) decided and that were approved waited at least (\d+) hours\.$/,
+    'Die Hälfte der genehmigten Überweisungen, über die $1 entschied, wartete mindestens $2 Stunden.',
+  ],
+  [/^Only administrators and auditors .+$/, 'Das lesen nur Administratoren und Prüfer des Tresors.'],
   [/^is required$/, 'fehlt'],
   [/^must NOT have fewer than 1 characters$/, 'darf nicht leer sein'],
   [/^must NOT have fewer than (\d+) characters$/, 'braucht mindestens $1 Zeichen'],

@@ -1,8 +1,9 @@
 /** Every text 40 % longer and with accents, to see what is cut off and what cannot be translated. Made from the German keys. */
 import { messages as german } from './de.ts'
+import { messages as more } from './de-more.ts'
 
 export const messages: Record<string, string> = Object.fromEntries(
-  Object.keys(german).map((key) => [key, stretch(key)]),
+  [...Object.keys(german), ...Object.keys(more)].map((key) => [key, stretch(key)]),
 )
 
 function stretch(text: string): string {

@@ -1,4 +1,4 @@
-import { type I18n, setupI18n } from '@lingui/core'
+import { type I18n, type Messages, setupI18n } from '@lingui/core'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
@@ -40,9 +40,10 @@ export async function loadLanguage(): Promise<void> {
   const language = chosenLanguage()
   document.documentElement.lang = language === 'pseudo' ? 'en' : language
   if (language === 'en') return
-  const [{ messages }, service] = await textsOf(language)
-  serviceText = service?.serviceText ?? serviceText
-  i18n.load(language, messages)
+  for (const loaded of await textsOf(language)) {
+    serviceText = loaded.serviceText ?? serviceText
+    i18n.load(language, loaded.messages)
+  }
   i18n.activate(language)
 }
 
@@ -59,7 +60,9 @@ function chosenLanguage(): Language {
   return (spoken.find((each) => each in languages) ?? 'en') as Language
 }
 
-async function textsOf(language: Language) {
-  if (language === 'pseudo') return [await import('../languages/pseudo.ts')] as const
-  return Promise.all([import('../languages/de.ts'), import('../languages/de-service.ts')])
+type Texts = { messages: Messages; serviceText?: typeof serviceText }
+
+async function textsOf(language: Language): Promise<Texts[]> {
+  if (language === 'pseudo') return [await import('../languages/pseudo.ts')]
+  return Promise.all([import('../languages/de.ts'), import('../languages/de-more.ts')])
 }

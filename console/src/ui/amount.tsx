@@ -5,7 +5,10 @@ import { formatAmount, formatUsd } from '../lib/amounts.ts'
 export function Amount({ decimal, unit, className = '' }: { decimal: string; unit: string; className?: string }) {
   return (
     <span className={`figures ${className}`}>
-      <span className="break-all">{formatAmount(decimal)}</span> <span className="text-quiet">{unit}</span>
+      <span className={decimal.length > 30 ? 'break-all' : 'break-all md:whitespace-nowrap'}>
+        {formatAmount(decimal)}
+      </span>{' '}
+      <span className="text-quiet">{unit}</span>
     </span>
   )
 }

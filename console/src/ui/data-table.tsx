@@ -108,7 +108,7 @@ export function DataTable<Row extends object>({
                   key={cell.id}
                   role="cell"
                   data-label={columns[position]!.header}
-                  className={`px-3 py-2 align-top max-md:flex max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] max-md:*:min-w-0 max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)] ${end(columns[position]!.align)} ${columns[position]!.className ?? ''}`}
+                  className={`px-3 py-2 max-md:flex max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] max-md:*:min-w-0 max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)] ${end(columns[position]!.align)} ${columns[position]!.className ?? ''}`}
                 >
                   <table.FlexRender cell={cell} />
                 </td>

@@ -67,7 +67,7 @@ export function SmallTable<Row>({ caption, columns, rows, rowKey, first = 10, em
 }
 
 const cellClass =
-  'px-3 py-2 align-top max-md:flex max-md:justify-between max-md:gap-4 max-md:px-0 max-md:py-1 max-md:text-right ' +
+  'px-3 py-2 max-md:flex max-md:justify-between max-md:gap-4 max-md:px-0 max-md:py-1 max-md:text-right ' +
   'max-md:before:shrink-0 max-md:before:text-left max-md:before:text-quiet max-md:before:content-[attr(data-label)]'
 
 const end = (align: 'start' | 'end' | undefined) => (align === 'end' ? 'md:text-right' : '')

@@ -18,14 +18,16 @@ type ActivityTableProps = { code: string; items: readonly HistoryItem[]; more?: 
 export function ActivityTable({ code, items, more, tagCell }: ActivityTableProps) {
   const columns = useMemo(() => columnsOf(code, tagCell), [code, tagCell])
   return (
-    <DataTable
-      caption={t('Activity, newest first')}
-      columns={columns}
-      rows={items}
-      rowKey={({ operationType, id }) => `${operationType}-${id}`}
-      estimate={70}
-      {...(more === undefined ? {} : { more })}
-    />
+    <div className="rounded-lg border border-line bg-paper">
+      <DataTable
+        caption={t('Activity, newest first')}
+        columns={columns}
+        rows={items}
+        rowKey={({ operationType, id }) => `${operationType}-${id}`}
+        estimate={70}
+        {...(more === undefined ? {} : { more })}
+      />
+    </div>
   )
 }
 

@@ -1,10 +1,12 @@
 import type { InboxItem } from '@strongroom/sdk'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
+import { sessionQuery } from '../../lib/session.ts'
 import { formatRecent, formatTimeLeft } from '../../lib/time.ts'
 import { Usd } from '../../ui/amount.tsx'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
@@ -16,11 +18,14 @@ import { statusOf, titleOf } from './words.ts'
 export function InboxList({ state }: { state: InboxState }) {
   const query = useInfiniteQuery(inboxQuery(state))
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+  const { data: session } = useQuery(sessionQuery)
+  const hasVaults = session?.vaults.length !== 1
   const [selected, select] = useState<ReadonlySet<string>>(new Set())
   const columns = useMemo(() => {
     const toggle = (id: string) => select((before) => toggled(before, id))
-    return state === 'waiting' ? [selectColumn(selected, toggle), ...columnsOf(state)] : columnsOf(state)
-  }, [state, selected])
+    const columns = columnsOf(state, hasVaults)
+    return state === 'waiting' ? [selectColumn(selected, toggle), ...columns] : columns
+  }, [state, selected, hasVaults])
   const chosen = rows.filter(({ id }) => selected.has(id))
   return (
     <>
@@ -66,7 +71,8 @@ function emptyText(state: InboxState): string {
   return t('Nothing that you asked for has waited for votes.')
 }
 
-function columnsOf(state: InboxState): Column<InboxItem>[] {
+/** Who is in one vault need not read which. */
+function columnsOf(state: InboxState, hasVaults: boolean): Column<InboxItem>[] {
   return [
     {
       id: 'what',
@@ -78,8 +84,16 @@ function columnsOf(state: InboxState): Column<InboxItem>[] {
       ),
     },
     { id: 'usd', header: t('Value'), align: 'end', cell: ({ transfer }) => <Usd value={transfer?.usdValue} /> },
-    { id: 'who', header: t('Asked by'), cell: ({ initiator }) => initiator.name ?? '–' },
-    { id: 'vault', header: t('Vault'), cell: ({ vault }) => vault.name },
+    {
+      id: 'who',
+      header: t('Asked by'),
+      cell: ({ initiator }) => (
+        <span className="inline-flex items-center gap-2">
+          <Avatar name={initiator.name} image={initiator.image} /> {initiator.name}
+        </span>
+      ),
+    },
+    ...(hasVaults ? [{ id: 'vault', header: t('Vault'), cell: ({ vault }: InboxItem) => vault.name }] : []),
     {
       id: 'votes',
       header: t('Votes'),

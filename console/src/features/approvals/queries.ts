@@ -10,6 +10,9 @@ import type {
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
+/** What an item is about, for the pages that list what waits. */
+export { subjectOf } from './words.ts'
+
 export type InboxState = 'waiting' | 'decided' | 'mine'
 export type SubjectKind = 'transfer' | 'request' | 'payout'
 export type Vote = {

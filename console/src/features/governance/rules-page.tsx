@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -65,20 +66,32 @@ function NewDraft({ code }: { code: string }) {
   )
 }
 
+function By({ person }: { person: NonNullable<ChangeSetListItem['author']> }) {
+  return (
+    <span className="inline-flex items-center gap-2">
+      <Avatar name={person.name} image={person.image} /> {person.name}
+    </span>
+  )
+}
+
 function ChangeSets({ code }: { code: string }) {
   const query = useInfiniteQuery(changeSetsQuery(code))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const columns: Column<ChangeSetListItem>[] = [
     {
       id: 'title',
-      header: t('Change'),
+      header: t('Change of the rules'),
       cell: ({ id, title }) => (
         <Link to="/v/$code/rules/$id" params={{ code, id }} className="text-accent underline [overflow-wrap:anywhere]">
           {title}
         </Link>
       ),
     },
-    { id: 'author', header: t('Asked by'), cell: ({ author, authorId }) => author?.name ?? authorId },
+    {
+      id: 'author',
+      header: t('Asked by'),
+      cell: ({ author, authorId }) => (author === null ? authorId : <By person={author} />),
+    },
     { id: 'effect', header: t('Effect'), cell: ({ direction }) => directionOf(direction) },
     {
       id: 'state',
@@ -100,7 +113,9 @@ function ChangeSets({ code }: { code: string }) {
       isEmpty={rows.length === 0}
       empty={<p>{t('Nothing was bundled or sent for approval yet.')}</p>}
     >
-      <DataTable caption={t('Rules changes')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+      <div className="rounded-lg border border-line bg-paper">
+        <DataTable caption={t('Rules changes')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+      </div>
     </ListState>
   )
 }
@@ -116,7 +131,7 @@ function Versions({ code, Sentence }: VersionsProps) {
     {
       id: 'author',
       header: t('Published by'),
-      cell: ({ author, authorId }) => author?.name ?? authorId ?? t('Strongroom itself'),
+      cell: ({ author, authorId }) => (author === null ? (authorId ?? t('Strongroom itself')) : <By person={author} />),
     },
     { id: 'effect', header: t('Effect'), cell: ({ direction }) => (direction === null ? '–' : directionOf(direction)) },
     { id: 'at', header: t('Published at'), cell: ({ createdAt }) => formatTime(createdAt) },
@@ -133,13 +148,15 @@ function Versions({ code, Sentence }: VersionsProps) {
   ]
   return (
     <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('For administrators and auditors.')}</p>}>
-      <DataTable
-        caption={t('Versions')}
-        columns={columns}
-        rows={rows}
-        rowKey={({ number }) => String(number)}
-        more={query}
-      />
+      <div className="rounded-lg border border-line bg-paper">
+        <DataTable
+          caption={t('Versions')}
+          columns={columns}
+          rows={rows}
+          rowKey={({ number }) => String(number)}
+          more={query}
+        />
+      </div>
       {shown !== null && <Version {...{ code, Sentence }} version={shown} close={() => show(null)} />}
     </ListState>
   )

@@ -34,7 +34,8 @@ export function HoldBar({ code, subject, others = [], name = null, canBeHeld = t
         <HoldBanner key={hold.id} code={code} hold={hold} />
       ))}
       {isFree && mayPlace && (
-        <div className="mb-3 flex justify-end">
+        // Beside the title that follows.
+        <div className="float-right ms-3">
           <Button look="quiet" icon={<Hand size={16} aria-hidden />} onClick={() => place(true)}>
             {t('Place a hold')}
           </Button>

@@ -27,22 +27,26 @@ export function HomePage({ code }: { code: string }) {
   return (
     <Page title={vault?.name ?? t('Home')} actions={actions}>
       {isAdmin && <FirstRun code={code} />}
-      <Columns>
-        <BalancesCard code={code} />
-        <WaitingCard code={code} />
-      </Columns>
-      <Columns>
-        <ValueCard code={code} />
-        <ObservationsCard code={code} />
-      </Columns>
-      <Columns>
-        <LatestCard code={code} />
-        <FlowsCard code={code} />
-      </Columns>
+      <div className="items-start gap-x-4 max-lg:flex max-lg:flex-col max-lg:*:contents lg:grid lg:grid-cols-[3fr_2fr]">
+        <Column>
+          <BalancesCard code={code} />
+          <ValueCard code={code} />
+          <LatestCard code={code} />
+        </Column>
+        <Column isSide>
+          <WaitingCard code={code} />
+          <ObservationsCard code={code} />
+          <FlowsCard code={code} />
+        </Column>
+      </div>
     </Page>
   )
 }
 
-function Columns({ children }: { children: ReactNode }) {
-  return <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr] [&>*]:min-w-0">{children}</div>
+/** On a narrow screen the cards of both columns stand in one, in turn. */
+function Column({ isSide = false, children }: { isSide?: boolean; children: ReactNode }) {
+  const orders = isSide
+    ? 'max-lg:[&>:nth-child(1)]:order-1 max-lg:[&>:nth-child(2)]:order-3 max-lg:[&>:nth-child(3)]:order-5'
+    : 'max-lg:[&>:nth-child(2)]:order-2 max-lg:[&>:nth-child(3)]:order-4'
+  return <div className={`min-w-0 max-lg:*:w-full max-lg:*:min-w-0 ${orders}`}>{children}</div>
 }

@@ -1,7 +1,7 @@
 import type { ReportObservation } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -48,12 +48,11 @@ function Observation({ code, observation }: { code: string; observation: ReportO
           </Badge>
         )}
       </div>
-      <p className="text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{readable(description)}</p>
+      <p className="text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{said(readable(description))}</p>
     </li>
   )
 }
 
-/** In the language of the reader; the description stays as the service wrote it. */
 function titleOf({ code }: ReportObservation): string | null {
   const titles: Record<ReportObservation['code'], string> = {
     VOLUME_SPIKE: t('Much more turnover than usual'),

@@ -6,7 +6,7 @@ import { formatTimeInFull, formatTimeLeft } from '../../lib/time.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
-import { pathOf } from '../approvals/queries.ts'
+import { pathOf, subjectOf } from '../approvals/queries.ts'
 import { waitingQuery } from './queries.ts'
 
 /** What waits for the vote of the reader, in this vault and how much in others. */
@@ -41,14 +41,12 @@ export function WaitingCard({ code }: { code: string }) {
 }
 
 function Waiting({ item }: { item: InboxItem }) {
-  const { transfer, approvalRequest, payout, initiator, expiresAt } = item
+  const { transfer, initiator, expiresAt } = item
   return (
     <li className="py-2">
       <Link to={pathOf(item) as '/'} className="flex flex-wrap justify-between gap-x-3 font-medium hover:text-accent">
         <span className="min-w-0 [overflow-wrap:anywhere]">
-          {transfer === null
-            ? (approvalRequest?.subject ?? payout?.name ?? t('Batch'))
-            : t('To {name}', { name: transfer.recipientName ?? transfer.toAddress })}
+          {transfer === null ? subjectOf(item) : t('To {name}', { name: transfer.recipientName ?? transfer.toAddress })}
         </span>
         {transfer !== null && <Amount decimal={transfer.amountDecimal} unit={transfer.token.symbol} />}
       </Link>

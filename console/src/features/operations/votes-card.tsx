@@ -5,6 +5,7 @@ import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTime, formatTimeInFull, formatTimeLeft } from '../../lib/time.ts'
 import { useViewer } from '../../lib/viewer.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -67,7 +68,9 @@ function Approver({ approver, isOpen }: ApproverProps) {
   return (
     <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1 py-2">
       <span className="min-w-0">
-        <span className="font-medium">{nameOf(user)}</span>
+        <span className="inline-flex items-center gap-2 font-medium">
+          <Avatar name={nameOf(user)} image={user?.image} /> {nameOf(user)}
+        </span>
         {comment !== null && <span className="block text-quiet [overflow-wrap:anywhere]">“{comment}”</span>}
         {decision !== null && !counts && (
           <span className="block text-[0.8125rem] text-warn">

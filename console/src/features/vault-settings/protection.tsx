@@ -16,6 +16,11 @@ export function Protection({ code, vault }: { code: string; vault: Vault }) {
   })
   return (
     <Card title={t('Signed orders and votes')}>
+      <p className="mb-3">
+        {t(
+          'Nothing leaves the vault unless people signed it: whoever orders and whoever votes, with a passkey of their own.',
+        )}
+      </p>
       <WriteFailed write={write} />
       <Button busy={write.isPending} onClick={() => write.mutate()}>
         {isOn ? t('Switch off') : t('Switch on')}
