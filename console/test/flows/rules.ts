@@ -50,8 +50,13 @@ export function rulesFlows(stack: () => Stack): void {
       for (const { page } of [admin, other]) await page.context().close()
       await restore()
     })
+  })
+  draftFlows(stack)
+}
 
-    it('a draft is written as sentences: a group, and a policy for it that is edited', async () => {
+function draftFlows(stack: () => Stack): void {
+  describe('a draft of the rules', () => {
+    it('is written as sentences: a group, and a policy for it that is edited', async () => {
       const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
       const sheet = page.getByRole('dialog')
       await page.goto(`${stack().url}/v/${vaultCode}/rules`)

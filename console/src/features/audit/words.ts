@@ -55,7 +55,13 @@ export function nounWord(noun: string): string {
 }
 
 function verbWord(verb: string): string {
-  const words: Record<string, () => string> = {
+  return (commonVerbs()[verb] ?? rareVerbs()[verb])?.() ?? plain(verb)
+}
+
+type Words = Record<string, () => string>
+
+function commonVerbs(): Words {
+  return {
     accepted: () => t('accepted'),
     account_key_pinned: () => t('key pinned'),
     added: () => t('added'),
@@ -93,6 +99,11 @@ function verbWord(verb: string): string {
     rejected: () => t('rejected'),
     released: () => t('handed over'),
     removed: () => t('removed'),
+  }
+}
+
+function rareVerbs(): Words {
+  return {
     requested: () => t('ordered'),
     replaced: () => t('transaction replaced'),
     speed_up_requested: () => t('sped up'),
@@ -131,7 +142,6 @@ function verbWord(verb: string): string {
     verification_started: () => t('verification started'),
     voted: () => t('vote given'),
   }
-  return words[verb]?.() ?? plain(verb)
 }
 
 function plain(name: string): string {
