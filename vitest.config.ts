@@ -43,7 +43,7 @@ export default defineConfig({
             'tests/**/*.test.ts',
             'tools/**/*.test.js',
           ],
-          exclude: process.env.PICTURES === 'on' ? alone : [...alone, 'console/test/pictures.test.ts'],
+          exclude: process.env.PICTURES !== undefined ? alone : [...alone, 'console/test/pictures.test.ts'],
         },
       },
       { test: { ...everywhere, name: 'alone', include: alone } },
