@@ -12,16 +12,16 @@ const faucet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 export const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 export const token = { code: 'TUSD', symbol: 'TUSD', name: 'Test dollar', decimals: 6 } as const
 const tokenSupply = 10n ** 15n
-const fundedEther = 5n * 10n ** 18n
-const fundedDollars = 50_000n * 10n ** 6n
 
 /** Fixed fees far above those of the chain, so that the same order always gives the same transaction hash. */
 const fees = { maxFeePerGas: hex(100n * gwei), maxPriorityFeePerGas: hex(gwei) }
 
 /** Signed transactions that pay for the demo, stored as they were first sent. */
-type Funding = { address: string; transactions: { nonce: number; raw: Hex }[] }
+type Sent = { address: string; transactions: { nonce: number; raw: Hex }[] }
 
-const fundingPath = (dataDir: string) => join(dataDir, 'chain', 'funding.json')
+/** The files of the fundings, in the order in which they are paid. */
+const fundings = ['funding', 'funding-reserve'] as const
+const fundingPath = (dataDir: string, name: (typeof fundings)[number]) => join(dataDir, 'chain', `${name}.json`)
 
 /** Starts the local chain with the state of the last run, deploys the token, and repeats funding that the chain may have lost. */
 export async function startChain(dataDir: string, port: number): Promise<Anvil> {
@@ -53,47 +53,53 @@ async function ensureToken(rpcUrl: string): Promise<void> {
  * then sent again: their hashes are the same, so that no deposit is credited twice.
  */
 async function resendFunding(rpcUrl: string, dataDir: string): Promise<void> {
-  const funding = readJson<Funding>(fundingPath(dataDir))
-  if (funding !== null) await sendMissing(rpcUrl, funding)
+  for (const name of fundings) {
+    const funding = readJson<Sent>(fundingPath(dataDir, name))
+    if (funding !== null) await sendMissing(rpcUrl, funding)
+  }
 }
 
-async function sendMissing(rpcUrl: string, { transactions }: Funding): Promise<void> {
+async function sendMissing(rpcUrl: string, { transactions }: Sent): Promise<void> {
   const mined = await nonceOf(rpcUrl)
   for (const { nonce, raw } of transactions) {
     if (nonce >= mined) await call(rpcUrl, 'eth_sendRawTransaction', [raw])
   }
 }
 
+/** What is paid once, to the address of each vault; amounts are in the smallest unit. */
+type Funding = { name: (typeof fundings)[number]; wei: bigint; dollars: bigint }
+export const demoFunding: Funding = { name: 'funding', wei: 5n * 10n ** 18n, dollars: 50_000n * 10n ** 6n }
+export const reserveFunding: Funding = { name: 'funding-reserve', wei: 2n * 10n ** 18n, dollars: 0n }
+
+/** To whom: `isCredited` if the ledger knows of a payment. */
+export type Payment = { address: string; isCredited: boolean }
+
 /**
- * Pays 5 ETH and 50,000 TUSD to an address that was never paid: neither by a recorded funding, nor according to the chain
- * or the ledger (`isCredited`).
+ * Pays ether and test dollars to an address that was never paid: neither by the recorded funding, nor
+ * according to the chain or the ledger (`isCredited`).
  */
 export async function fundOnce(
   rpcUrl: string,
   dataDir: string,
-  { address, isCredited }: { address: string; isCredited: boolean },
+  { name, address, isCredited, wei, dollars }: Funding & Payment,
 ): Promise<void> {
-  if (isCredited || readJson<Funding>(fundingPath(dataDir))?.address === address) return
+  if (isCredited || readJson<Sent>(fundingPath(dataDir, name))?.address === address) return
   if (BigInt(await call<Hex>(rpcUrl, 'eth_getBalance', [address, 'latest'])) > 0n) return
-  const { encodeFunctionData, erc20Abi } = await import('viem')
   const nonce = await nonceOf(rpcUrl)
-  const data = encodeFunctionData({
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [address as Hex, fundedDollars],
-  })
-  const orders = [
-    { to: address, value: hex(fundedEther), gas: hex(21_000n) },
-    { to: tokenAddress, value: '0x0', gas: hex(100_000n), data },
-  ]
-  const transactions: Funding['transactions'] = []
+  const orders: object[] = [{ to: address, value: hex(wei), gas: hex(21_000n) }]
+  if (dollars > 0n) {
+    const { encodeFunctionData, erc20Abi } = await import('viem')
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [address as Hex, dollars] })
+    orders.push({ to: tokenAddress, value: '0x0', gas: hex(100_000n), data })
+  }
+  const transactions: Sent['transactions'] = []
   for (const [i, order] of orders.entries()) {
     const request = { from: faucet, chainId: hex(31337n), nonce: hex(BigInt(nonce + i)), ...order, ...fees }
     transactions.push({ nonce: nonce + i, raw: await call<Hex>(rpcUrl, 'eth_signTransaction', [request]) })
   }
   // Recorded before it is sent, so that after a crash the same transactions are sent again and no others.
   const funding = { address, transactions }
-  writeJson(fundingPath(dataDir), funding)
+  writeJson(fundingPath(dataDir, name), funding)
   await sendMissing(rpcUrl, funding)
 }
 

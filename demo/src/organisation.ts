@@ -7,7 +7,7 @@ import {
   StrongroomError,
   type Vault,
 } from '@strongroom/sdk'
-import { token, tokenAddress } from './chain.ts'
+import { type Payment, token, tokenAddress } from './chain.ts'
 import { readJson, writeJson } from './data-files.ts'
 import { demoPolicies, type Groups } from './policies.ts'
 import { demoRates } from './rates.ts'
@@ -34,7 +34,7 @@ type Way = {
   wallet: { url: string; token: string }
   walletReady: Promise<unknown>
   /** Funds an address on chain, once. */
-  fund(address: string, isCredited: boolean): Promise<void>
+  fund(payment: Payment): Promise<void>
 }
 
 /** Records that the organisation of a vault is complete; from then on its members manage it and the demo does not repair it. */
@@ -66,7 +66,7 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string; w
     const [groups] = await Promise.all([completeGroups(admin), completeTokens(admin)])
     await Promise.all([completePolicies(admin, groups), completePeople(admin, groups, way)])
     const address = await completeAddress(admin, way)
-    await way.fund(address.address, address.balances.length > 0)
+    await way.fund({ address: address.address, isCredited: address.balances.length > 0 })
     await requestAddress(way)
     await completeGovernance(admin)
     writeJson(markPath, { vaultId, walletUrl: way.wallet.url, address: address.address } satisfies Mark)

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Strongroom } from '@strongroom/sdk'
-import { createPublicClient, erc20Abi, formatUnits, type Hex, http } from 'viem'
+import { createPublicClient, erc20Abi, formatUnits, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { linkIn, parseMail } from '../../server/src/testing/outbox.ts'
@@ -43,7 +43,10 @@ it('starts on an empty data directory and prints a link that signs the administr
   demo = await startDemo(dataDir)
   const admin = await signIn(demo.url, demo.link)
   const session = await admin.auth.getCurrentSession()
-  expect(session).toMatchObject({ isPlatformAdmin: true, vaults: [{ code: 'treasury', isAdmin: true }] })
+  expect(session).toMatchObject({
+    isPlatformAdmin: true,
+    vaults: [{ code: 'reserve' }, { code: 'treasury', isAdmin: true }],
+  })
   const { items } = await admin.vault('treasury').policies.list({ limit: 100 }).page()
   expect(items.map(({ code, effect, approvalThreshold }) => `${code} ${effect} ${approvalThreshold}`).sort()).toEqual([
     'admin-addresses allow 0',
@@ -98,7 +101,7 @@ it('asks one of the treasury for a medium transfer, and two of it and one of com
 })
 
 it('keeps secrets, mails and logs for its owner', () => {
-  for (const name of ['secrets.json', 'logs/server.log', 'logs/wallet.log']) {
+  for (const name of ['secrets.json', 'reserve/anna.passkey.json', 'logs/server.log', 'logs/wallet.log']) {
     execFileSync('test', ['-f', join(dataDir, name)])
     const mode = execFileSync('find', [join(dataDir, name), '-perm', '600'], { encoding: 'utf8' }).trim()
     expect(mode, name).not.toBe('')
@@ -147,6 +150,16 @@ it('continues where it was after everything was killed', async () => {
   expect(await statusOf(treasurer)).toBe('confirmed')
   await until(async () => (await dollarsOf(recipient)) === '25' && (await dollarsOf(demo.address)) === '49975')
   await verify()
+})
+
+it('lets the passkeys of the protected vault sign under another origin, which their authority follows', async () => {
+  const id = await signAs('anna', 'order', '0.1', recipient)
+  expect(await signAs('ben', 'approve', id)).toBe('awaiting_approval')
+  expect(await signAs('clara', 'approve', id)).toBe('pending')
+  const chain = createPublicClient({ transport: http(demo.rpcUrl) })
+  await until(async () => (await chain.getBalance({ address: recipient })) === parseEther('0.1'))
+  await expect(signAs('anna', 'approve', id)).rejects.toThrow(/refused: 40[39] /)
+  await expect(signAs('nobody', 'approve', id)).rejects.toThrow(/npm run demo:sign -- order NAME/)
 })
 
 it('clears away what a killed supervisor left behind', async () => {
@@ -247,6 +260,18 @@ async function verify(): Promise<void> {
         }),
     ),
   )
+}
+
+function signAs(name: string, verb: 'order' | 'approve', ...words: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir }
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [join(root, 'demo/dist/sign.js'), verb, name, ...words],
+      { env },
+      (error, out, errors) => (error === null ? resolve(out.trim()) : reject(new Error(`${out}${errors}`))),
+    )
+  })
 }
 
 async function killAll(): Promise<void> {

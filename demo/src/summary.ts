@@ -28,6 +28,7 @@ export function printSummary(facts: Facts): void {
     ['Mails', mails],
     ['Vault', vaultCode],
     ['Operations', `${address} (5 ETH and 50,000 TUSD arrive there by the chain)`],
+    ['Reserve', 'a protected vault, which is being set up; its people sign with npm run demo:sign (README)'],
     ['Chain', `${rpcUrl}, chain id ${chainId}, for tests only`],
     ['Logs', join(dataDir, 'logs')],
     ['Stop', 'Ctrl-C; the next start goes on from there'],

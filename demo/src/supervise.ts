@@ -1,14 +1,17 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '@strongroom/server/config'
 import { startEmbeddedPostgres, toServiceUrl } from '@strongroom/server/embedded'
 import type { WalletConfig } from '@strongroom/wallet'
-import { fundOnce, startChain } from './chain.ts'
-import { ensureOrganisation } from './organisation.ts'
+import type { KeyStore } from './authority.ts'
+import { demoFunding, fundOnce, reserveFunding, startChain } from './chain.ts'
+import { ensureOrganisation, vaultCode } from './organisation.ts'
 import { type Part, spawnPart } from './part.ts'
 import { choosePorts, claimPort } from './ports.ts'
 import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess, waitUntilReaped } from './processes.ts'
 import { reportProgress, secondsSinceStart } from './progress.ts'
 import { ensureRates } from './rates.ts'
+import { authorityDir, ensureReserve, type ReserveWay, reserveCode } from './reserve.ts'
 import type { LinkQuestion, ServerStart } from './run-server.ts'
 import type { WalletStart } from './run-wallet.ts'
 import { ensureSecrets, type Secrets } from './secrets.ts'
@@ -80,15 +83,17 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     const startWallet: WalletStart = {
       type: 'start',
       config: {
-        databaseUrl,
-        passphrase: secrets.walletPassphrase,
+        ...keyStoreOf(settings, secrets, databaseUrl),
         logLevel: config.logLevel as WalletConfig['logLevel'],
         port: ports.wallet,
         host: '127.0.0.1',
         chains: { ethereum: { rpcUrl, chainId, confirmations: 1, pollMilliseconds: 200 } },
         webhookUrl: `${baseUrl}/webhooks/wallet`,
         webhookSecret: webhookSecretOf(settings, secrets),
-        clients: [{ name: 'treasury', token: secrets.walletToken }],
+        clients: [
+          { name: vaultCode, token: secrets.walletToken },
+          { name: reserveCode, token: secrets.reserveToken },
+        ],
       },
     }
     return report(wallet.ask<{ url: string }>(startWallet), 'the wallet is ready')
@@ -119,7 +124,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
       linkFor,
       wallet: { url: walletUrl, token: secrets.walletToken },
       walletReady: walletUp,
-      fund: async (address, isCredited) => fundOnce((await chain).rpcUrl, dataDir, { address, isCredited }),
+      fund: async (payment) => fundOnce((await chain).rpcUrl, dataDir, { ...payment, ...demoFunding }),
     }),
   )
   const [{ url }, { rpcUrl, chainId }, { address, waitingPath }] = await Promise.all([
@@ -141,6 +146,30 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     chainId,
     seconds: secondsSinceStart(),
   })
+  const keyStore = keyStoreOf(settings, secrets, (await database).url)
+  setUpLater({
+    dataDir,
+    baseUrl,
+    origin: url,
+    adminEmail: settings.adminEmail,
+    linkFor,
+    wallet: { url: walletUrl, token: secrets.reserveToken },
+    keyStore,
+    fund: (payment) => fundOnce(rpcUrl, dataDir, { ...payment, ...reserveFunding }),
+  })
+}
+
+/** The protected vault: nobody waits for it, because a start has no time for what is needed later, or never. */
+function setUpLater(way: ReserveWay): void {
+  report(ensureReserve(way), `the protected vault ${reserveCode} is ready`).catch((error: unknown) =>
+    reportProgress(`the protected vault ${reserveCode} is not ready; the next start goes on: ${describe(error)}`),
+  )
+}
+
+function keyStoreOf({ dataDir }: Settings, { walletPassphrase: passphrase }: Secrets, databaseUrl: string): KeyStore {
+  const directory = authorityDir(dataDir)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  return { databaseUrl, passphrase, authorityDir: directory }
 }
 
 async function report<Value>(work: Promise<Value>, step: string): Promise<Value> {

@@ -53,6 +53,18 @@ chain() {
     -d '{"jsonrpc": "2.0", "id": 1, "method": "'"$1"'", "params": '"${2:-[]}"'}' | field result > /dev/null
 }
 
+# sql STATEMENT: what somebody does who has taken the database of the demo.
+sql() {
+  node -e '
+    const [dir, statement] = process.argv.slice(1)
+    const read = (name) => require("fs").readFileSync(`${dir}/${name}`, "utf8")
+    const [port, password] = [read("postgres/postmaster.pid").split("\n")[3], read("postgres-password").trim()]
+    const { Client } = require("pg")
+    const client = new Client(`postgres://strongroom:${password}@127.0.0.1:${port}/strongroom`)
+    client.connect().then(() => client.query(statement)).finally(() => client.end())
+  ' "$DATA_DIR" "$1"
+}
+
 # wait_for TOKEN PATH EXPRESSION VALUE: asks until that part of the answer has that value, for a minute at most.
 wait_for() {
   local value

@@ -44,12 +44,13 @@ export function launchDemo(settings: NodeJS.ProcessEnv & { DATA_DIR: string }): 
   return { child, output: () => output }
 }
 
-/** Resolves when the demo reports that it is ready. */
+/** Resolves when the demo reports that it is ready, and its protected vault too. */
 export async function startDemo(dataDir: string): Promise<Demo> {
   const { child, output } = launchDemo({ DATA_DIR: dataDir })
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`the demo ended: ${output()}`)
-    return /^ {2}Stop /m.test(output())
+    if (/is not ready/.test(output())) throw new Error(output())
+    return /the protected vault reserve is ready/.test(output())
   })
   const field = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(output())![1]!
   return {

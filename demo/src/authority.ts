@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { hashOf } from './canonical.ts'
+import { writeJson } from './data-files.ts'
+import type { SoftwarePasskey } from './software-passkey.ts'
+
+/** A person whose votes count, with the key that they sign with. */
+export type Keeper = { id: string; key: SoftwarePasskey }
+
+const group = 'keepers'
+const votesToChange = 3
+
+/** The first version, or one that follows: each of the keepers may order ether, and two others have to approve. */
+export function authorityOf(vaultId: string, keepers: Keeper[], previous: { version: number; hash: string } | null) {
+  return {
+    format: 'strongroom-authority-1',
+    vaultId,
+    version: (previous?.version ?? 0) + 1,
+    previous: previous?.hash ?? null,
+    keys: keepers.map(({ id, key }) => ({
+      id: key.id.toString('base64url'),
+      person: id,
+      name: 'Software passkey of the demo',
+      kind: 'passkey',
+      publicKey: key.publicKey.toString('base64url'),
+      rpId: new URL(key.origin).hostname,
+      origins: [key.origin],
+    })),
+    groups: [{ id: group, persons: keepers.map(({ id }) => id) }],
+    addresses: [],
+    change: { group, votes: votesToChange },
+    rules: [
+      {
+        network: 'ethereum',
+        contractAddress: null,
+        initiators: group,
+        perDay: `${10n ** 18n}`,
+        floors: [{ above: '0', to: 'any', group, votes: 2 }],
+      },
+    ],
+  }
+}
+
+/** What the wallet service needs to know its own key store: the settings of `strongroom-wallet`. */
+export type KeyStore = { databaseUrl: string; passphrase: string; authorityDir: string }
+
+/**
+ * The ceremony: the command that two people run at the wallet service (docs/security/ceremony.md). The digits that they would
+ * read from their own screens are computed here. A client that has an authority already keeps it.
+ */
+export async function pinAuthority(store: KeyStore, client: string, document: object, file: string): Promise<void> {
+  const environment = {
+    PATH: process.env.PATH,
+    DATABASE_URL: store.databaseUrl,
+    WALLET_PASSPHRASE: store.passphrase,
+    AUTHORITY_DIR: store.authorityDir,
+    LOG_LEVEL: 'silent',
+  }
+  const program = join(
+    dirname(createRequire(import.meta.url).resolve('@strongroom/wallet/package.json')),
+    'bin/strongroom-wallet.js',
+  )
+  writeJson(file, document)
+  const orders = ['authority', 'init', client, file, '--fingerprint', hashOf(document)]
+  const command = spawn(process.execPath, [program, ...orders], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  command.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  const [code] = await once(command, 'close')
+  if (code !== 0 && !/has an authority already/.test(errors)) throw new Error(errors.trim())
+}
+
+/**
+ * Has the authority follow when the pages have another origin, as after a start on another port: the keepers sign the next
+ * version as the present one knows them.
+ */
+export async function followOrigin(
+  wallet: { url: string; token: string },
+  origin: string,
+  keepersAt: (origin: string) => Keeper[],
+): Promise<void> {
+  const present = await ask(wallet, 'GET')
+  const { vaultId, keys } = present.authority
+  const before = keys[0]!.origins[0]!
+  if (before === origin) return
+  const authority = authorityOf(vaultId, keepersAt(origin), present)
+  const vote = { format: 'strongroom-vote-1', subject: 'authority', hash: hashOf(authority), decision: 'approve' }
+  const signers = keepersAt(before).slice(0, votesToChange)
+  const votes = signers.map(({ id: person, key }) => key.vote({ ...vote, person }))
+  await ask(wallet, 'POST', { authority, votes })
+}
+
+type Present = { authority: ReturnType<typeof authorityOf>; version: number; hash: string }
+
+async function ask({ url, token }: { url: string; token: string }, method: string, body?: object): Promise<Present> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await fetch(`${url}/authority`, init)
+  const answer = (await response.json()) as Present
+  if (!response.ok) throw new Error(`the wallet refuses ${method} /authority: ${JSON.stringify(answer)}`)
+  return answer
+}

@@ -1,0 +1,196 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type CreatePolicyBody, type Outcome, type Strongroom, StrongroomError } from '@strongroom/sdk'
+import { authorityOf, followOrigin, type Keeper, type KeyStore, pinAuthority } from './authority.ts'
+import type { Payment } from './chain.ts'
+import { readJson, writeJson } from './data-files.ts'
+import { signIn } from './sign-in.ts'
+import { newPasskey, SoftwarePasskey, type StoredPasskey } from './software-passkey.ts'
+
+export const reserveCode = 'reserve'
+/** Each has a passkey in software, because a terminal has no reader for a finger. */
+export const keeperNames = ['anna', 'ben', 'clara', 'david', 'ella'] as const
+export type KeeperName = (typeof keeperNames)[number]
+const emailOf = (name: KeeperName) => `${name}@strongroom.localhost`
+
+export const reserveDir = (dataDir: string) => join(dataDir, 'reserve')
+/** Where the wallet service keeps authorities. It refuses to start without the directory: who deletes it ends no protection. */
+export const authorityDir = (dataDir: string) => join(dataDir, 'authorities')
+
+/** Records that the vault is complete, and what its passkeys need in order to sign. */
+export type Reserve = {
+  vaultId: string
+  /** URL of the API on this machine, and the origin of the pages. */
+  baseUrl: string
+  origin: string
+  walletUrl: string
+  addressId: string
+  userIds: Record<KeeperName, string>
+}
+
+export type ReserveWay = {
+  dataDir: string
+  baseUrl: string
+  origin: string
+  adminEmail: string
+  linkFor(email: string): Promise<string>
+  wallet: { url: string; token: string }
+  keyStore: KeyStore
+  /** Funds an address on chain, once. */
+  fund(payment: Payment): Promise<void>
+}
+
+/** The reserve as the last start left it; null while it is not complete. */
+export const readReserve = (dataDir: string): Reserve | null =>
+  readJson<Reserve>(join(reserveDir(dataDir), 'reserve.json'))
+
+/** The passkey of a person, in a file that only its owner can read. */
+export function readPasskey(dataDir: string, name: KeeperName, origin: string): SoftwarePasskey | null {
+  const stored = readJson<StoredPasskey>(passkeyPath(dataDir, name))
+  return stored === null ? null : new SoftwarePasskey(origin, stored)
+}
+
+const passkeyPath = (dataDir: string, name: KeeperName) => join(reserveDir(dataDir), `${name}.passkey.json`)
+
+/**
+ * Sets up a vault with `protection: votes` through the public API and the ceremony of the wallet service. Like the other
+ * vault, an interrupted set-up is completed by the next start.
+ */
+export async function ensureReserve(way: ReserveWay): Promise<void> {
+  const known = readReserve(way.dataDir)
+  if (known !== null) return keepReserve(known, way)
+  mkdirSync(reserveDir(way.dataDir), { recursive: true, mode: 0o700 })
+  const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
+  try {
+    const vaultId = await completeVault(admin, way)
+    const groupId = await completeRules(admin)
+    const enrolled = await Promise.all(keeperNames.map((name) => enrol(admin, groupId, name, way)))
+    const addressId = await completeAddress(enrolled[0]!.person, way)
+    const keepers = enrolled.map(({ id, key }) => ({ id, key }))
+    const document = authorityOf(vaultId, keepers, null)
+    await pinAuthority(way.keyStore, reserveCode, document, join(reserveDir(way.dataDir), 'authority-1.json'))
+    await admin.vault(reserveCode).protection.update({ protection: 'votes' })
+    await Promise.all(enrolled.map(({ person }) => person.auth.signOut()))
+    const userIds = Object.fromEntries(enrolled.map(({ name, id }) => [name, id])) as Reserve['userIds']
+    await followPages(userIds, way)
+    writeReserve(way, { vaultId, addressId, userIds })
+  } finally {
+    await admin.auth.signOut()
+  }
+}
+
+function writeReserve(
+  { dataDir, baseUrl, origin, wallet }: ReserveWay,
+  rest: Pick<Reserve, 'vaultId' | 'addressId' | 'userIds'>,
+) {
+  const reserve: Reserve = { ...rest, baseUrl, origin, walletUrl: wallet.url }
+  writeJson(join(reserveDir(dataDir), 'reserve.json'), reserve)
+}
+
+/** Another port is another wallet service to the vault, and another origin to the passkeys. */
+async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
+  if (known.walletUrl !== way.wallet.url) {
+    const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
+    const { url, token } = way.wallet
+    await admin.vault(reserveCode).update({ walletServiceUrl: url, walletServiceSecret: token })
+    await admin.auth.signOut()
+  }
+  if (known.origin !== way.origin) await followPages(known.userIds, way)
+  writeReserve(way, known)
+}
+
+async function followPages(userIds: Reserve['userIds'], { wallet, origin, dataDir }: ReserveWay): Promise<void> {
+  const keepersAt = (at: string): Keeper[] =>
+    keeperNames.map((name) => {
+      const key = readPasskey(dataDir, name, at)
+      if (key === null) throw new Error(`the passkey of ${name} is gone`)
+      return { id: userIds[name], key }
+    })
+  await followOrigin(wallet, origin, keepersAt)
+}
+
+async function completeVault(admin: Strongroom, { wallet }: ReserveWay): Promise<string> {
+  const found = await admin
+    .vault(reserveCode)
+    .get()
+    .catch((error: unknown) => {
+      if (error instanceof StrongroomError && error.status === 404) return null
+      throw error
+    })
+  const vault =
+    found ??
+    (await admin.vaults.create({
+      vault: {
+        code: reserveCode,
+        name: 'Demo reserve',
+        description: 'A protected vault: nothing leaves without the passkeys of its people.',
+        walletServiceUrl: wallet.url,
+        walletServiceSecret: wallet.token,
+      },
+      routes: {
+        network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
+        index: { order: 1, name: 'Index', dynamic: true },
+      },
+    }))
+  if (vault.lockedAt === null) await admin.vault(reserveCode).lock()
+  return vault.id
+}
+
+/** What the service asks for; the authority of the wallet service asks for it again. Returns the id of the group. */
+async function completeRules(admin: Strongroom): Promise<string> {
+  const { policyGroups, policies } = admin.vault(reserveCode)
+  const code = 'keepers'
+  const groups = (await policyGroups.list({ limit: 100 }).page()).items
+  const groupId =
+    groups.find((group) => group.code === code)?.id ?? done(await policyGroups.create({ code, name: 'Keepers' })).id
+  const present = (await policies.list({ limit: 100 }).page()).items
+  const wanted: CreatePolicyBody[] = [
+    { code: 'addresses', name: 'Keepers create addresses', actionType: 'create_address', effect: 'allow' },
+    {
+      code: 'two-votes',
+      name: 'Every transfer: two other keepers',
+      actionType: 'transfer',
+      effect: 'requireApproval',
+      approvalThreshold: 2,
+      approvers: [{ kind: 'group', groupId }],
+    },
+  ]
+  const missing = wanted.filter(({ code: wantedCode }) => !present.some((one) => one.code === wantedCode))
+  await Promise.all(missing.map((policy) => policies.create(groupId, policy)))
+  return groupId
+}
+
+/** Invites a person, signs them in and adds their passkey, each as the pages of the console do. */
+async function enrol(admin: Strongroom, groupId: string, name: KeeperName, way: ReserveWay) {
+  const { invitations } = admin.vault(reserveCode)
+  const isInvited = (await invitations.list()).some(({ email }) => email === emailOf(name))
+  if (!isInvited) await invitations.create({ email: emailOf(name), groupIds: [groupId] })
+  const person = await signIn(way.baseUrl, await way.linkFor(emailOf(name)))
+  const { user } = await person.auth.getCurrentSession()
+  if (readPasskey(way.dataDir, name, way.origin) === null) writeJson(passkeyPath(way.dataDir, name), newPasskey())
+  const key = readPasskey(way.dataDir, name, way.origin)!
+  const present = (await person.me.listPasskeys().page()).items
+  const credentialId = key.id.toString('base64url')
+  if (!present.some((passkey) => passkey.credentialId === credentialId)) {
+    const { creation } = await person.me.preparePasskey()
+    const added = await person.me.addPasskey({ name: 'Software passkey of the demo', credential: key.create(creation) })
+    // What the owner of a key sees is compared with what the service has, before the wallet service is told to trust it.
+    if (added.publicKey !== key.publicKey.toString('base64url'))
+      throw new Error(`the service has another key of ${name}`)
+  }
+  return { name, id: user.id, key, person }
+}
+
+async function completeAddress(person: Strongroom, way: ReserveWay): Promise<string> {
+  const { addresses } = person.vault(reserveCode)
+  const found = (await addresses.list({ limit: 1 }).page()).items[0]
+  const order = { network: 'ethereum', segments: {}, token: 'ETH', label: 'Reserve' }
+  const address = found ?? done(await addresses.create(order))
+  await way.fund({ address: address.address, isCredited: address.balances.length > 0 })
+  return address.id
+}
+
+function done<Value>({ value }: Outcome<Value, unknown>): Value {
+  if (value === null) throw new Error('A change of the vault reserve waits for votes')
+  return value
+}

@@ -1,0 +1,135 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
+import { hashOf } from './canonical.ts'
+
+export type Algorithm = 'ES256' | 'EdDSA'
+
+/** A passkey as it lies in a file. */
+export type StoredPasskey = { id: string; algorithm: Algorithm; privateKey: JsonWebKey }
+
+/** What an authenticator says about itself and the page that asked; by default the truth. */
+export type Claims = {
+  isVerified?: boolean
+  isSynced?: boolean
+  origin?: string
+  crossOrigin?: boolean
+  rpId?: string
+  count?: number
+}
+
+type Vote = { format: string; subject: string; hash: string; decision: string; person: string }
+
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest()
+const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+
+/**
+ * An authenticator in software (WebAuthn): it makes one passkey and signs with it for whoever has the file. For the demo and
+ * for tests: the key of a person belongs into hardware that asks for their finger.
+ */
+export class SoftwarePasskey {
+  readonly id: Buffer
+  readonly origin: string
+  readonly #algorithm: Algorithm
+  readonly #privateKey: KeyObject
+
+  constructor(origin: string, { id, algorithm, privateKey }: StoredPasskey = newPasskey()) {
+    this.id = Buffer.from(id, 'base64url')
+    this.origin = origin
+    this.#algorithm = algorithm
+    this.#privateKey = createPrivateKey({ key: privateKey, format: 'jwk' })
+  }
+
+  /** SPKI in DER. */
+  get publicKey(): Buffer {
+    return createPublicKey(this.#privateKey).export({ format: 'der', type: 'spki' })
+  }
+
+  /** As `navigator.credentials.create`. */
+  create({ rp, challenge }: { rp: { id: string }; challenge: string }, claims: Claims = {}) {
+    const length = Buffer.alloc(2)
+    length.writeUInt16BE(this.id.length)
+    const made = Buffer.concat([Buffer.alloc(16), length, this.id, this.#cosePublicKey()])
+    const authData = Buffer.concat([headOf(rp.id, 0x40, claims), made])
+    const attestationObject = cborMap([
+      [cborText('fmt'), cborText('none')],
+      [cborText('attStmt'), cborMap([])],
+      [cborText('authData'), cborBytes(authData)],
+    ])
+    return {
+      id: b64(this.id),
+      clientDataJSON: b64(this.#clientData('webauthn.create', challenge, claims)),
+      attestationObject: b64(attestationObject),
+      transports: ['internal' as const],
+    }
+  }
+
+  /** As `navigator.credentials.get`. It counts no signatures, as passkeys that are synced do not. */
+  get({ rpId, challenge }: { rpId: string; challenge: string }, claims: Claims = {}) {
+    const authenticatorData = headOf(rpId, 0, claims)
+    const clientData = this.#clientData('webauthn.get', challenge, claims)
+    const signed = Buffer.concat([authenticatorData, sha256(clientData)])
+    return {
+      id: b64(this.id),
+      clientDataJSON: b64(clientData),
+      authenticatorData: b64(authenticatorData),
+      signature: b64(sign(this.#algorithm === 'ES256' ? 'sha256' : null, signed, this.#privateKey)),
+    }
+  }
+
+  /** Signs a vote of a protected vault, as the pages of the service have it signed. */
+  vote<Signed extends Vote>(vote: Signed, claims: Claims = {}) {
+    const challenge = b64(Buffer.from(hashOf(vote), 'hex'))
+    const { id: keyId, ...answer } = this.get({ rpId: new URL(this.origin).hostname, challenge }, claims)
+    return { vote, keyId, ...answer }
+  }
+
+  #clientData(type: string, challenge: string, { origin = this.origin, crossOrigin = false }: Claims): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }))
+  }
+
+  #cosePublicKey(): Buffer {
+    const { x, y } = createPublicKey(this.#privateKey).export({ format: 'jwk' })
+    const bytes = (text: string | undefined) => cborBytes(Buffer.from(text!, 'base64url'))
+    const isEc = this.#algorithm === 'ES256'
+    return cborMap([
+      [cborInt(1), cborInt(isEc ? 2 : 1)],
+      [cborInt(3), cborInt(isEc ? -7 : -8)],
+      [cborInt(-1), cborInt(isEc ? 1 : 6)],
+      [cborInt(-2), bytes(x)],
+      ...(isEc ? [[cborInt(-3), bytes(y)] as [Buffer, Buffer]] : []),
+    ])
+  }
+}
+
+export function newPasskey(algorithm: Algorithm = 'ES256'): StoredPasskey {
+  const { privateKey } =
+    algorithm === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519')
+  return { id: b64(randomBytes(16)), algorithm, privateKey: privateKey.export({ format: 'jwk' }) }
+}
+
+/** The start of `authenticatorData`: for which host, what was checked, and how often the key has signed. */
+function headOf(host: string, more: number, { isVerified = true, isSynced = false, rpId, count = 0 }: Claims): Buffer {
+  const signatures = Buffer.alloc(4)
+  signatures.writeUInt32BE(count)
+  const bits = 0x01 | (isVerified ? 0x04 : 0) | (isSynced ? 0x18 : 0) | more
+  return Buffer.concat([sha256(rpId ?? host), Buffer.of(bits), signatures])
+}
+
+const cborHead = (major: number, length: number): Buffer =>
+  length < 24
+    ? Buffer.of((major << 5) | length)
+    : length < 256
+      ? Buffer.of((major << 5) | 24, length)
+      : Buffer.of((major << 5) | 25, length >> 8, length & 255)
+const cborInt = (value: number) => (value < 0 ? cborHead(1, -1 - value) : cborHead(0, value))
+const cborText = (text: string) => Buffer.concat([cborHead(3, Buffer.byteLength(text)), Buffer.from(text)])
+const cborBytes = (bytes: Buffer) => Buffer.concat([cborHead(2, bytes.length), bytes])
+const cborMap = (pairs: [Buffer, Buffer][]) => Buffer.concat([cborHead(5, pairs.length), ...pairs.flat()])
