@@ -17,7 +17,12 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 of a text in UTF-8, in hexadecimal digits. The browser has it on pages that came by HTTPS or from localhost. */
 export async function sha256(text: string): Promise<string> {
-  return hexOf(await digest(new TextEncoder().encode(text)))
+  return sha256Of(new TextEncoder().encode(text))
+}
+
+/** SHA-256 of bytes, in hexadecimal digits. */
+export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return hexOf(await digest(bytes))
 }
 
 async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

@@ -9,6 +9,7 @@ import { formatRecent, formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { Failed, ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -44,6 +45,12 @@ export function Passkeys() {
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('Never') : formatRecent(lastUsedAt)),
     },
     { id: 'since', header: t('Added'), cell: ({ createdAt }) => formatTime(createdAt) },
+    // Compared with the authority of the wallet service, before people trust the key (docs/security/ceremony.md).
+    {
+      id: 'fingerprint',
+      header: t('Fingerprint of the key'),
+      cell: ({ fingerprint }) => <Fingerprint hash={fingerprint} />,
+    },
     {
       id: 'remove',
       header: t('Actions'),

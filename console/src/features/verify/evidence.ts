@@ -1,4 +1,6 @@
+import type { VoteEvidence } from '@strongroom/sdk'
 import { canonicalJson, hashOfSeal, isSealSigned, type Seal, sha256 } from '../../lib/hashes.ts'
+import { type CheckedVote, hashOfSigned, verifyVotes } from './signatures.ts'
 
 /** What is checked of an evidence file, in this order. */
 export const checkNames = [
@@ -8,6 +10,7 @@ export const checkNames = [
   'records',
   'votes',
   'quorum',
+  'signatures',
   'seals',
   'sealed',
   'chain',
@@ -28,7 +31,10 @@ export type Evidence = {
   auditRecords: AuditRecord[]
   seals: Seal[]
   ledgerEntries: LedgerEntry[]
+  /** In a protected vault. */
+  signedVotes?: VoteEvidence[]
 }
+export type Verdict = { checks: Check[]; votes: CheckedVote[] }
 
 /** @returns null where the text is no evidence of a transfer */
 export function readEvidence(text: string): Evidence | null {
@@ -38,37 +44,46 @@ export function readEvidence(text: string): Evidence | null {
   } catch {
     return null
   }
-  const { schemaVersion, transfer, payload, payloadHash, auditRecords, seals, ledgerEntries } = (file ?? {}) as Json
-  const lists = [auditRecords, seals, ledgerEntries].every(Array.isArray)
+  const { schemaVersion, transfer, payload, payloadHash, signedVotes, ...rest } = (file ?? {}) as Json
+  const lists = [rest.auditRecords, rest.seals, rest.ledgerEntries, signedVotes ?? []].every(Array.isArray)
   const objects = [transfer, payload].every((each) => typeof each === 'object' && each !== null)
   return schemaVersion === '1' && lists && objects && typeof payloadHash === 'string' ? (file as Evidence) : null
 }
 
 /** Checks a file by itself, as docs/audit.md describes it: nobody is asked, and no key is needed. */
-export async function verifyEvidence(evidence: Evidence): Promise<Check[]> {
+export async function verifyEvidence(evidence: Evidence): Promise<Verdict> {
   const contents = evidence.auditRecords.map(({ content }) => contentOf(content))
-  const checks: Record<CheckName, string[] | null | Promise<string[] | null>> = {
+  const { signedVotes = [], payloadHash } = evidence
+  const votes = await verifyVotes(signedVotes, payloadHash)
+  const missing = await missingVotes(signedVotes, contents)
+  // Outside of protected vaults nothing is signed, and nothing claims to be.
+  const names = checkNames.filter((name) => name !== 'signatures' || votes.length + missing.length > 0)
+  const work: Record<CheckName, string[] | null | Promise<string[] | null>> = {
     order: orderFaults(evidence),
     shown: shownFaults(evidence),
     facts: factsFaults(evidence, contents),
     records: recordFaults(evidence),
     votes: voteFaults(evidence, contents),
     quorum: quorumFaults(evidence, contents),
+    signatures: signatureFaults(votes, missing),
     seals: sealFaults(evidence),
     sealed: sealedFaults(evidence, contents),
     chain: chainFaults(evidence),
     ledger: ledgerFaults(evidence),
   }
   const found = await Promise.all(
-    checkNames.map(
-      async (name) => [name, await Promise.resolve(checks[name]).catch((error: unknown) => [String(error)])] as const,
+    names.map(
+      async (name) => [name, await Promise.resolve(work[name]).catch((error: unknown) => [String(error)])] as const,
     ),
   )
-  return found.map(([name, faults]) => ({
-    name,
-    state: faults === null ? 'open' : faults.length === 0 ? 'holds' : 'fails',
-    faults: faults ?? [],
-  }))
+  const checks = found.map(([name, faults]): Check => {
+    return {
+      name,
+      state: faults === null ? 'open' : faults.length === 0 ? 'holds' : 'fails',
+      faults: faults ?? [],
+    }
+  })
+  return { checks, votes }
 }
 
 type Content = { id?: string; action?: string; actorId?: string | null; targetId?: string | null; details?: Json }
@@ -156,6 +171,22 @@ async function quorumFaults({ transfer }: Evidence, contents: Content[]): Promis
     const given = voters.filter((voter) => approvers.has(voter)).length
     return bypassed || given >= threshold ? [] : [`${policyCode}: ${given} < ${threshold}`]
   })
+}
+
+/** The audit trail names the hash of each signed vote: one that is not in the file was left out of it. */
+async function missingVotes(signedVotes: VoteEvidence[], contents: Content[]): Promise<string[]> {
+  const present = new Set(await Promise.all(signedVotes.map(hashOfSigned)))
+  return contents.flatMap(({ action, details }) => {
+    const named = details?.signedVote
+    return named === undefined || present.has(String(named)) ? [] : [`${action}: ${named}`]
+  })
+}
+
+/** Open where this browser does not know the algorithm of a key. */
+function signatureFaults(votes: CheckedVote[], missing: string[]): string[] | null {
+  const wrong = votes.filter(({ state }) => state === 'fails').map(({ person, decision }) => `${decision}: ${person}`)
+  const isOpen = votes.some(({ state }) => state === 'open')
+  return isOpen && wrong.length + missing.length === 0 ? null : [...wrong, ...missing]
 }
 
 async function sealFaults({ seals, transfer }: Evidence): Promise<string[] | null> {

@@ -7,10 +7,12 @@ import { formatTime } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
+import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
-import { type Check, type CheckName, type Evidence, readEvidence, verifyEvidence } from './evidence.ts'
+import { type Check, type CheckName, type Evidence, readEvidence, type Verdict, verifyEvidence } from './evidence.ts'
+import type { CheckedVote } from './signatures.ts'
 
-type Result = { name: string; evidence: Evidence | null; checks: Check[] }
+type Result = { name: string; evidence: Evidence | null } & Verdict
 
 /** Checks evidence files in this browser. Nothing is sent anywhere, and nobody has to be signed in. */
 export function VerifyPage() {
@@ -20,7 +22,8 @@ export function VerifyPage() {
     const found: Result[] = []
     for (const file of files ?? []) {
       const evidence = readEvidence(await file.text())
-      found.push({ name: file.name, evidence, checks: evidence === null ? [] : await verifyEvidence(evidence) })
+      const verdict = evidence === null ? { checks: [], votes: [] } : await verifyEvidence(evidence)
+      found.push({ name: file.name, evidence, ...verdict })
     }
     setResults(found)
   }
@@ -72,7 +75,7 @@ export function VerifyPage() {
   )
 }
 
-function ResultCard({ result: { name, evidence, checks } }: { result: Result }) {
+function ResultCard({ result: { name, evidence, checks, votes } }: { result: Result }) {
   if (evidence === null) {
     return (
       <Card title={name}>
@@ -104,6 +107,7 @@ function ResultCard({ result: { name, evidence, checks } }: { result: Result }) 
           <CheckLine key={check.name} check={check} />
         ))}
       </ul>
+      <Signatures votes={votes} />
       <Heads evidence={evidence} />
     </Card>
   )
@@ -172,6 +176,7 @@ function checkWords(name: CheckName): string {
     records: t('Each record has the hash of its content.'),
     votes: t('Each vote names the hash of this order.'),
     quorum: t('Each policy got the votes that it asked for, from people who may vote.'),
+    signatures: t('Each vote is signed by the key beside it, for this order, and none is missing.'),
     seals: t('Each seal has the hash of what it holds.'),
     sealed: t('Each record is in the seal that it names.'),
     chain: t('Seals that follow each other are linked.'),
@@ -184,7 +189,54 @@ function openWords(name: CheckName): string {
   if (name === 'quorum') return t('The transfer still waits, or ended before it had all votes.')
   if (name === 'chain') return t('The file has no two seals that follow each other.')
   if (name === 'facts') return t('The file has no facts or no hash of them.')
+  if (name === 'signatures') return t('This browser cannot check a key of this kind.')
   return t('The newest records get their seal within seconds: download the file again.')
+}
+
+/** Who signed, by their keys: whose a key is, the people compare with what its owner or the wallet service shows. */
+function Signatures({ votes }: { votes: CheckedVote[] }) {
+  if (votes.length === 0) return null
+  return (
+    <>
+      <h3 className="mt-4 mb-2 font-semibold">{t('Signatures')}</h3>
+      <p className="mb-2 text-quiet">
+        {t(
+          'Compare each fingerprint with what the owner of the key sees, or with the authority of the wallet service.',
+        )}
+      </p>
+      <ul className="grid gap-3">
+        {votes.map((vote, index) => (
+          <SignatureLine key={index} vote={vote} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function SignatureLine({ vote: { state, decision, person, fingerprint, faults } }: { vote: CheckedVote }) {
+  const words = { holds: t('Valid'), fails: t('Fails'), open: t('Open') }
+  const decisions: Record<string, string> = { initiate: t('Ordered'), approve: t('Approved'), reject: t('Rejected') }
+  const wrong = {
+    invalid: t('The signature is not valid.'),
+    'other-hash': t('It is for another order.'),
+    'other-subject': t('It is for something else.'),
+  }
+  return (
+    <li className="flex gap-3">
+      <span className="w-20 shrink-0">
+        <Badge tone={tones[state]}>{words[state]}</Badge>
+      </span>
+      <span className="min-w-0">
+        {decisions[decision] ?? decision} <span className="code [overflow-wrap:anywhere]">{person}</span>
+        <Fingerprint hash={fingerprint} />
+        {faults.map((fault) => (
+          <span key={fault} className="block text-bad">
+            {wrong[fault]}
+          </span>
+        ))}
+      </span>
+    </li>
+  )
 }
 
 /** A file proves that it agrees with itself; the head that was noted down proves that it is the one of that time. */
