@@ -1,4 +1,4 @@
-import type { Token } from '@strongroom/sdk'
+import { StrongroomError, type Token, type VaultAuthority } from '@strongroom/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
@@ -6,6 +6,20 @@ export const vaultQuery = (code: string) =>
   queryOptions({
     queryKey: ['vault', code],
     queryFn: ({ signal }) => vaultOf(code).get({ signal }),
+  })
+
+/** Whose signatures the wallet service demands; null where it has no authority. */
+export const authorityQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['vault', code, 'authority'],
+    queryFn: async ({ signal }): Promise<VaultAuthority | null> => {
+      try {
+        return await vaultOf(code).authority.get({ signal })
+      } catch (error) {
+        if (error instanceof StrongroomError && error.status === 404) return null
+        throw error
+      }
+    },
   })
 
 /** The tokens of the installation, for the choice of the first token of an address. */

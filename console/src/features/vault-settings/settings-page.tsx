@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { useIsAdmin } from '../people/queries.ts'
+import { AuthorityCard } from './authority.tsx'
 import { DraftStructure } from './draft-structure.tsx'
 import { General, WalletService } from './general.tsx'
 import { LockedStructure } from './locked-structure.tsx'
@@ -36,6 +37,7 @@ export function SettingsPage({ code }: { code: string }) {
                 <General code={code} vault={vault} />
                 <WalletService code={code} vault={vault} />
                 <Protection code={code} vault={vault} />
+                {vault.protection === 'votes' && <AuthorityCard code={code} />}
               </>
             )}
           </>

@@ -101,6 +101,49 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
   'PER_DAY_EXCEEDED',
 ])
 
+const Votes = Type.Integer({ minimum: 0, maximum: 1_000 })
+/** All of it, for those who read it (docs/signed-orders.md). */
+export const AuthorityDocument = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  authority: Type.Object({
+    vaultId: Text,
+    version: Type.Integer({ minimum: 1 }),
+    keys: Type.Array(
+      Type.Object({
+        id: Text,
+        person: Text,
+        name: Text,
+        kind: Type.Union([Type.Literal('passkey'), Type.Literal('service')]),
+        publicKey: Type.String({ pattern: '^[A-Za-z0-9_-]{1,4000}$' }),
+      }),
+      { maxItems: 1_000 },
+    ),
+    groups: Type.Array(Type.Object({ id: Text, persons: Type.Array(Text, { maxItems: 1_000 }) }), { maxItems: 1_000 }),
+    addresses: Type.Array(Type.Object({ network: Text, address: Visible }), { maxItems: 10_000 }),
+    change: Type.Object({ group: Text, votes: Votes }),
+    rules: Type.Array(
+      Type.Object({
+        network: Text,
+        contractAddress: OrNull(Visible),
+        initiators: Text,
+        perDay: OrNull(Amount),
+        floors: Type.Array(
+          Type.Object({
+            above: Amount,
+            to: Type.Union([Type.Literal('any'), Type.Literal('unlisted')]),
+            group: Text,
+            votes: Votes,
+          }),
+          { maxItems: 1_000 },
+        ),
+      }),
+      { maxItems: 1_000 },
+    ),
+  }),
+})
+export type AuthorityDocument = Static<typeof AuthorityDocument>
+
 export const Balance = Type.Object({ balance: Amount })
 export const FeeEstimate = Type.Object({ fee: Amount })
 export const Refusal = Type.Object({ message: Text, details: Type.Optional(Type.Unknown()) })
@@ -121,6 +164,7 @@ function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
 export const checks = {
   derivedAddress: checkOf(DerivedAddress),
   authority: checkOf(Authority),
+  authorityDocument: checkOf(AuthorityDocument),
   shownAccountKey: checkOf(ShownAccountKey),
   transferStatus: checkOf(TransferStatus),
   replacementQuote: checkOf(ReplacementQuote),

@@ -7,6 +7,7 @@ import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import {
   type Authority,
+  type AuthorityDocument,
   authorizationCodes,
   type Check,
   checks,
@@ -86,6 +87,8 @@ export type WalletClient = {
   getAuthority(): Promise<Authority>
   /** The public key of an account, as it came; null: the service does not offer it (404, 405, 501). */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
+  /** The authority for people who read it; null: there is none. */
+  findAuthority(): Promise<AuthorityDocument | null>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Idempotent by the transaction that is replaced; sent once. */
@@ -150,6 +153,10 @@ export function createWalletClient({
         const reply = await repeatedly({ method: 'GET', path, isNullOn404: true }, deadline)
         return reply.status === 404 ? null : read(checks.shownAccountKey, reply)
       })
+    },
+    async findAuthority() {
+      const reply = await repeatedly({ method: 'GET', path: '/authority', isNullOn404: true })
+      return reply.status === 404 ? null : read(checks.authorityDocument, reply)
     },
     async getTransfer(id) {
       const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })

@@ -7,6 +7,8 @@ import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
 import { createVault, updateVault } from './actions.ts'
+import { readAuthority } from './authority.ts'
+import { VaultAuthority } from './authority-schema.ts'
 import { parseDerivationPath } from './derivation.ts'
 import { lockVault, withAccountKeys } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
@@ -116,6 +118,23 @@ export function vaultsRoutes(app: App, deps: Deps): void {
           }),
         ),
       ),
+  )
+
+  api.get(
+    '/vaults/:code/authority',
+    {
+      operationId: 'getAuthority',
+      summary: 'Get the authority of a protected vault',
+      description:
+        'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For administrators and ' +
+        'auditors of the vault. 404 when the wallet service has none. A service that was taken over could show another one: ' +
+        'compare `hash` with what the wallet service itself shows.',
+      ...ofMember,
+      access: 'auditor',
+      errors: ['wallet_service_failed'],
+      answers: { 200: VaultAuthority },
+    },
+    (_db, { member }) => readAuthority(deps, member.vault.id),
   )
 
   api.put(

@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { Closed, described, Enum, Id, Nullable, RawAmount } from '../../../http/schema.ts'
+
+const Hash = Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })
+const Slug = Type.String({ examples: ['ethereum'] })
+const OnchainAddress = Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] })
+const Group = Type.String({ description: 'Id of one of the groups.', examples: ['treasurers'] })
+const Votes = Type.Integer({ description: 'How many of its people.', examples: [2] })
+
+/** The authority as the wallet service has it in force; it is no row of ours. */
+export const VaultAuthority = Closed({
+  version: Type.Integer({ examples: [1] }),
+  hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
+  keys: described(
+    Type.Array(
+      Closed({
+        id: Type.String({ description: 'Id of the key.', examples: ['AQIDBAUGBwgJCgsMDQ4PEA'] }),
+        person: described(Id, 'User id of whose key it is.'),
+        name: Type.String({ description: 'What people call it.', examples: ['Phone'] }),
+        kind: described(Enum(['passkey', 'service']), '`service`: an Ed25519 key of a program.'),
+        fingerprint: described(Hash, 'SHA-256 of the public key.'),
+      }),
+    ),
+    'Whose signatures count.',
+  ),
+  groups: described(
+    Type.Array(Closed({ id: Group, persons: described(Type.Array(Id), 'User ids of its people.') })),
+    'Who votes together.',
+  ),
+  addresses: described(
+    Type.Array(Closed({ network: Slug, address: OnchainAddress })),
+    'The signed address book; everything else is unlisted.',
+  ),
+  change: described(Closed({ group: Group, votes: Votes }), 'Who signs the next version.'),
+  rules: described(
+    Type.Array(
+      Closed({
+        network: Slug,
+        contractAddress: Nullable(OnchainAddress),
+        initiators: described(Group, 'The group whose people may order.'),
+        perDay: described(Nullable(RawAmount), 'The most within 24 hours, in the smallest unit; null: no limit.'),
+        floors: described(
+          Type.Array(
+            Closed({
+              above: described(RawAmount, 'From amounts above this one, in the smallest unit.'),
+              to: described(Enum(['any', 'unlisted']), 'Whom it must go to.'),
+              group: Group,
+              votes: Votes,
+            }),
+          ),
+          'Approvals that are needed beside the signature of who orders.',
+        ),
+      }),
+    ),
+    'One for each token that may leave.',
+  ),
+})

@@ -1,0 +1,57 @@
+import type { Static } from 'typebox'
+import type { Deps } from '../../../deps.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { badGateway, notFound } from '../../../lib/errors.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { fingerprintOf } from '../../../lib/signed-vote.ts'
+import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
+import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import type { VaultAuthority } from './authority-schema.ts'
+import { walletOfVault } from './wallet-settings.ts'
+
+/**
+ * The authority by which the wallet service of a vault checks signatures. Its hash is computed from the document: a service
+ * that names another one is not believed.
+ * @throws 404 when the wallet service has none; 502 when it fails or answers something else
+ */
+export async function readAuthority(deps: Deps, vaultId: string): Promise<Static<typeof VaultAuthority>> {
+  const wallet = await walletOfVault(deps, vaultId)
+  const found = await wallet.findAuthority().catch((error: unknown) => {
+    throw error instanceof WalletServiceError ? toBadGateway(error) : error
+  })
+  if (found === null) throw notFound('Authority')
+  const { authority, version, hash } = found
+  const isItself = authority.vaultId === vaultId && authority.version === version && hashOf(authority) === hash
+  if (!isItself) throw badGateway('The wallet service returned an invalid answer')
+  return toAuthority(found)
+}
+
+function hashOf(authority: object): string | null {
+  try {
+    return sha256(canonicalJson(authority)).toString('hex')
+  } catch {
+    return null
+  }
+}
+
+/** Only what is documented: the answer of a wallet service may hold more. */
+function toAuthority({ version, hash, authority }: AuthorityDocument): Static<typeof VaultAuthority> {
+  const { keys, groups, addresses, change, rules } = authority
+  return {
+    version,
+    hash,
+    keys: keys.map(({ id, person, name, kind, publicKey }) => {
+      return { id, person, name, kind, fingerprint: fingerprintOf(Buffer.from(publicKey, 'base64url')) }
+    }),
+    groups: groups.map(({ id, persons }) => ({ id, persons })),
+    addresses: addresses.map(({ network, address }) => ({ network, address })),
+    change: { group: change.group, votes: change.votes },
+    rules: rules.map(({ network, contractAddress, initiators, perDay, floors }) => ({
+      network,
+      contractAddress,
+      initiators,
+      perDay,
+      floors: floors.map(({ above, to, group, votes }) => ({ above, to, group, votes })),
+    })),
+  }
+}
