@@ -6,6 +6,7 @@ import { measureBadInput, measureDeposits, measureHotSpots, measureOverload } fr
 import { measureReads } from './lib/reads.ts'
 import { createRecord, printGoals, writeRecord } from './lib/record.ts'
 import type { Run } from './lib/run.ts'
+import { measureSignedVotes } from './lib/signed-votes.ts'
 import { startStack } from './lib/stack.ts'
 import { measureStatement } from './lib/statement.ts'
 import { measureHeapOnlyUpdates, measureStorage } from './lib/storage.ts'
@@ -22,7 +23,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     overload: { type: 'string', default: '60' },
     postings: { type: 'string', default: '10000000' },
-    only: { type: 'string', default: 'deposits,hotspots,bad,transfers,votes,reads,storage,overload,statement' },
+    only: { type: 'string', default: 'deposits,hotspots,bad,transfers,votes,signed,reads,storage,overload,statement' },
   },
 })
 const parts: Record<string, (run: Run) => Promise<void>> = {
@@ -31,6 +32,7 @@ const parts: Record<string, (run: Run) => Promise<void>> = {
   bad: measureBadInput,
   transfers: measureTransfers,
   votes: measureVotes,
+  signed: measureSignedVotes,
   reads: measureReads,
   storage: measureStorage,
   overload: (run) => measureOverload(run, Number(options.overload)),

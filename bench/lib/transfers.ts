@@ -7,8 +7,8 @@ import type { Run } from './run.ts'
 import { openServiceDeps } from './stack.ts'
 import type { Address } from './world.ts'
 
-const connections = 32
-const recipient = fakeAddress('a supplier of the bench')
+export const connections = 32
+export const recipient = fakeAddress('a supplier of the bench')
 
 /**
  * Requests a transfer, with its three layers of policies, its Idempotency-Key and its audit record, compared with a bare
@@ -101,7 +101,7 @@ function ordersOf({ world }: Run, amount: string): () => Buffer {
 }
 
 /** Sends each request once, one per connection at a time; all must be answered with this status. */
-async function sendAll(run: Run, requests: Buffer[], status: number): Promise<number> {
+export async function sendAll(run: Run, requests: Buffer[], status: number): Promise<number> {
   const waiting = requests.toReversed()
   const load = { ...run.load, seconds: 600, connections, next: () => waiting.pop() ?? null }
   return created(await loadClosed(load), status)
@@ -112,9 +112,9 @@ function created({ perSecond, answers }: LoadResult, status: number): number {
   return perSecond[status] ?? 0
 }
 
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-function inTurn(addresses: Address[]): () => Address {
+export function inTurn(addresses: Address[]): () => Address {
   let turn = 0
   return () => addresses[turn++ % addresses.length]!
 }
