@@ -4,6 +4,7 @@ import { holdFlows } from './flows/holds.ts'
 import { orphanFlows } from './flows/orphans.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
 import { proofFlows } from './flows/proof.ts'
+import { protectedFlows } from './flows/protected.ts'
 import { referenceFlows } from './flows/reference.ts'
 import { rulesFlows } from './flows/rules.ts'
 import { sendFlows } from './flows/send.ts'
@@ -29,5 +30,6 @@ passkeyFlows(() => stack)
 waysOutFlows(() => stack)
 rulesFlows(() => stack)
 proofFlows(() => stack)
+protectedFlows(() => stack)
 referenceFlows(() => stack)
 pagesAreSound(() => stack)

@@ -167,7 +167,10 @@ async function enrol(admin: Strongroom, groupId: string, name: KeeperName, way: 
   if (!isInvited) await invitations.create({ email: emailOf(name), groupIds: [groupId] })
   const person = await signIn(way.baseUrl, await way.linkFor(emailOf(name)))
   const { user } = await person.auth.getCurrentSession()
-  if (readPasskey(way.dataDir, name, way.origin) === null) writeJson(passkeyPath(way.dataDir, name), newPasskey())
+  if (readPasskey(way.dataDir, name, way.origin) === null) {
+    // One of the other kind that authenticators make.
+    writeJson(passkeyPath(way.dataDir, name), newPasskey(name === 'clara' ? 'EdDSA' : 'ES256'))
+  }
   const key = readPasskey(way.dataDir, name, way.origin)!
   const present = (await person.me.listPasskeys().page()).items
   const credentialId = key.id.toString('base64url')

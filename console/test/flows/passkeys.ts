@@ -23,6 +23,8 @@ export function passkeyFlows(stack: () => Stack): void {
       await page.getByRole('button', { name: 'Add a passkey' }).click()
       const row = page.getByRole('row').filter({ hasText: 'Desk computer' })
       await row.getByText('Never').waitFor()
+      // All of it, as people compare it on two screens.
+      await row.getByText(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/).waitFor()
       expect(await axeViolations(page)).toEqual([])
       // The same authenticator has one already, and says so.
       await page.getByRole('button', { name: 'Add a passkey' }).click()

@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createStrongroom, type Strongroom } from '@strongroom/sdk'
 import pg from 'pg'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 import { people } from '../../../demo/src/organisation.ts'
-import { livingPids, startDemo, until } from '../../../demo/src/testing/demo.ts'
+import { livingPids, root, startDemo, until } from '../../../demo/src/testing/demo.ts'
 import { findChromium } from '../../../server/src/testing/find-chromium.ts'
 import { linkIn, parseMail, type ReceivedMail } from '../../../server/src/testing/outbox.ts'
 
@@ -25,6 +27,8 @@ export type Stack = {
   mailTo(email: string, fits: (mail: ReceivedMail) => boolean): Promise<ReceivedMail>
   /** Asks something of the local chain. */
   chain(method: string, ...params: unknown[]): Promise<unknown>
+  /** Orders or votes in the protected vault, with a passkey in software. */
+  sign(...words: string[]): Promise<string>
   /** What somebody does who holds the database. */
   sql(statement: string, values: unknown[]): Promise<void>
   stop(): Promise<void>
@@ -48,6 +52,7 @@ export async function startStack(): Promise<Stack> {
     contextOf: async (person, options = {}) => browser.newContext({ ...options, storageState: await stateOf(person) }),
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     chain: (method, ...params) => askChain(dataDir, method, params),
+    sign: (...words) => sign(dataDir, words),
     sql: (statement, values) => runSql(dataDir, statement, values),
     stop: async () => {
       await browser.close()
@@ -78,6 +83,12 @@ async function askChain(dataDir: string, method: string, params: unknown[]): Pro
   const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } }
   if (error !== undefined) throw new Error(`${method}: ${error.message}`)
   return result
+}
+
+async function sign(dataDir: string, words: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir }
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'demo/dist/sign.js'), ...words], { env })
+  return stdout.trim()
 }
 
 async function runSql(dataDir: string, statement: string, values: unknown[]): Promise<void> {
