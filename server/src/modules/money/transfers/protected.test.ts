@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { fingerprintOf, isSignedBy, type SignedVote, type Vote } from '../../../lib/signed-vote.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
@@ -133,6 +133,15 @@ describe('an order in a protected vault', () => {
     await bench.policy({ code: `later-${Date.now()}`, effect: 'block', enabled: false })
     const stale = await send('40', signed)
     expect([stale.status, stale.body.reason]).toEqual([409, 'payload_changed'])
+  })
+
+  it('has an id of its own, also when a program previews many in one millisecond', async () => {
+    const clock = vi.spyOn(bench.test.deps, 'clock').mockReturnValue(bench.test.deps.clock())
+    const previews = await Promise.all(Array.from({ length: 5 }, () => previewed('1')))
+    clock.mockRestore()
+    expect(new Set(previews.map(({ order }) => order.transferId)).size).toBe(5)
+    const answers = await Promise.all(previews.map((preview) => send('1', signedOf(preview))))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201])
   })
 
   it('is placed once, under an id and an end that a preview gave to who orders', async () => {

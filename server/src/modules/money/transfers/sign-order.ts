@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
@@ -80,9 +81,14 @@ export async function assertNotPlaced(trx: Trx, { vaultId, transferId }: Payload
 }
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
-/** `c` and the millisecond clock, as in every id. */
-const prefixLength = 9
-const prefixOf = (now: Date): string => `c${now.getTime().toString(36).padStart(8, '0')}`
+/** `c` and the millisecond clock, as in every id, and five digits by which the previews of a millisecond differ. */
+const prefixLength = 14
+function prefixOf(now: Date): string {
+  const random = Array.from({ length: 5 }, () => digits[randomInt(36)])
+  return `c${now.getTime().toString(36).padStart(8, '0')}${random.join('')}`
+}
+/** 57 bits, which nobody finds by asking. */
+const macLength = 11
 
 /**
  * The id of a transfer that was previewed: of the form of every id, and bound to the member, the vault and the end of the order.
@@ -94,6 +100,6 @@ function newTransferId(
   { member, expiresAt }: { member: Member; expiresAt: string },
 ): string {
   const mac = sealer.mac('transfer id', JSON.stringify([prefix, member.vault.id, member.userId, expiresAt]))
-  const random = Array.from({ length: 16 }, (_, i) => digits[mac.readUInt16BE(2 * i) % 36])
-  return prefix + random.join('')
+  const bound = Array.from({ length: macLength }, (_, i) => digits[mac.readUInt16BE(2 * i) % 36])
+  return prefix + bound.join('')
 }
