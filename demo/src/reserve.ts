@@ -11,6 +11,8 @@ export const reserveCode = 'reserve'
 /** Each has a passkey in software, because a terminal has no reader for a finger. */
 export const keeperNames = ['anna', 'ben', 'clara', 'david', 'ella'] as const
 export type KeeperName = (typeof keeperNames)[number]
+/** Also administers the vault. */
+const administrator: KeeperName = 'ella'
 const emailOf = (name: KeeperName) => `${name}@strongroom.localhost`
 
 export const reserveDir = (dataDir: string) => join(dataDir, 'reserve')
@@ -63,8 +65,8 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
   const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
   try {
     const vaultId = await completeVault(admin, way)
-    const groupId = await completeRules(admin)
-    const enrolled = await Promise.all(keeperNames.map((name) => enrol(admin, groupId, name, way)))
+    const groups = await completeRules(admin)
+    const enrolled = await Promise.all(keeperNames.map((name) => enrol(admin, groups, name, way)))
     const addressId = await completeAddress(enrolled[0]!.person, way)
     const keepers = enrolled.map(({ id, key }) => ({ id, key }))
     const document = authorityOf(vaultId, keepers, null)
@@ -89,14 +91,20 @@ function writeReserve(
 
 /** Another port is another wallet service to the vault, and another origin to the passkeys. */
 async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
-  if (known.walletUrl !== way.wallet.url) {
-    const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
-    const { url, token } = way.wallet
-    await admin.vault(reserveCode).update({ walletServiceUrl: url, walletServiceSecret: token })
-    await admin.auth.signOut()
-  }
+  if (known.walletUrl !== way.wallet.url) await pointToWallet(way)
   if (known.origin !== way.origin) await followPages(known.userIds, way)
   writeReserve(way, known)
+}
+
+/** In a protected vault the passkey of an administrator confirms that. */
+async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: ReserveWay): Promise<void> {
+  const key = readPasskey(dataDir, administrator, origin)
+  if (key === null) throw new Error(`the passkey of ${administrator} is gone`)
+  const person: Strongroom = await signIn(baseUrl, await linkFor(emailOf(administrator)), async (call) =>
+    key.get(await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
+  )
+  await person.vault(reserveCode).update({ walletServiceUrl: wallet.url, walletServiceSecret: wallet.token })
+  await person.auth.signOut()
 }
 
 async function followPages(userIds: Reserve['userIds'], { wallet, origin, dataDir }: ReserveWay): Promise<void> {
@@ -136,14 +144,16 @@ async function completeVault(admin: Strongroom, { wallet }: ReserveWay): Promise
   return vault.id
 }
 
-/** What the service asks for; the authority of the wallet service asks for it again. Returns the id of the group. */
-async function completeRules(admin: Strongroom): Promise<string> {
+type Groups = { keepers: string; administrators: string }
+
+/** What the service asks for; the authority of the wallet service asks for it again. */
+async function completeRules(admin: Strongroom): Promise<Groups> {
   const { policyGroups, policies } = admin.vault(reserveCode)
   const code = 'keepers'
-  const groups = (await policyGroups.list({ limit: 100 }).page()).items
+  const present = (await policyGroups.list({ limit: 100 }).page()).items
   const groupId =
-    groups.find((group) => group.code === code)?.id ?? done(await policyGroups.create({ code, name: 'Keepers' })).id
-  const present = (await policies.list({ limit: 100 }).page()).items
+    present.find((group) => group.code === code)?.id ?? done(await policyGroups.create({ code, name: 'Keepers' })).id
+  const known = (await policies.list({ limit: 100 }).page()).items
   const wanted: CreatePolicyBody[] = [
     { code: 'addresses', name: 'Keepers create addresses', actionType: 'create_address', effect: 'allow' },
     {
@@ -155,16 +165,17 @@ async function completeRules(admin: Strongroom): Promise<string> {
       approvers: [{ kind: 'group', groupId }],
     },
   ]
-  const missing = wanted.filter(({ code: wantedCode }) => !present.some((one) => one.code === wantedCode))
+  const missing = wanted.filter(({ code: wantedCode }) => !known.some((one) => one.code === wantedCode))
   await Promise.all(missing.map((policy) => policies.create(groupId, policy)))
-  return groupId
+  return { keepers: groupId, administrators: present.find((group) => group.code === 'administrators')!.id }
 }
 
 /** Invites a person, signs them in and adds their passkey, each as the pages of the console do. */
-async function enrol(admin: Strongroom, groupId: string, name: KeeperName, way: ReserveWay) {
+async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: ReserveWay) {
   const { invitations } = admin.vault(reserveCode)
   const isInvited = (await invitations.list()).some(({ email }) => email === emailOf(name))
-  if (!isInvited) await invitations.create({ email: emailOf(name), groupIds: [groupId] })
+  const groupIds = name === administrator ? [groups.keepers, groups.administrators] : [groups.keepers]
+  if (!isInvited) await invitations.create({ email: emailOf(name), groupIds })
   const person = await signIn(way.baseUrl, await way.linkFor(emailOf(name)))
   const { user } = await person.auth.getCurrentSession()
   if (readPasskey(way.dataDir, name, way.origin) === null) {

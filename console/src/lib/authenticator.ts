@@ -59,7 +59,7 @@ const toDescriptor = ({ id, transports }: PasskeyRequestOptions['allowCredential
   transports: transports as AuthenticatorTransport[],
 })
 
-function toBytes(text: string): Uint8Array<ArrayBuffer> {
+export function toBytes(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }

@@ -1,5 +1,5 @@
 import type { VoteEvidence } from '@strongroom/sdk'
-import { toBytes, toText } from '../../lib/base64url.ts'
+import { toBytes, toText } from '../../lib/authenticator.ts'
 import { canonicalJson, sha256, sha256Of } from '../../lib/hashes.ts'
 
 type Fault = 'invalid' | 'other-hash' | 'other-subject'
