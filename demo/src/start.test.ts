@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -138,7 +138,12 @@ it('continues where it was after everything was killed', async () => {
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8')
   const { rpcUrl, address } = demo
   await until(async () => hasBundles())
+  // The wallet comes back at another port, which both vaults learn.
+  const { chain, wallet } = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
+  writeFileSync(join(dataDir, 'ports.json'), JSON.stringify({ chain }))
+  const blocker = createServer().listen(wallet, '127.0.0.1')
   demo = await startDemo(dataDir)
+  blocker.close()
   // The first start has joined the files of the parts for this one.
   expect(execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pidOf(dataDir, 'server'))]).toString()).toContain(
     join('dist', 'bundled'),
