@@ -4,6 +4,7 @@ import type {
   PasskeyCreationOptions,
   PasskeyRequestOptions,
 } from '@strongroom/sdk'
+import { toBytes, toText } from './hashes.ts'
 import { t } from './language.ts'
 
 /** Whether this browser can use passkeys here: not on a page that came over plain http from another machine. */
@@ -58,13 +59,3 @@ const toDescriptor = ({ id, transports }: PasskeyRequestOptions['allowCredential
   id: toBytes(id),
   transports: transports as AuthenticatorTransport[],
 })
-
-export function toBytes(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
-}
-
-export function toText(bytes: ArrayBuffer): string {
-  const binary = String.fromCharCode(...new Uint8Array(bytes))
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
-}

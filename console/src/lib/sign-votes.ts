@@ -1,7 +1,7 @@
 import type { ApprovalRequest, Payout, SignedVote, Transfer, TransferOrder, TransferPreview } from '@strongroom/sdk'
 import { strongroom } from './api.ts'
-import { signWithPasskey, toText } from './authenticator.ts'
-import { canonicalJson, sha256 } from './hashes.ts'
+import { signWithPasskey } from './authenticator.ts'
+import { canonicalJson, sha256, toText } from './hashes.ts'
 import { t } from './language.ts'
 
 type Vote = SignedVote['vote']

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { type Stack, vaultCode } from '../support/stack.ts'
+import type { Stack } from '../support/stack.ts'
 import { axeViolations, overflowOf, settled, watchPage } from '../support/watched-page.ts'
 
 const run = promisify(execFile)

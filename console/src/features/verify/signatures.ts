@@ -1,6 +1,5 @@
 import type { VoteEvidence } from '@strongroom/sdk'
-import { toBytes, toText } from '../../lib/authenticator.ts'
-import { canonicalJson, sha256, sha256Of } from '../../lib/hashes.ts'
+import { canonicalJson, sha256, sha256Of, toBytes, toText } from '../../lib/hashes.ts'
 
 type Fault = 'invalid' | 'other-hash' | 'other-subject'
 /** `open`: this browser does not know the algorithm of the key. */
