@@ -1,4 +1,4 @@
-import { fromRaw, type Token, type VaultAuthority } from '@strongroom/sdk'
+import { fromRaw, type Token } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
@@ -7,7 +7,7 @@ import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { membersQuery } from '../people/queries.ts'
-import { authorityQuery, tokensQuery } from './queries.ts'
+import { authorityQuery, tokensQuery, type VaultAuthority } from './queries.ts'
 
 /** What the wallet service demands by itself of what leaves a protected vault. */
 export function AuthorityCard({ code }: { code: string }) {

@@ -1,4 +1,4 @@
-import { StrongroomError, type Token, type VaultAuthority } from '@strongroom/sdk'
+import { StrongroomError, type Token } from '@strongroom/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
@@ -7,6 +7,8 @@ export const vaultQuery = (code: string) =>
     queryKey: ['vault', code],
     queryFn: ({ signal }) => vaultOf(code).get({ signal }),
   })
+
+export type VaultAuthority = Awaited<ReturnType<ReturnType<typeof vaultOf>['authority']['get']>>
 
 /** Whose signatures the wallet service demands; null where it has no authority. */
 export const authorityQuery = (code: string) =>
