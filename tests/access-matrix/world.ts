@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'vitest'
+import { canonicalJson } from '../../server/src/lib/canonical-json.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
@@ -224,6 +225,9 @@ function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
 async function createParty(test: TestApp, code: string): Promise<Party> {
   // A platform administrator, whose name the others read: it must not be made of the code of the vault.
   const vault = await createVaultFixture(test, { code, adminEmail: `operator.${fresh()}@example.org` })
+  const empty = { vaultId: vault.id, version: 1, keys: [], groups: [], addresses: [], rules: [] }
+  const authority = { ...empty, change: { group: 'treasurers', votes: 1 } }
+  vault.wallet.authority = { authority, version: 1, hash: sha256(canonicalJson(authority)).toString('hex') }
   const groups = {
     administrators: vault.groups.administrators,
     approvers: await ensureGroup(vault, 'approvers'),
