@@ -6,6 +6,7 @@ import { metricsTokenLengthMin, proxyHopsMax } from './lib/limits.ts'
 import { isLoopback } from './lib/loopback.ts'
 import { canBeGuessed, faultOfWebhookSecrets, guessable } from './lib/secret-strength.ts'
 import { splitList } from './lib/secrets.ts'
+import { weakensTls } from './mail/weakens-tls.ts'
 import { type Risk, risks, type Setting, settings } from './settings.ts'
 
 export { settings }
@@ -325,20 +326,18 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
   return false
 }
 
-/** The parameters of SMTP_URL are options of the mail library and override ours. */
-function weakensTls(url: URL): boolean {
-  return [...url.searchParams].some(
-    ([name, value]) =>
-      (/^(ignoreTLS|opportunisticTLS)$/.test(name) && value !== 'false') ||
-      (/^(secure|requireTLS|tls\.rejectUnauthorized)$/.test(name) && value !== 'true'),
-  )
-}
-
-/** The settings of a command that works beside a server: where the data is, the public URL, which wallets it may ask, and which
- * keys sign. */
+/** The settings of a command beside a server: where the data is, the public URL, which wallets it may ask, which keys sign. */
 export type CommandConfig = Pick<
   Config,
-  'databaseUrl' | 'databaseOwnerUrl' | 'dataDir' | 'publicUrl' | 'port' | 'walletAllowedHosts' | 'demo' | 'secretKey' | 'sealKeys'
+  | 'databaseUrl'
+  | 'databaseOwnerUrl'
+  | 'dataDir'
+  | 'publicUrl'
+  | 'port'
+  | 'walletAllowedHosts'
+  | 'demo'
+  | 'secretKey'
+  | 'sealKeys'
 >
 
 /**

@@ -915,6 +915,7 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
     ['witnesses', [{ target: 'file:/mnt/witness/heads', due_at: at, next_attempt_at: at }]],
+  ],
   '0061-account-keys': [
     [
       'account_keys',
