@@ -146,7 +146,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     chainId,
     seconds: secondsSinceStart(),
   })
-  const keyStore = keyStoreOf(settings, secrets, (await database).url)
+  const keyStore = keyStoreOf(settings, secrets, (await database).ownerUrl)
   setUpLater({
     dataDir,
     baseUrl,

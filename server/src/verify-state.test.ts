@@ -86,6 +86,27 @@ describe('T57 the state of what decides', () => {
 
   it.each<[string, string[], string, RegExp]>([
     [
+      'the amount of a deposit and of all that follows from it',
+      ['update operations set amount = amount + 1 where type = $$deposit$$'],
+      'deposit',
+      /the wallet event that credits it is of [\d.]+$/,
+    ],
+    [
+      'a deposit at another address',
+      [
+        `update deposits d set address_id = (select a.id from addresses a where a.id <> d.address_id limit 1)
+         where d.id = (select min(id) from deposits)`,
+      ],
+      'deposit',
+      /the wallet event that credits it is for another address/,
+    ],
+    [
+      'a deposit that no wallet service reported',
+      [`update wallet_events set outcome = 'duplicate' where id = (select min(id) from wallet_events)`],
+      'deposit',
+      /no wallet event credits it/,
+    ],
+    [
       'a membership that nobody gave',
       [
         `insert into policy_group_memberships (vault_id, id, group_id, user_id, created_at)
@@ -247,6 +268,9 @@ const tables = [
   'passkeys',
   'rules_versions',
   'transfers',
+  'operations',
+  'deposits',
+  'wallet_events',
 ] as const
 
 /** Copies what a forgery may touch, as the owner of the database. */

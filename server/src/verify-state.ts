@@ -1,6 +1,7 @@
 import type { Db } from './db/client.ts'
 import { readSnapshot } from './db/transaction.ts'
 import { differencesNamedMax } from './lib/limits.ts'
+import { verifyDeposits } from './modules/money/deposits/verify-deposits.ts'
 import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
 import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
 import { verifyPasskeys } from './modules/people/passkeys/verify-passkeys.ts'
@@ -40,6 +41,7 @@ export async function verifyState(db: Db): Promise<StateReport> {
   add('approvalRequests', await verifyRequests(db))
   add('holds', await verifyHolds(db))
   await readSnapshot(db, async (trx) => {
+    add('deposits', await verifyDeposits(trx, new Date()))
     add('passkeys', await verifyPasskeys(trx))
     add('rules', { checked: 0, differences: await verifyVersionNumbers(trx) })
     for (const vaultId of await listVaultIds(trx)) {

@@ -7,9 +7,8 @@ import { toDocument } from './to-document.ts'
 import { toFile } from './to-file.ts'
 import { readRules, writeRules } from './yaml-text.ts'
 
-/** `POLICY_FILE_RUNS` sets how many organisations are made; `secondsMax` ends it earlier on a busy machine. */
-const runs = Number(process.env.POLICY_FILE_RUNS ?? 100)
-const secondsMax = Number(process.env.POLICY_FILE_SECONDS ?? 5)
+/** How many organisations are made. */
+const runs = Number(process.env.POLICY_FILE_RUNS ?? 40)
 
 const texts = [
   ...['Treasury', 'null', 'yes', '~', '1e3', '0x10', '  padded', 'a: b', '# no comment', '- dash', '"quoted"', "it's"],
@@ -112,10 +111,8 @@ function organisation(seed: number): { document: RulesDocument; people: Person[]
 }
 
 it('rules that are exported and read again are the same, of every organisation', { timeout: 60_000 }, () => {
-  const end = Date.now() + secondsMax * 1_000
   let other = ''
-  let done = 0
-  for (let seed = 1; seed <= runs && Date.now() < end; seed += 1) {
+  for (let seed = 1; seed <= runs; seed += 1) {
     const { document, people } = organisation(seed)
     const file = toFile('main-vault', document, people)
     const text = writeRules(file)
@@ -128,9 +125,7 @@ it('rules that are exported and read again are the same, of every organisation',
     expect(writeRules(file, text)).toBe(text)
     if (other !== '') expect(readRules(writeRules(file, other)), other).toEqual(again)
     other = text
-    done += 1
   }
-  expect(done).toBeGreaterThan(20)
 })
 
 it('comments stay with what they are about when rules are written over them', () => {

@@ -122,6 +122,7 @@ describe('the feed', () => {
     const { address } = await addressOf(person)
     for (let i = 0; i < 6; i += 1) await ordered(person, address.id, '1')
     await bench.sql(`update operations set created_at = '2026-01-31T12:00:00Z' where owner_id = $1`, [person.userId])
+    await bench.forgetSeals()
     const all = await idsOf('', person)
     const seen: string[] = []
     let cursor = ''
@@ -193,6 +194,7 @@ describe('filters', () => {
       await bench.sql('update operations set created_at = $2 where id = $1', [id, time])
       ids.unshift(id)
     }
+    await bench.forgetSeals()
     const [after, end, start, before] = ids as [string, string, string, string]
     const expectations: [string, string[]][] = [
       ['from=2026-01-31&to=2026-01-31', [end, start]],

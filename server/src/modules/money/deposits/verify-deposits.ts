@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/limits.ts'
+import { parseDecimal } from '../../../lib/money.ts'
+import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
+import { parseStoredEvent } from './parse-event.ts'
+import { findEventTargets } from './queries.ts'
+
+/**
+ * Compares every deposit with what the wallet service sent about it: the bodies of its events are kept as received, and the
+ * role of the service cannot change them.
+ */
+export async function verifyDeposits(trx: Trx, now: Date): Promise<SubjectReport> {
+  const differences: SubjectDifference[] = []
+  for (const { vaultId, id } of await listUnreported(trx))
+    differences.push({ vaultId, targetType: 'deposit', targetId: id, detail: 'no wallet event credits it' })
+  let checked = 0
+  for (let after = ''; ; ) {
+    const page = await listCredits(trx, after)
+    const targets = await findEventTargets(
+      trx,
+      page.flatMap(({ event }) => (event === null ? [] : [event])),
+      now,
+    )
+    for (const { vaultId, depositId, event, ...stored } of page) {
+      const target = event === null ? null : targets.shift()!
+      const name = (detail: string) => differences.push({ vaultId, targetType: 'deposit', targetId: depositId, detail })
+      if (stored.amount === null) name('a wallet event credits it, and it is gone')
+      else if (event === null || target?.token == null || target.address === null) name(unlike('not of a deposit here'))
+      else {
+        const { token, address } = target
+        const amount = parseDecimal(event.amountDecimal, token.decimals)?.toString()
+        if (address.vaultId !== vaultId || address.id !== stored.addressId) name(unlike('for another address'))
+        if (token.id !== stored.tokenId) name(unlike('of another token'))
+        if (event.txHash !== stored.txHash || event.index !== stored.index) name(unlike('of another transaction'))
+        if (amount !== stored.amount) name(unlike(`of ${event.amountDecimal}`))
+      }
+    }
+    checked += page.length
+    const last = page.at(-1)
+    if (last === undefined || page.length < auditVerifyPageSubjectsMax) return { checked, differences }
+    after = last.eventId
+  }
+}
+
+const unlike = (what: string) => `the wallet event that credits it is ${what}`
+
+/** In one statement, because events have no index by deposit. */
+async function listUnreported(trx: Trx): Promise<{ vaultId: string; id: string }[]> {
+  const { rows } = await sql<{ vaultId: string; id: string }>`
+    select d.vault_id as "vaultId", d.id from deposits d
+    where not exists (
+      select from wallet_events e where e.vault_id = d.vault_id and e.deposit_id = d.id and e.outcome = 'credited')
+    order by d.id limit ${differencesNamedMax}`.execute(trx)
+  return rows
+}
+
+type Credited = {
+  eventId: string
+  body: string
+  vaultId: string
+  depositId: string
+  addressId: string | null
+  tokenId: string | null
+  txHash: string | null
+  index: number | null
+  /** In raw units; null: there is no such deposit. */
+  amount: string | null
+}
+
+async function listCredits(trx: Trx, after: string) {
+  const { rows } = await sql<Credited>`
+    select e.id as "eventId", e.body, e.vault_id as "vaultId", e.deposit_id as "depositId", d.address_id as "addressId",
+      d.token_id as "tokenId", d.tx_hash as "txHash", d.tx_index as index, o.amount::text as amount
+    from wallet_events e
+    left join deposits d on d.vault_id = e.vault_id and d.id = e.deposit_id
+    left join operations o on o.vault_id = d.vault_id and o.id = d.id
+    where e.outcome = 'credited' and e.deposit_id is not null and e.id > ${after}
+    order by e.id limit ${auditVerifyPageSubjectsMax}`.execute(trx)
+  return rows.map(({ body, ...row }) => ({ ...row, event: parseStoredEvent(body) }))
+}
