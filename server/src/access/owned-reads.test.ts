@@ -32,6 +32,7 @@ const allowed: Record<string, string> = {
   'address-book/counterparties/listTakenAddresses':
     'only whether an on-chain address is taken, which the chain may not have twice',
   'money/deposits/findEventTargets': 'the webhook acts for nobody',
+  'money/deposits/verifyDeposits': 'the verifier acts for nobody',
   'money/deposits/findDepositsByKey': 'the webhook acts for nobody',
   'money/deposits/lockDeposit': 'the webhook acts for nobody',
   'money/deposits/commitWalletEvents': 'the webhook acts for nobody',
