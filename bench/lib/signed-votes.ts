@@ -20,11 +20,12 @@ type Signer = { token: string; userId: string; key: Authenticator }
 export async function measureSignedVotes(run: Run): Promise<void> {
   const { record, rounds, world } = run
   const initiator = await signerOf(run, world.initiator)
+  const admin = await signerOf(run, world.admin)
   // The hand-over asks for the authority; without one, orders would wait and be tried again beside what is measured.
   world.wallet.authority = { authority: { keys: [] }, version: 1, hash: '0'.repeat(64) }
   const approvers = await Promise.all(world.approvers.map((token) => signerOf(run, token)))
   const cast = (isProtected: boolean, atOnce: number) => async () => {
-    await world.call(world.admin, 'PUT', `${vaultPath(run)}/protection`, { protection: isProtected ? 'votes' : 'off' })
+    await protect(run, admin, isProtected ? 'votes' : 'off')
     const orders = await orderMany(run, isProtected ? initiator : null)
     const votes = approvers.map((approver) => orders.map((order) => voteOf(run, approver, order, isProtected)))
     if (atOnce === 1) return medianOf(run, votes.flat())
@@ -63,6 +64,17 @@ async function signerOf({ world, stack }: Run, token: string): Promise<Signer> {
   await world.call(token, 'POST', '/users/me/passkeys', { name: 'Bench', credential: key.create(creation) })
   const { user } = (await world.call(token, 'GET', '/auth/session')) as { user: { id: string } }
   return { token, userId: user.id, key }
+}
+
+/** A passkey confirms it. */
+async function protect(run: Run, { token, key }: Signer, protection: 'votes' | 'off'): Promise<void> {
+  const { call } = run.world
+  const path = `${vaultPath(run)}/protection`
+  const asked = { method: 'PUT', path: `/api/v1${path}` }
+  const options = await call(token, 'POST', '/users/me/passkeys/confirmation', asked)
+  const assertion = key.get(options as Parameters<Authenticator['get']>[0])
+  const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')
+  await call(token, 'PUT', path, { protection }, { 'passkey-assertion': header })
 }
 
 type Order = { id: string; payload: object }

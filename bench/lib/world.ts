@@ -40,7 +40,7 @@ export type World = {
   funded: Address[]
   /** Deposits that were made during the set-up. */
   deposited: number
-  call(token: string, method: string, path: string, body?: object): Promise<unknown>
+  call(token: string, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<unknown>
   /** The same transactions as the webhook's, without HTTP, in this process. */
   receive(arrival: Arrival): Promise<ArrivalAnswer>
   close(): Promise<void>
@@ -53,10 +53,10 @@ const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
 export async function createWorld(stack: Stack, size: Size = fullSize): Promise<World> {
   const wallet = await startFakeWallet()
   const { db } = openDatabase({ url: stack.databaseUrl, statementMilliseconds: 0, onError: () => {} })
-  const call = async (token: string, method: string, path: string, body?: object): Promise<unknown> => {
+  const call: World['call'] = async (token, method, path, body, headers = {}) => {
     const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: { ...headers, authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
