@@ -31,7 +31,7 @@ const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes
 const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 /**
- * An authenticator in software (WebAuthn): it makes one passkey and signs with it for whoever has the file. For the demo and
+ * An authenticator in software (WebAuthn): it makes one passkey and signs with it for anybody who has the file. For the demo and
  * for tests: the key of a person belongs into hardware that asks for their finger.
  */
 export class SoftwarePasskey {

@@ -26,7 +26,7 @@ const witnesses: Claims<DueWitness> = {
   backoff: witnessBackoff,
 }
 
-/** Hands the heads of all chains to the witnesses whose turn it is, outside of the reach of whoever has the database. */
+/** Hands the heads of all chains to the witnesses whose turn it is, out of reach of the database's owner. */
 export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void> {
   const { targets } = deps.config.witnesses
   await keepWitnesses(

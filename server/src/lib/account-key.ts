@@ -4,7 +4,7 @@ import { HDKey } from '@scure/bip32'
 
 /**
  * The public key of an account as a wallet service showed it: all addresses below the path follow from it (BIP-32). The
- * signature is over these fields, so that whoever relays or stores them cannot change one.
+ * signature is over these fields, so that nobody who relays or stores them can change one.
  */
 export type AccountKey = {
   network: string

@@ -100,7 +100,7 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
 
 type Heads = { origin: string; at: Date; count: number; block: string }
 
-/** For whoever keeps the heads of the chains of seals; nobody needs to read it while all is well. */
+/** For the witness that keeps the heads of the chains of seals; nobody needs to read it while all is well. */
 export function headsMessage({ origin, at, count, block }: Heads): Message {
   return layOut({
     subject: `Heads of the records of ${origin}`,

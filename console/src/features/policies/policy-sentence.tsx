@@ -1,6 +1,5 @@
-import type { PolicyListItem } from '@strongroom/sdk'
 import { useVocabulary } from './queries.ts'
-import { draftOf } from './terms.ts'
+import { draftOf, type PolicyParts } from './terms.ts'
 import { sentenceOf } from './words.ts'
 
 type PolicySentenceProps = {
@@ -11,16 +10,20 @@ type PolicySentenceProps = {
   names: ReadonlyMap<string, string>
 }
 
-type RulesApprover = { kind: 'user' | 'group'; id: string; threshold: number | null }
+/** What the document holds of a policy; its type in the API is any object. */
+type RulesPolicy = Omit<PolicyParts, 'approvers'> & {
+  approvers: { kind: 'user' | 'group'; id: string; threshold: number | null }[]
+}
 
 /** A policy of the rules, as a sentence. */
 export function PolicySentence({ code, policy, names }: PolicySentenceProps) {
   const { vocabulary } = useVocabulary(code)
   if (vocabulary === undefined) return '…'
-  const approvers = (policy.approvers as RulesApprover[]).map(({ kind, id, threshold }) => ({
+  const parts = policy as RulesPolicy
+  const approvers = parts.approvers.map(({ kind, id, threshold }) => ({
     ...{ kind, threshold },
     ...(kind === 'user' ? { userId: id } : { groupId: id }),
   }))
-  const draft = draftOf({ ...(policy as unknown as PolicyListItem), approvers })
+  const draft = draftOf({ ...parts, approvers })
   return sentenceOf(draft, (kind, id) => names.get(id) ?? vocabulary.names(kind, id))
 }
