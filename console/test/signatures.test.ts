@@ -72,6 +72,7 @@ describe('T58 what people signed', () => {
     ['of another person', () => another(byPasskey('EdDSA'), { vote: voteOf({ person: 'eve' }) })],
     ['by another key', () => another(byPasskey('ES256'), {}, { publicKey: byPasskey('ES256').publicKey })],
     ['on another page', () => byPasskey('ES256', voteOf(), { origin: 'https://evil.example.org' })],
+    ['on a page in the frame of another', () => byPasskey('ES256', voteOf(), { crossOrigin: true })],
     ['for another host', () => byPasskey('ES256', voteOf(), { rpId: 'evil.example.org' })],
     ['without a check of the person', () => byPasskey('ES256', voteOf(), { isVerified: false })],
     [

@@ -77,6 +77,7 @@ async function bytesOfAssertion(signed: Signed, rpId: string, origin: string): P
   const said = JSON.parse(new TextDecoder().decode(clientData)) as Record<string, unknown>
   const challenge = toText(await digest(new TextEncoder().encode(canonicalJson(vote))))
   if (said.type !== 'webauthn.get' || said.challenge !== challenge || said.origin !== origin) return null
+  if ((said.crossOrigin ?? false) !== false) return null
   const data = toBytes(authenticatorData)
   const host = new Uint8Array(await digest(new TextEncoder().encode(rpId)))
   if (data.length < authenticatorDataLengthMin || host.some((byte, index) => data[index] !== byte)) return null
