@@ -53,7 +53,7 @@ chain() {
     -d '{"jsonrpc": "2.0", "id": 1, "method": "'"$1"'", "params": '"${2:-[]}"'}' | field result > /dev/null
 }
 
-# sql STATEMENT: what somebody does who has taken the database of the demo.
+# sql STATEMENT: what somebody does who has taken the database of the demo. Prints the rows, each as a line of JSON.
 sql() {
   node -e '
     const [dir, statement] = process.argv.slice(1)
@@ -61,8 +61,19 @@ sql() {
     const [port, password] = [read("postgres/postmaster.pid").split("\n")[3], read("postgres-password").trim()]
     const { Client } = require("pg")
     const client = new Client(`postgres://strongroom:${password}@127.0.0.1:${port}/strongroom`)
-    client.connect().then(() => client.query(statement)).finally(() => client.end())
+    const print = ({ rows }) => rows.forEach((row) => console.log(JSON.stringify(row)))
+    client.connect().then(() => client.query(statement)).then(print).finally(() => client.end())
   ' "$DATA_DIR" "$1"
+}
+
+# books_sealed: waits until the seals hold every entry of the books, which takes seconds.
+books_sealed() {
+  for _ in $(seq 120); do
+    if [ "$(sql 'select count(*)::int as waiting from ledger_unsealed' | field waiting)" = 0 ]; then return; fi
+    sleep 0.5
+  done
+  echo "entries of the books are still not sealed" >&2
+  return 1
 }
 
 # wait_for TOKEN PATH EXPRESSION VALUE: asks until that part of the answer has that value, for a minute at most.

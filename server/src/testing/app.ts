@@ -33,6 +33,8 @@ export type TestApp = {
   /** URL of the database as its owner, for looking behind the service's own role. */
   databaseUrl: string
   clock: { now(): Date; advance(milliseconds: number): void }
+  /** What the service has logged: nothing but with a LOG_LEVEL of its own, the default of tests is silent. */
+  logged: string[]
   /** Sends an anonymous request; every answer is checked against openapi.json. URLs are relative to /api/v1 unless they begin with `//`. */
   anonymous: Client
   client(headers: Headers): Client
@@ -67,7 +69,9 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
       offset += milliseconds
     },
   }
-  const { deps, close } = await openDeps(config, database.url, pino({ level: config.logLevel }), clock.now)
+  const logged: string[] = []
+  const log = pino({ level: config.logLevel }, { write: (line: string) => logged.push(line) })
+  const { deps, close } = await openDeps(config, database.url, log, clock.now)
   const app = await createApp(deps)
   await app.ready()
   const check = answerCheckOf(app)
@@ -104,6 +108,7 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
     app,
     databaseUrl: database.url,
     clock,
+    logged,
     anonymous: client({}),
     client,
     async signIn(email, { isPlatformAdmin = false } = {}) {

@@ -102,6 +102,35 @@ describe('POST /invitations', () => {
   })
 })
 
+describe('the log', () => {
+  it('T46 at its most talkative holds no token of an invitation, session or sign-in link', async () => {
+    const mails = await createOutbox()
+    const loud = await createTestApp({ DATA_DIR: mails.dataDir, LOG_LEVEL: 'trace' })
+    try {
+      const owner = await loud.signIn('owner@example.org')
+      const { addGroup } = await insertVault(loud, 'main-vault', owner)
+      const body = { email: 'guest@example.org', groupIds: [await addGroup('treasury')] }
+      const { body: invitation } = await owner.post('/invitations', body)
+      await loud.sendMails()
+      // As a browser and as a link that was pasted in the wrong place.
+      await loud.anonymous.get(`//sign-in?invitation=${invitation.token}`)
+      await loud.anonymous.get(`/invitations/${invitation.token}`)
+      await loud.anonymous.post('/auth/magic-link', { email: 'guest@example.org', invitationToken: invitation.token })
+      await loud.anonymous.post('/auth/magic-link', { email: 1, invitationToken: invitation.token })
+      await loud.sendMails()
+      const link = (await mails.lastLink('guest@example.org')).searchParams.get('token')!
+      expect((await loud.anonymous.post('/auth/magic-link/verify', { token: link })).status).toBe(200)
+      await loud.anonymous.post('/auth/magic-link/verify', { token: link })
+      const log = loud.logged.join('')
+      expect(log).toContain('/api/v1/invitations')
+      for (const secret of [invitation.token, link, owner.token]) expect(log.includes(secret)).toBe(false)
+    } finally {
+      await loud.close()
+      await mails.remove()
+    }
+  })
+})
+
 describe('reading invitations', () => {
   it('lists them newest first without tokens, by status', async () => {
     const { body: first } = await invite('first@example.org')
