@@ -1,12 +1,15 @@
 // Says in the last lines what passed and what failed: the output before them is long, and a record may keep its end only.
 import { readFileSync } from 'node:fs'
 
-const { numPassedTests, numFailedTests, numFailedTestSuites, success, testResults } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const { numPassedTests, numFailedTests, numFailedTestSuites, success, testResults } = JSON.parse(
+  readFileSync(process.argv[2], 'utf8'),
+)
 
 for (const file of testResults) {
   const failed = file.assertionResults.filter((test) => test.status === 'failed')
   if (file.status === 'failed' && failed.length === 0) console.log(`FAILED ${file.name}\n${file.message}`)
-  for (const test of failed) console.log(`FAILED ${file.name}: ${test.fullName}\n${test.failureMessages.join('\n').slice(0, 2000)}`)
+  for (const test of failed)
+    console.log(`FAILED ${file.name}: ${test.fullName}\n${test.failureMessages.join('\n').slice(0, 2000)}`)
 }
 
 // A file that does not load fails without a failed test of its own.
