@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/setup/longest-first.ts'
 
 const everywhere = {
   // Forks and not threads: the suite starts servers and sends signals, which threads of one process would share.
@@ -25,6 +26,7 @@ export default defineConfig({
     globalSetup: ['tests/setup/global-database.ts'],
     // One more than the cores that are meant: many tests wait for processes of their own.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

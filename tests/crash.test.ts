@@ -11,7 +11,7 @@ import { buildWithout, guards } from './torture/unguarded.ts'
  * one guard of the service switched off prove that the harness finds violations.
  */
 
-const cycles = 6
+const cycles = 4
 const seed = 7
 const serverDir = fileURLToPath(new URL('../server', import.meta.url))
 
@@ -24,12 +24,11 @@ beforeAll(() => {
 it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
   const result = await torture({ serverDir, seed, blows: planBlows(cycles, seed) })
   expect(result.cycles).toBe(cycles)
-  expect(result.deposits).toBeGreaterThan(100)
-  expect(result.transfers).toBeGreaterThan(20)
-  expect(result.votes).toBeGreaterThan(10)
-  expect(result.broadcasts).toBeGreaterThan(10)
-  expect(result.unanswered).toBeGreaterThan(10)
-  expect(result.repeated).toBeGreaterThan(100)
+  // So much happened in each cycle, on the slowest machine that was seen.
+  const floor = { deposits: 16.6, transfers: 3.3, votes: 1.6, broadcasts: 1.6, unanswered: 1.6, repeated: 16.6 }
+  for (const [name, least] of Object.entries(floor)) {
+    expect(result[name as keyof typeof floor], name).toBeGreaterThan(least * cycles)
+  }
 })
 
 it.concurrent('T11 is noticed when deposits have no key', async () => {

@@ -20,7 +20,7 @@ import { parametersOfReports, type ReadOperation, readOperationsOf, readsOf } fr
  */
 
 /** `npm run nightly:isolation` sets it to 150. */
-const runs = Number(process.env.ISOLATION_RUNS ?? 4)
+const runs = Number(process.env.ISOLATION_RUNS ?? 2)
 /** How many of the possible requests to each operation are sent in each run. */
 const filteredReads = 4
 const pagesMax = 100

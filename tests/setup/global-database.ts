@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { migrate } from '../../server/src/db/migrate.ts'
 import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
+
+const memoryBytesMin = 4 * 1024 ** 3
 
 /**
  * Gives the whole suite one PostgreSQL with a migrated template database, which `createTestDatabase` clones. Set
@@ -33,7 +35,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
 }
 
 async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const root = mkdtempSync(join(tmpdir(), 'strongroom-test-'))
+  const root = mkdtempSync(join(fastFolder(), 'strongroom-test-'))
   const cleanup = watchDirectory(root)
   const discard = () => {
     rmSync(root, { recursive: true, force: true })
@@ -48,6 +50,17 @@ async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<vo
   } catch (error) {
     discard()
     throw error
+  }
+}
+
+/** Memory where there is plenty: every test file clones a database, and the cluster is thrown away in any case. */
+function fastFolder(): string {
+  const memory = '/dev/shm'
+  try {
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize >= memoryBytesMin ? memory : tmpdir()
+  } catch {
+    return tmpdir()
   }
 }
 

@@ -11,7 +11,7 @@ import { type Faucet, openFaucet } from '../testing/test-token.ts'
 import { call, orderTestTransfer, testConfig, waitFor } from '../testing/wallet-client.ts'
 
 /** `npm run nightly:replacement` runs 1,000. REPLACEMENT_FROM leaves out those before it. */
-const seedsMax = Number(process.env.REPLACEMENT_SEEDS ?? 50)
+const seedsMax = Number(process.env.REPLACEMENT_SEEDS ?? 25)
 const seedsFrom = Number(process.env.REPLACEMENT_FROM ?? 0)
 /** Seeds that share a chain at the same time; a reorganisation is one for all of them. */
 const seedsAtOnce = 50

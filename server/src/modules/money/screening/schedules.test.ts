@@ -19,7 +19,7 @@ import { runDueScreenings } from './run.ts'
  * people, releases and time. Whatever happens: no unit becomes available, and no payment is sent, that neither the screening
  * nor two people have allowed.
  */
-const schedules = Number(process.env.SCREENING_RUNS ?? 30)
+const schedules = Number(process.env.SCREENING_RUNS ?? 15)
 const firstSeed = Number(process.env.SCREENING_SEED ?? 73)
 const stepsMax = 8
 

@@ -9,7 +9,7 @@ import { type FeedFilters, type FeedLimits, noFilters } from '../feed/feed.ts'
 import { listHistory } from './queries.ts'
 
 /** The same query against the feed and against a plain loop over all operations. */
-const vaults = Number(process.env.HISTORY_VAULTS ?? 10)
+const vaults = Number(process.env.HISTORY_VAULTS ?? 5)
 const queriesPerVault = 200
 const seed = 20_261_121
 /** Small enough that every walk passes many windows, and that sets of keys are both merged and gathered. */

@@ -1,0 +1,26 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take half a minute or more. Begun last, each would run alone while the other workers wait for it. */
+const long = [
+  'console/test/console.test.ts',
+  'tests/guides.test.ts',
+  'tests/access-matrix.test.ts',
+  'tests/crash.test.ts',
+  'server/src/cli.test.ts',
+  'wallet/src/cli.test.ts',
+  'tests/wallet-conformance.test.ts',
+  'tests/isolation.test.ts',
+  'demo/src/start.test.ts',
+  'server/src/embedded-postgres/start.test.ts',
+]
+
+/** Begins with the long files; the others keep vitest's order. In a fresh clone that is by size, which says little of time. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const position = long.findIndex((file) => moduleId.endsWith(`/${file}`))
+      return position === -1 ? long.length : position
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
