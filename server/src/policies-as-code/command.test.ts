@@ -142,6 +142,77 @@ it('makes groups, members and policies anew under their names', async () => {
   expect(await plan()).toMatchObject({ code: 0 })
 })
 
+it('has what categories and variants are approved and enabled by', async () => {
+  const { vault } = bench
+  const { status, body } = await vault.admin.post(`${bench.url}/operation-categories`, {
+    key: 'cost_center',
+    name: 'Cost center',
+  })
+  expect(status, JSON.stringify(body)).toBe(201)
+  await exported()
+  const before = await readFile(path, 'utf8')
+  await edit((text) =>
+    text
+      .replace(
+        'categories: []',
+        `categories:
+  - key: cost_center
+    approvalScope: edit
+    approvalThreshold: 1
+    approvers:
+      - group: members`,
+      )
+      .replace(
+        / {2}- route: purpose\n {4}code: payroll\n/,
+        `  - { route: purpose, code: bonus, pathId: 3, name: Bonus, token: USDT }
+  # Since October.
+  - route: purpose
+    code: payroll
+    enabled: false
+    token: ETH
+`,
+      ),
+  )
+  const { out, code } = await plan(reader)
+  expect(code).toBe(2)
+  expect(out).toContain('+ category "cost_center"\n')
+  expect(out).toContain('~ variant "purpose payroll"\n    enabled: true → false\n    tokenId: none → "ETH"\n')
+  expect(out).toContain('+ variant "purpose bonus"\n')
+  expect(out).toContain('Loosening: ')
+  expect(await apply()).toMatchObject({ code: 0 })
+  expect(await plan()).toMatchObject({ code: 0, out: expect.stringMatching(/^No difference/) })
+  await exported()
+  expect(await readFile(path, 'utf8')).toContain('  # Since October.\n  - route: purpose\n    code: payroll\n')
+  const category = (await vault.admin.get(`${bench.url}/operation-categories/${body.id}`)).body
+  expect(category).toMatchObject({ approvalScope: 'edit', approvalThreshold: 1 })
+  expect(category.approvers).toMatchObject([{ groupId: bench.membersId }])
+  const { routes } = (await vault.admin.get(bench.url)).body
+  const variants = routes.find((route: { code: string }) => route.code === 'purpose').variants
+  expect(
+    variants.map((one: { code: string; enabled: boolean; tokenId: string | null }) => [
+      one.code,
+      one.enabled,
+      one.tokenId,
+    ]),
+  ).toEqual([
+    ['ops', true, null],
+    ['payroll', false, vault.tokens.eth.id],
+    ['bonus', true, vault.tokens.usdt.id],
+  ])
+  // What is added stays, disabled; the category keeps its approvers for when it is approved again.
+  await writeFile(path, before)
+  const back = await plan()
+  expect(back.out).toContain('- category "cost_center"\n')
+  expect(back.out).toContain('~ variant "purpose bonus"\n    enabled: true → false\n')
+  expect(await apply()).toMatchObject({ code: 0 })
+  expect(await plan()).toMatchObject({ code: 0 })
+  await edit((text) =>
+    text.replace('categories: []', 'categories: [{ key: cost_center, approvalScope: edit, approvalThreshold: 1 }]'),
+  )
+  expect(await apply()).toMatchObject({ code: 0 })
+  expect(await plan()).toMatchObject({ code: 0 })
+})
+
 it('asks for votes once, and waits for them', async () => {
   expect((await bench.govern({ threshold: 1 })).status).toBe(200)
   await exported()

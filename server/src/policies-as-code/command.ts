@@ -44,8 +44,8 @@ export async function exportRules(
   { output }: { output?: string },
   { env, print } = ofProcess,
 ): Promise<void> {
-  const { document, people } = await fetchRules(openApi(env), vault)
-  const file = toFile(vault, document, people)
+  const { document, known } = await fetchRules(openApi(env), vault)
+  const file = toFile(vault, document, known.people)
   if (output === undefined) return print(writeRules(file).trimEnd())
   writeFileSync(output, writeRules(file, existsSync(output) ? readText(output) : undefined))
 }
@@ -120,7 +120,7 @@ function printPlan(
   { direction }: Pick<Plan, 'direction'>,
 ): void {
   print(`${vault}, rules at version ${plan.number}:`)
-  const names = namesIn([plan.present, plan.wanted], plan.people)
+  const names = namesIn([plan.present, plan.wanted], plan.known.people)
   for (const line of differencesInWords(plan.differences, names)) print(line)
   print(directionInWords(direction))
 }

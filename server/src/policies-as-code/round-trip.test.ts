@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest'
-import type { RulesDocument, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
+import type { Change } from '../modules/rules/governance/actions.ts'
+import type {
+  RulesCategory,
+  RulesDocument,
+  RulesPolicy,
+  RulesVariant,
+} from '../modules/rules/governance/document-schema.ts'
 import { planChanges } from '../modules/rules/governance/plan-changes.ts'
 import { createRandom } from '../testing/random.ts'
-import type { Person } from './rules-file.ts'
+import type { Known } from './rules-file.ts'
 import { toDocument } from './to-document.ts'
 import { toFile } from './to-file.ts'
 import { readRules, writeRules } from './yaml-text.ts'
@@ -45,7 +51,43 @@ function valuesOf({ pick, some }: Choices, userIds: string[], groupIds: string[]
   }
 }
 
-function organisation(seed: number): { document: RulesDocument; people: Person[] } {
+/** Categories, variants and tokens: two tokens share a code, one variant has a token that is no longer enabled. */
+function structure(
+  { pick, some }: Choices,
+  { idOf, userIds, groupIds }: { idOf(kind: string, i: number): string; userIds: string[]; groupIds: string[] },
+) {
+  const tokens = ['ethereum ETH', 'ethereum USDC', 'polygon USDC'].map((name, i) => {
+    const [network, code] = name.split(' ') as [string, string]
+    return { id: idOf('tok', i), network, code }
+  })
+  const keys = ['cost_center', 'null', 'e', 'yes']
+  const known = {
+    categories: keys.map((key, i) => ({ id: idOf('cat', i), key })),
+    routes: ['purpose', 'null'].map((code, i) => ({ id: idOf('rou', i), code, dynamic: false })),
+  }
+  const approvers = () =>
+    pick([
+      [],
+      some(groupIds).map((id) => ({ kind: 'group' as const, id })),
+      [{ kind: 'user' as const, id: pick(userIds) }],
+    ])
+  const categories = some(known.categories)
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ id, key }) => ({
+      ...{ id, key, approvalScope: pick(['edit', 'assign_and_edit'] as const), approvalThreshold: pick([1, 2]) },
+      allowInitiatorApproval: pick([true, false]),
+      approvers: approvers().toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1)),
+    }))
+  const variants = ['null', 'purpose'].flatMap((route) =>
+    some(['Ops', '007', 'null', 'x.y']).map((code, i) => ({
+      ...{ id: idOf(`var${route}`, i), route, code, pathId: i, name: pick(texts), enabled: pick([true, false]) },
+      tokenId: pick([null, ...tokens.map(({ id }) => id), idOf('tok', 9)]),
+    })),
+  )
+  return { known, tokens, categories, variants }
+}
+
+function organisation(seed: number): { document: RulesDocument; known: Known } {
   const { below, shuffle } = createRandom(seed)
   const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)]!
   const some = <Item>(items: readonly Item[]): Item[] => shuffle([...items]).slice(0, below(items.length + 1))
@@ -106,19 +148,20 @@ function organisation(seed: number): { document: RulesDocument; people: Person[]
     ...{ looseningDelayHours: below(24), tighteningDelayHours: below(2) },
   }
   const wallet = { url: 'https://wallet.example.org', secretFingerprint: null, webhookSecretFingerprint: null }
-  const others = { invitations: [], categories: [], wallet, tokens: [], variants: [] }
-  return { document: { schemaVersion: 1, governance, groups, policies, ...others }, people }
+  const { known, ...rest } = structure({ pick, some }, { idOf, userIds, groupIds })
+  const others = { invitations: [], wallet, ...rest }
+  return { document: { schemaVersion: 1, governance, groups, policies, ...others }, known: { people, ...known } }
 }
 
 it('rules that are exported and read again are the same, of every organisation', { timeout: 60_000 }, () => {
   let other = ''
   for (let seed = 1; seed <= runs; seed += 1) {
-    const { document, people } = organisation(seed)
-    const file = toFile('main-vault', document, people)
+    const { document, known } = organisation(seed)
+    const file = toFile('main-vault', document, known.people)
     const text = writeRules(file)
     const again = readRules(text)
     expect(again, text).toEqual(JSON.parse(JSON.stringify(file)))
-    const wanted = toDocument(again, document, people)
+    const wanted = toDocument(again, document, known)
     expect(wanted, text).toEqual(document)
     expect(planChanges(document, wanted)).toEqual([])
     // The same over itself, and over the file of somebody else.
@@ -128,15 +171,72 @@ it('rules that are exported and read again are the same, of every organisation',
   }
 })
 
+/** What the changes of a plan make of categories and variants, as the service does it. */
+function applied(present: RulesDocument, changes: Change[], { categories: known, routes }: Known): RulesDocument {
+  const none = { approvalScope: 'none', approvalThreshold: 0, allowInitiatorApproval: false, approvers: [] }
+  const categories = new Map<string, object>(
+    known.map((one) => [one.id, { ...one, ...none, ...present.categories.find(({ id }) => id === one.id) }]),
+  )
+  const variants = new Map<string, object>(present.variants.map((one) => [one.id, one]))
+  for (const [i, { action, targetId, payload }] of changes.entries()) {
+    const { token, id: pathId, ...fields } = payload as { token?: string | null; id?: number }
+    const tokenId = present.tokens.find(({ code }) => code === token)?.id ?? null
+    const settings = { ...fields, ...(token === undefined ? {} : { tokenId }) }
+    if (action === 'category_update') categories.set(targetId!, { ...categories.get(targetId!)!, ...settings })
+    else if (action === 'category_approvers_replace') {
+      const approvers = (payload.approvers as { kind: string; userId?: string; groupId?: string }[]).map(
+        ({ kind, userId, groupId }) => ({ kind, id: userId ?? groupId }),
+      )
+      categories.set(targetId!, { ...categories.get(targetId!)!, approvers })
+    } else if (action === 'variant_update') variants.set(targetId!, { ...variants.get(targetId!)!, ...settings })
+    else if (action === 'variant_add') {
+      const { code: route } = routes.find(({ id }) => id === targetId)!
+      variants.set(`added ${i}`, { tokenId: null, ...settings, id: `added ${i}`, route, pathId })
+    } else throw new Error(`${action} is of another part`)
+  }
+  const listed = ([...categories.values()] as RulesCategory[]).filter(
+    ({ approvalScope }) => String(approvalScope) !== 'none',
+  )
+  return { ...present, categories: listed, variants: [...variants.values()] as RulesVariant[] }
+}
+
+it('a plan makes of the categories and variants of one organisation those of another one', { timeout: 60_000 }, () => {
+  let moved = 0
+  for (let seed = 1; seed <= runs; seed += 1) {
+    const { document: present, known } = organisation(seed)
+    const other = organisation(seed + runs).document
+    const ids = new Map(known.categories.map(({ key, id }) => [key, id]))
+    const [eth] = present.tokens
+    const elsewhere: RulesDocument = {
+      ...present,
+      categories: other.categories.map((one) => ({ ...one, id: ids.get(one.key)!, approvers: [] })),
+      variants: other.variants.map((one) => {
+        const was = present.variants.find(({ route, code }) => route === one.route && code === one.code)
+        // What stands in a file as an id can only stay.
+        const tokenId =
+          one.tokenId === other.tokens[0]!.id ? eth!.id : one.tokenId === null ? null : (was?.tokenId ?? null)
+        return { ...one, tokenId, pathId: was?.pathId ?? 100 + one.pathId }
+      }),
+    }
+    const file = readRules(writeRules(toFile('main-vault', elsewhere, known.people)))
+    const routeIds = new Map(known.routes.map(({ code, id }) => [code, id]))
+    const changes = planChanges(present, toDocument(file, present, known), routeIds)
+    const after = applied(present, changes, known)
+    expect(planChanges(after, toDocument(file, after, known), routeIds), JSON.stringify(changes)).toEqual([])
+    moved += changes.length
+  }
+  expect(moved).toBeGreaterThan(runs)
+})
+
 it('comments stay with what they are about when rules are written over them', () => {
-  const { document, people } = organisation(1)
+  const { document, known } = organisation(1)
   const policy = (code: string, approvalThreshold: number): RulesPolicy => ({
     ...{ id: `new policy ${code}`, groupId: document.groups[0]!.id, code, name: code, description: null },
     ...{ actionType: 'transfer', effect: 'requireApproval', blockReason: null, approvalThreshold, adminBypass: false },
     ...{ allowInitiatorApproval: false, enabled: true, approvers: [] },
     rules: [{ conditionType: 'require', selectors: [{ selectorType: 'amount', value: { op: 'gt', value: '1000' } }] }],
   })
-  const fileOf = (policies: RulesPolicy[]) => toFile('main-vault', { ...document, policies }, people)
+  const fileOf = (policies: RulesPolicy[]) => toFile('main-vault', { ...document, policies }, known.people)
   const text = writeRules(fileOf([policy('large', 2), policy('old', 1)]))
     .replace('  - code: large', '  # Agreed with the board.\n  - code: large')
     .replace('approvalThreshold: 2', 'approvalThreshold: 2 # the board asked for two')
@@ -164,7 +264,7 @@ it.each([
 })
 
 it('names every fault of a file by its path', () => {
-  const { document, people } = organisation(1)
+  const { document, known } = organisation(1)
   const file = readRules(`
 vault: main-vault
 groups:
@@ -179,10 +279,16 @@ policies:
       - require: [{ amount: { op: gt, value: 1000 } }]
         any: [{ token: ETH }]
   - { code: large, group: night, name: Again, actionType: transfer, effect: allow }
+categories:
+  - { key: unknown, approvalScope: edit, approvalThreshold: 1, approvers: [{ group: nowhere }] }
+variants:
+  - { route: nowhere, code: a, pathId: 1, name: A, token: USDC }
+  - { route: purpose, code: b, pathId: 90, name: B, token: { id: another } }
+  - { route: purpose, code: b, pathId: 91, name: B, token: NONE }
 `)
   const faults = (() => {
     try {
-      toDocument(file, document, people)
+      toDocument(file, document, known)
     } catch (error) {
       return (error as Error).message
     }
@@ -195,6 +301,13 @@ policies:
     'policies.0.rules.0:',
     'policies.0.rules.0.selectors.0',
     'policies.1.code',
+    'categories.0.key',
+    'categories.0.approvers.0.group',
+    'variants.0.route',
+    'variants.0.token',
+    'variants.1.token',
+    'variants.2.token',
+    'variants.2.code',
   ]) {
     expect(faults).toContain(path)
   }
@@ -203,7 +316,7 @@ policies:
     toDocument(
       { vault: 'main-vault', groups: [{ code: 'night', name: 'N', members: ['person.0@example.org'] }] },
       document,
-      people,
+      known,
     ).groups.find(({ code }) => code === 'night')!.members,
-  ).toEqual([people[0]!.userId])
+  ).toEqual([known.people[0]!.userId])
 })

@@ -2,10 +2,13 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Closed, Code, Description, Enum, Name, Nullable, VaultCode } from '../http/schema.ts'
 import {
   approvalThresholdMax,
+  fieldKeyLengthMax,
   governanceDelayHoursMax,
   membershipUserIdLengthMax,
   noteLengthMax,
+  pathIndexMax,
 } from '../lib/limits.ts'
+import { categoryApprovalScopes } from '../modules/rules/governance/document-schema.ts'
 import { actionTypes, type ConditionType, policyEffects } from '../modules/rules/policies/decision.ts'
 
 /**
@@ -66,6 +69,34 @@ const Group = Closed({
 })
 export type FileGroup = Static<typeof Group>
 
+/** A category whose values are approved; one that is not listed needs no votes. */
+const Category = Closed({
+  key: Type.String({ minLength: 1, maxLength: fieldKeyLengthMax }),
+  approvalScope: Enum(categoryApprovalScopes),
+  approvalThreshold: Type.Integer({ minimum: 1, maximum: approvalThresholdMax }),
+  allowInitiatorApproval: Type.Optional(Type.Boolean()),
+  approvers: Type.Optional(Type.Array(Type.Union([Closed({ group: Code }), Closed({ user: Member })]))),
+})
+export type FileCategory = Static<typeof Category>
+
+/** A token: its code, or its id where several of the vault have the code, with a name that is for the reader alone. */
+const Token = Type.Union([
+  Type.String(),
+  Closed({ id: Type.String({ minLength: 1 }), name: Type.Optional(Type.String()) }),
+])
+export type TokenReference = Static<typeof Token>
+
+/** A value of a route. Its number and its code never change, and no variant is ever removed: one not listed is disabled. */
+const Variant = Closed({
+  route: Type.String({ minLength: 1 }),
+  code: Type.String({ minLength: 1 }),
+  pathId: Type.Integer({ minimum: 0, maximum: pathIndexMax }),
+  name: Name,
+  enabled: Type.Optional(Type.Boolean()),
+  token: Type.Optional(Nullable(Token)),
+})
+export type FileVariant = Static<typeof Variant>
+
 /** A section that is left out stays as it is. */
 export const RulesFile = Closed({
   vault: VaultCode,
@@ -79,8 +110,17 @@ export const RulesFile = Closed({
   ),
   groups: Type.Optional(Type.Array(Group)),
   policies: Type.Optional(Type.Array(Policy)),
+  categories: Type.Optional(Type.Array(Category)),
+  variants: Type.Optional(Type.Array(Variant)),
 })
 export type RulesFile = Static<typeof RulesFile>
 
 /** Somebody in the vault; services have no e-mail address. */
 export type Person = { userId: string; name: string; email: string | null }
+
+/** What a vault has besides its rules, which a file names. */
+export type Known = {
+  people: Person[]
+  categories: { id: string; key: string }[]
+  routes: { id: string; code: string; dynamic: boolean }[]
+}

@@ -1,8 +1,23 @@
 import { canonicalJson } from '../lib/canonical-json.ts'
-import type { RulesDocument, RulesGroup, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
+import type {
+  RulesCategory,
+  RulesDocument,
+  RulesGroup,
+  RulesPolicy,
+  RulesVariant,
+} from '../modules/rules/governance/document-schema.ts'
 import { conditionTypes } from '../modules/rules/policies/decision.ts'
 import { findPolicyFaults } from '../modules/rules/policies/policy-draft.ts'
-import type { FileGroup, FilePolicy, MemberReference, Person, RulesFile } from './rules-file.ts'
+import type {
+  FileCategory,
+  FileGroup,
+  FilePolicy,
+  FileVariant,
+  Known,
+  MemberReference,
+  RulesFile,
+  TokenReference,
+} from './rules-file.ts'
 import { plain } from './words.ts'
 
 /** What is wrong with a file: a path within it, and what is wrong there. */
@@ -18,25 +33,27 @@ export class FileFaults extends Error {
  * only this document knows.
  * @throws FileFaults
  */
-export function toDocument(file: RulesFile, present: RulesDocument, people: Person[]): RulesDocument {
-  const reader = new Reader(present, people)
+export function toDocument(file: RulesFile, present: RulesDocument, known: Known): RulesDocument {
+  const reader = new Reader(present, known)
   const groups = reader.groups(file.groups)
   const policies = reader.policies(file.policies)
   const governance = reader.governance(file.governance)
+  const categories = reader.categories(file.categories)
+  const variants = reader.variants(file.variants)
   if (reader.faults.length > 0) throw new FileFaults(reader.faults)
-  return { ...present, governance, groups, policies }
+  return { ...present, governance, groups, policies, categories, variants }
 }
 
 class Reader {
   readonly faults: { field: string; message: string }[] = []
   readonly #present: RulesDocument
-  readonly #people: Person[]
+  readonly #known: Known
   /** By code: the groups that there will be. */
   readonly #groupIds = new Map<string, string>()
 
-  constructor(present: RulesDocument, people: Person[]) {
+  constructor(present: RulesDocument, known: Known) {
     this.#present = present
-    this.#people = people
+    this.#known = known
   }
 
   #fault(field: string, message: string): void {
@@ -46,7 +63,7 @@ class Reader {
   groups(wanted: FileGroup[] | undefined): RulesGroup[] {
     const { groups: present } = this.#present
     const listed = (wanted ?? []).map((group, i) => this.#group(group, `groups.${i}`))
-    this.#refuseTwice(listed, 'groups')
+    this.#refuseTwice(listed, 'groups', codeOf)
     const codes = new Set(listed.map(({ code }) => code))
     // Built-in groups are never removed.
     const kept = present.filter(({ code, isSystem }) => !codes.has(code) && (isSystem || wanted === undefined))
@@ -65,7 +82,7 @@ class Reader {
   policies(wanted: FilePolicy[] | undefined): RulesPolicy[] {
     if (wanted === undefined) return this.#remaining()
     const policies = wanted.map((policy, i) => this.#policy(policy, `policies.${i}`))
-    this.#refuseTwice(policies, 'policies')
+    this.#refuseTwice(policies, 'policies', codeOf)
     return inOrder(policies)
   }
 
@@ -135,7 +152,7 @@ class Reader {
 
   #member(member: MemberReference, path: string): string {
     if (typeof member !== 'string') return member.id
-    const person = this.#people.find(({ email }) => email !== null && email === member.toLowerCase())
+    const person = this.#known.people.find(({ email }) => email !== null && email === member.toLowerCase())
     if (person !== undefined) return person.userId
     this.#fault(path, `${JSON.stringify(member)} is not the e-mail address of a member who can use the vault`)
     return member
@@ -155,14 +172,80 @@ class Reader {
     return { threshold, approverGroupId, looseningDelayHours, tighteningDelayHours }
   }
 
-  #refuseTwice(items: { code: string }[], path: string): void {
-    for (const [i, { code }] of items.entries()) {
-      if (items.findIndex((other) => other.code === code) !== i) {
-        this.#fault(`${path}.${i}.code`, `${JSON.stringify(code)} stands in the file twice`)
-      }
+  /** Categories that are not listed need no votes. */
+  categories(wanted: FileCategory[] | undefined): RulesCategory[] {
+    if (wanted === undefined) return this.#present.categories
+    const categories = wanted.map((category, i) => this.#category(category, `categories.${i}`))
+    this.#refuseTwice(categories, 'categories', keyOf, 'key')
+    return categories.toSorted((one, other) => byText(one.key, other.key))
+  }
+
+  #category({ key, approvalScope, approvalThreshold, ...wanted }: FileCategory, path: string): RulesCategory {
+    const { allowInitiatorApproval = false } = wanted
+    const id = this.#known.categories.find((category) => category.key === key)?.id
+    if (id === undefined)
+      this.#fault(`${path}.key`, `there is no category ${JSON.stringify(key)}; it is made in the console`)
+    const approvers = (wanted.approvers ?? []).map((approver, i) => {
+      const { kind, id: of } = this.#approver(approver, `${path}.approvers.${i}`)
+      return { kind, id: of }
+    })
+    return {
+      ...{ id: id ?? key, key, approvalScope, approvalThreshold, allowInitiatorApproval },
+      approvers: approvers.toSorted((one, other) => byText(`${one.kind} ${one.id}`, `${other.kind} ${other.id}`)),
+    }
+  }
+
+  /** No variant is ever removed: those that are not listed are disabled. */
+  variants(wanted: FileVariant[] | undefined): RulesVariant[] {
+    if (wanted === undefined) return this.#present.variants
+    const listed = wanted.map((variant, i) => this.#variant(variant, `variants.${i}`))
+    this.#refuseTwice(listed, 'variants', nameOfVariant)
+    const names = new Set(listed.map(nameOfVariant))
+    const others = this.#present.variants.filter((variant) => !names.has(nameOfVariant(variant)))
+    return [...listed, ...others.map((variant) => ({ ...variant, enabled: false }))].toSorted(
+      (one, other) => byText(one.route, other.route) || one.pathId - other.pathId,
+    )
+  }
+
+  #variant({ route, code, pathId, name, enabled = true, token = null }: FileVariant, path: string): RulesVariant {
+    const present = this.#present.variants.find((variant) => nameOfVariant(variant) === nameOfVariant({ route, code }))
+    if (present === undefined) this.#checkRoute(route, `${path}.route`)
+    else if (present.pathId !== pathId)
+      this.#fault(`${path}.pathId`, `a variant keeps its number, which is ${present.pathId}`)
+    const tokenId = token === null ? null : this.#token(token, present?.tokenId, `${path}.token`)
+    return { ...{ id: present?.id ?? `new variant ${route} ${code}`, route, code, pathId, name, enabled }, tokenId }
+  }
+
+  #checkRoute(code: string, path: string): void {
+    const route = this.#known.routes.find((one) => one.code === code)
+    if (route === undefined) this.#fault(path, `there is no route ${JSON.stringify(code)}`)
+    else if (route.dynamic) this.#fault(path, `${JSON.stringify(code)} is dynamic and has no variants`)
+  }
+
+  /** An id says which token it is, and the service is told by a code: so it can only stay as it is. */
+  #token(token: TokenReference, present: string | null | undefined, path: string): string {
+    if (typeof token !== 'string') {
+      if (token.id !== present) this.#fault(path, 'must be the code of a token, unless it stays as it is')
+      return token.id
+    }
+    const [found, ...others] = this.#present.tokens.filter(({ code }) => code === token)
+    if (found === undefined) this.#fault(path, `there is no token ${JSON.stringify(token)}`)
+    if (others.length > 0) this.#fault(path, `${JSON.stringify(token)} is a token of several networks`)
+    return found?.id ?? token
+  }
+
+  #refuseTwice<Item>(items: Item[], path: string, nameOf: (item: Item) => string, field = 'code'): void {
+    const names = items.map(nameOf)
+    for (const [i, name] of names.entries()) {
+      if (names.indexOf(name) !== i)
+        this.#fault(`${path}.${i}.${field}`, `${JSON.stringify(name)} stands in the file twice`)
     }
   }
 }
+
+const codeOf = ({ code }: { code: string }) => code
+const keyOf = ({ key }: { key: string }) => key
+const nameOfVariant = ({ route, code }: Pick<RulesVariant, 'route' | 'code'>) => `${route} ${code}`
 
 /** The order of the database for text, byte by byte. */
 const byText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)

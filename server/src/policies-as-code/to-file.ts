@@ -1,9 +1,25 @@
 import { everyoneCode } from '../access/memberships.ts'
-import type { RulesDocument, RulesGroup, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
-import type { FileGroup, FilePolicy, MemberReference, Person, RulesFile } from './rules-file.ts'
+import type {
+  RulesCategory,
+  RulesDocument,
+  RulesGroup,
+  RulesPolicy,
+  RulesVariant,
+} from '../modules/rules/governance/document-schema.ts'
+import type {
+  FileCategory,
+  FileGroup,
+  FilePolicy,
+  FileVariant,
+  MemberReference,
+  Person,
+  RulesFile,
+  TokenReference,
+} from './rules-file.ts'
 
 /** The rules of a vault as a file, in one order: equal rules give equal files. Settings with their usual value are left out. */
-export function toFile(vault: string, { governance, groups, policies }: RulesDocument, people: Person[]): RulesFile {
+export function toFile(vault: string, document: RulesDocument, people: Person[]): RulesFile {
+  const { governance, groups, policies, categories, variants, tokens } = document
   const codes = new Map(groups.map(({ id, code }) => [id, code]))
   const memberOf = memberNames(people)
   const { approverGroupId, threshold, looseningDelayHours, tighteningDelayHours } = governance
@@ -17,6 +33,8 @@ export function toFile(vault: string, { governance, groups, policies }: RulesDoc
     },
     groups: groups.map((group) => toFileGroup(group, memberOf)),
     policies: policies.map((policy) => toFilePolicy(policy, codes, memberOf)),
+    categories: categories.map((category) => toFileCategory(category, codes, memberOf)),
+    variants: variants.map((variant) => toFileVariant(variant, tokens)),
   }
 }
 
@@ -72,6 +90,38 @@ function toFilePolicy(policy: RulesPolicy, codes: ReadonlyMap<string, string>, m
           })),
         }),
   }
+}
+
+function toFileCategory(
+  { key, approvalScope, approvalThreshold, allowInitiatorApproval, approvers }: RulesCategory,
+  codes: ReadonlyMap<string, string>,
+  memberOf: MemberOf,
+): FileCategory {
+  const named = approvers.map(({ kind, id }) => (kind === 'user' ? { user: memberOf(id) } : { group: codes.get(id)! }))
+  return {
+    ...{ key, approvalScope, approvalThreshold },
+    ...unless(false, { allowInitiatorApproval }),
+    ...(named.length === 0 ? {} : { approvers: named }),
+  }
+}
+
+function toFileVariant(
+  { route, code, pathId, name, enabled, tokenId }: RulesVariant,
+  tokens: RulesDocument['tokens'],
+): FileVariant {
+  return {
+    ...{ route, code, pathId, name },
+    ...unless(true, { enabled }),
+    ...(tokenId === null ? {} : { token: toFileToken(tokenId, tokens) }),
+  }
+}
+
+/** The service takes a code, which says nothing where several networks of the vault have a token of this code. */
+function toFileToken(id: string, tokens: RulesDocument['tokens']): TokenReference {
+  const token = tokens.find((one) => one.id === id)
+  if (token === undefined) return { id }
+  const isOnlyOne = tokens.filter(({ code }) => code === token.code).length === 1
+  return isOnlyOne ? token.code : { id, name: `${token.network} ${token.code}` }
 }
 
 type Names = { initiatorGroup(id: string): unknown; initiator(id: string): unknown }

@@ -6,11 +6,11 @@ import { type Direction, directionOf } from '../modules/rules/governance/directi
 import type { RulesDocument, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
 import { planChanges } from '../modules/rules/governance/plan-changes.ts'
 import type { Api } from './client.ts'
-import type { Person, RulesFile } from './rules-file.ts'
+import type { Known, RulesFile } from './rules-file.ts'
 import { toDocument } from './to-document.ts'
 import type { BacktestCounts } from './words.ts'
 
-export type VaultRules = { number: number; document: RulesDocument; people: Person[] }
+export type VaultRules = { number: number; document: RulesDocument; known: Known }
 
 const ofVault = (code: string) => `/vaults/${encodeURIComponent(code)}`
 
@@ -23,7 +23,13 @@ export async function fetchRules(api: Api, code: string): Promise<VaultRules> {
   const { document } = await api.get<{ document: RulesDocument }>(`${ofVault(code)}/rules/versions/${newest.number}`)
   if (document.schemaVersion !== 1)
     throw new Error('The service has rules of a newer form; use its own version of this command')
-  return { number: newest.number, document, people: await api.all<Person>(`${ofVault(code)}/members`) }
+  return { number: newest.number, document, known: await fetchKnown(api, code) }
+}
+
+async function fetchKnown(api: Api, code: string): Promise<Known> {
+  const { routes } = await api.get<Pick<Known, 'routes'>>(ofVault(code))
+  const people = await api.all<Known['people'][number]>(`${ofVault(code)}/members`)
+  return { people, routes, categories: await api.all(`${ofVault(code)}/operation-categories`) }
 }
 
 export type Plan = {
@@ -33,16 +39,17 @@ export type Plan = {
   direction: Direction
   present: RulesDocument
   wanted: RulesDocument
-  people: Person[]
+  known: Known
 }
 
 /** What would change; computed as the service computes it. */
 export async function planFile(api: Api, file: RulesFile): Promise<Plan> {
-  const { number, document: present, people } = await fetchRules(api, file.vault)
-  const wanted = toDocument(file, present, people)
+  const { number, document: present, known } = await fetchRules(api, file.vault)
+  const wanted = toDocument(file, present, known)
+  const routeIds = new Map(known.routes.map(({ code, id }) => [code, id]))
   return {
-    ...{ number, present, wanted, people },
-    changes: planChanges(present, wanted),
+    ...{ number, present, wanted, known },
+    changes: planChanges(present, wanted, routeIds),
     differences: differencesOf(present, wanted),
     direction: directionOf(present, wanted),
   }

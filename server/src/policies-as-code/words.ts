@@ -13,18 +13,20 @@ export function plain(text: string): string {
 
 const quoted = (text: string) => plain(JSON.stringify(text))
 
-/** The names of groups and members, by id. */
+/** The names of groups, members and tokens, by id. */
 export function namesIn(documents: RulesDocument[], people: Person[]): ReadonlyMap<string, string> {
   return new Map([
     ...people.map(({ userId, name, email }) => [userId, email ?? name] as const),
-    ...documents.flatMap(({ groups }) => groups.map(({ id, code }) => [id, code] as const)),
+    ...documents.flatMap(({ groups, tokens }) => [...groups, ...tokens].map(({ id, code }) => [id, code] as const)),
   ])
 }
 
 /** One line for each part that differs, and one below it for each field. */
 export function differencesInWords(differences: Difference[], names: ReadonlyMap<string, string>): string[] {
   return differences.flatMap(({ kind, id, name, before, after }) => {
-    const title = id === null ? kind : `${kind} ${quoted(codeOf(after ?? before) ?? name)}`
+    // The code of a variant is one of its route alone.
+    const code = kind === 'variant' ? undefined : codeOf(after ?? before)
+    const title = id === null ? kind : `${kind} ${quoted(code ?? name)}`
     if (before === null) return [`+ ${title}`, ...fieldsOf(after!, names)]
     if (after === null) return [`- ${title}`]
     return [`~ ${title}`, ...changedFields(before, after, names)]
@@ -37,7 +39,7 @@ function fieldsOf(part: object, names: ReadonlyMap<string, string>): string[] {
   const isUsual = (value: unknown) =>
     value === null || value === false || (Array.isArray(value) && value.length === 0) || value === 0
   return Object.entries(part)
-    .filter(([field, value]) => !['id', 'code', 'isSystem'].includes(field) && !isUsual(value))
+    .filter(([field, value]) => !['id', 'code', 'key', 'route', 'isSystem'].includes(field) && !isUsual(value))
     .map(([field, value]) => `    ${field}: ${inWords(asInFile(field, value), names)}`)
 }
 

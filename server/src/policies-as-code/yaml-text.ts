@@ -101,10 +101,11 @@ function giveFirstItsComment(list: YAMLSeq): void {
 
 type Former = { item: unknown; content: unknown; isTaken: boolean }
 
-/** What stood for this item before: the same, or what has its code, or what stood in its place and has none. */
+/** What stood for this item before: the same, or what has its name, or what stood in its place and has none. */
 function find(former: Former[], value: unknown, place: number): Former | undefined {
   const left = former.filter(({ isTaken }) => !isTaken)
-  if (isObject(value) && value.code !== undefined) return left.find(({ content }) => codeOf(content) === value.code)
+  const name = nameOf(value)
+  if (name !== undefined) return left.find(({ content }) => nameOf(content) === name)
   const same = left.find(({ content }) => isDeepStrictEqual(content, value))
   if (same !== undefined || !isObject(value)) return same
   const inPlace = former[place]
@@ -112,7 +113,13 @@ function find(former: Former[], value: unknown, place: number): Former | undefin
 }
 
 const contentOf = (node: unknown): unknown => (isMap(node) || isSeq(node) || isScalar(node) ? node.toJSON() : node)
-const codeOf = (content: unknown): unknown => (isObject(content) ? content.code : undefined)
+/** Of a group or policy its code, of a variant that of its route too, of a category its key. */
+function nameOf(content: unknown): string | undefined {
+  if (!isObject(content)) return undefined
+  const { route, code, key } = content
+  if (code !== undefined) return JSON.stringify([route, code])
+  return key === undefined ? undefined : JSON.stringify(key)
+}
 const keyOf = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

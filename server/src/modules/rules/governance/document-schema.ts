@@ -9,6 +9,9 @@ import { ActionType, ConditionType, MemberUserId, PolicyEffect } from '../polici
  * equal rules have equal documents.
  */
 
+/** Which changes of the values of a category wait for votes, where any do. */
+export const categoryApprovalScopes = ['edit', 'assign_and_edit'] as const
+
 const Approver = Closed({
   kind: described(Enum(subjectKinds), '`user` for a member of the vault, `group` for the members of a policy group.'),
   id: described(MemberUserId, 'Identifier of the member or of the policy group.'),
@@ -100,7 +103,7 @@ export const RulesDocument = Closed(
         Closed({
           id: Id,
           key: described(Type.String({ examples: ['invoice'] }), 'Key of the category.'),
-          approvalScope: described(Enum(['edit', 'assign_and_edit']), 'Which changes of values wait for votes.'),
+          approvalScope: described(Enum(categoryApprovalScopes), 'Which changes of values wait for votes.'),
           approvalThreshold: Threshold,
           allowInitiatorApproval: Type.Boolean({ examples: [false] }),
           approvers: Approvers,
@@ -169,3 +172,5 @@ export type RulesDocument = Static<typeof RulesDocument>
 export type GovernanceSettings = RulesDocument['governance']
 export type RulesPolicy = RulesDocument['policies'][number]
 export type RulesGroup = RulesDocument['groups'][number]
+export type RulesCategory = RulesDocument['categories'][number]
+export type RulesVariant = RulesDocument['variants'][number]

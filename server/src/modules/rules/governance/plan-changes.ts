@@ -1,20 +1,27 @@
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import type { Change, GovernedActionName } from './actions.ts'
-import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
+import type { RulesDocument, RulesGroup, RulesPolicy, RulesVariant } from './document-schema.ts'
 
 /**
  * The changes that make of the present rules the wanted ones, none when they are alike; pure. Policies, policy groups,
  * memberships, approvals of categories, variants and governance follow the wanted document; the wallet service, invitations
  * and tokens do not, because they need secrets, mails and other people.
  * Things that are gone are made again under their code, with a new id.
+ *
+ * @param routeIds by code: what new variants are added to; an earlier version of the rules has none
  */
-export function planChanges(present: RulesDocument, wanted: RulesDocument): Change[] {
+export function planChanges(
+  present: RulesDocument,
+  wanted: RulesDocument,
+  routeIds: ReadonlyMap<string, string> = new Map(),
+): Change[] {
   const plan = new Plan(present, wanted)
   plan.groups()
   plan.members('add')
   plan.policies()
   plan.categories()
   plan.variants()
+  plan.newVariants(routeIds)
   plan.members('remove')
   plan.groupsThatGo()
   plan.governance()
@@ -121,7 +128,8 @@ class Plan {
     for (const id of ids) {
       const present = this.#present.categories.find((category) => category.id === id) ?? none
       const wanted = this.#wanted.categories.find((category) => category.id === id) ?? none
-      if (wanted !== none && !isSame(present.approvers, wanted.approvers)) {
+      // Without approval a category may have approvers all the same, which are no part of the rules then.
+      if (wanted !== none && (present === none || !isSame(present.approvers, wanted.approvers))) {
         const approvers = wanted.approvers.map((approver) => this.#approver(approver))
         this.#add('category_approvers_replace', id, { approvers })
       }
@@ -138,10 +146,30 @@ class Plan {
   variants(): void {
     for (const present of this.#present.variants) {
       const wanted = this.#wanted.variants.find(({ id }) => id === present.id)
-      const { name, enabled } = wanted ?? { name: present.name, enabled: false }
-      const patch = changed({ name: present.name, enabled: present.enabled }, { name, enabled })
-      if (Object.keys(patch).length > 0) this.#add('variant_update', present.id, patch)
+      const settings = { name: present.name, enabled: present.enabled, tokenId: present.tokenId }
+      const { name, enabled, tokenId } = wanted ?? { ...settings, enabled: false }
+      const { tokenId: moved, ...patch } = changed(settings, { name, enabled, tokenId })
+      const token = moved === undefined ? {} : this.#tokenOf(moved)
+      if (Object.keys({ ...patch, ...token }).length > 0)
+        this.#add('variant_update', present.id, { ...patch, ...token })
     }
+  }
+
+  newVariants(routeIds: ReadonlyMap<string, string>): void {
+    for (const { id, route, code, name, pathId, enabled, tokenId } of this.#wanted.variants) {
+      const routeId = routeIds.get(route)
+      if (routeId === undefined || this.#present.variants.some((variant) => variant.id === id)) continue
+      const token = tokenId === null ? {} : this.#tokenOf(tokenId)
+      this.#add('variant_add', routeId, { id: pathId, code, name, enabled, ...token })
+    }
+  }
+
+  /** As the endpoints take it: by a code, which only one token of the vault may have. A token that is gone is left as it is. */
+  #tokenOf(tokenId: RulesVariant['tokenId']): { token?: string | null } {
+    if (tokenId === null) return { token: null }
+    const { tokens } = this.#present
+    const code = tokens.find(({ id }) => id === tokenId)?.code
+    return code !== undefined && tokens.filter((one) => one.code === code).length === 1 ? { token: code } : {}
   }
 
   groupsThatGo(): void {
