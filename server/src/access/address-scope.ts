@@ -66,6 +66,14 @@ export function visibleScopeOf(member: Viewer): AddressScope {
   return addressScopeOf(member, { access: 'all' })
 }
 
+/**
+ * All of the vault, whoever the viewer is: for counting what they may not see, where a decision says that they may know how much
+ * there is (decision 0054). Nothing else of a row that is not visible to them may leave.
+ */
+export function scopeToCount(member: Viewer): AddressScope {
+  return scope(member, { isWholeVault: true })
+}
+
 /** Everything that the viewer of this scope may see; the given scope may be narrower. */
 export function allVisible(scope: AddressScope): AddressScope {
   const { readsAll, userId } = scope.viewer

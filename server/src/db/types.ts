@@ -246,6 +246,7 @@ export interface Backtests {
   leased_until: Timestamp | null;
   moves: Generated<Json>;
   policies: Json;
+  request_id: string | null;
   requester_id: string;
   result: Json | null;
   started_at: Timestamp | null;

@@ -115,6 +115,8 @@ export const approvalThresholdMax = 100
 export const backtestPageRows = 1_000
 export const backtestInlineMax = 2_000
 export const backtestDecisionsMax = 500_000
+/** How many days before the votes were asked for a backtest of a voter may begin (decision 0054). */
+export const backtestDaysOfVoters = [30, 90, 365] as const
 /** Whom a preview names for each requirement; it counts the others. */
 export const shownVotersMax = 100
 export const routesPerVaultMax = 16

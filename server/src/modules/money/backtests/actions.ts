@@ -1,4 +1,4 @@
-import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Viewer } from '../../../access/address-scope.ts'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, tooManyRequests } from '../../../lib/errors.ts'
@@ -20,6 +20,8 @@ export type PreparedBacktest = {
   rules: Rules
   /** What the rules are of; undefined for policies that are tried alone. */
   changeSetId?: string | undefined
+  /** The request for votes on it, when one of its voters asks. */
+  requestId?: string | undefined
   interval: Interval
   decisionsCount: number
   found: { result: BacktestResult; changed: ChangedDecision[] } | null
@@ -54,24 +56,24 @@ export async function rulesOfChangeSet(db: Db, vaultId: string, id: string): Pro
 }
 
 /**
- * Decides a short interval again at once; a long one waits for the background.
+ * Decides a short interval again at once; a long one waits for the background. Whoever may not read the whole vault is told how
+ * many decisions there are, and of those that they may see which.
  *
  * @throws 400 for an interval with more decisions than a backtest takes
  */
 export async function prepareBacktest(
   db: Db,
-  { member }: Pick<ByMember, 'member'>,
+  viewer: Viewer,
   rules: Rules,
   interval: Interval,
 ): Promise<PreparedBacktest> {
-  const scope = visibleScopeOf(member)
-  const decisionsCount = await countStoredDecisions(db, scope, interval, backtestDecisionsMax + 1)
+  const decisionsCount = await countStoredDecisions(db, viewer, interval, backtestDecisionsMax + 1)
   if (decisionsCount > backtestDecisionsMax) {
     throw badRequest('from', `the interval has more than ${backtestDecisionsMax} decisions; choose a shorter one`)
   }
   if (decisionsCount > backtestInlineMax) return { rules, interval, decisionsCount, found: null }
   const changed: ChangedDecision[] = []
-  const result = await backtest(db, scope, rules, interval, {
+  const result = await backtest(db, viewer, rules, interval, {
     async onPage(_evaluated, page) {
       changed.push(...page)
       return true
@@ -83,13 +85,23 @@ export async function prepareBacktest(
 /** @throws 429 while the vault has one that waits or runs */
 export async function orderBacktest(
   trx: Trx,
-  { rules: { policies, moves = {} }, changeSetId, interval, decisionsCount, found }: PreparedBacktest,
+  { rules: { policies, moves = {} }, changeSetId, requestId, interval, decisionsCount, found }: PreparedBacktest,
   by: ByMember,
 ): Promise<BacktestRow> {
   const { member, now } = by
   const vaultId = member.vault.id
   const row = await insertBacktest(trx, {
-    ...{ vaultId, id: newId(now), requesterId: member.userId, policies, moves, ...interval, decisionsCount, now },
+    ...{
+      vaultId,
+      id: newId(now),
+      requesterId: member.userId,
+      requestId: requestId ?? null,
+      policies,
+      moves,
+      ...interval,
+      decisionsCount,
+      now,
+    },
     result: found?.result ?? null,
   })
   if (row === null)

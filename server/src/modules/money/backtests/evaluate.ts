@@ -1,31 +1,34 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AddressScope } from '../../../access/address-scope.ts'
+import type { Viewer } from '../../../access/address-scope.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { backtestPageRows } from '../../../lib/limits.ts'
 import { addDecimals, usdValueOf } from '../../../lib/money.ts'
 import { type Again, type Change, changes, createDecideAgain, type Rules } from './decide-again.ts'
-import { type Interval, listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
+import { subjectTypes } from './seen.ts'
+import { type Interval, listStoredDecisions, type StoredDecision } from './stored-decisions.ts'
 
-type Sum = { count: number; usdValue: string; unratedCount: number }
+/** `hiddenCount` of the decisions are not seen by the viewer; what they are worth is no part of the sum. */
+type Sum = { count: number; hiddenCount: number; usdValue: string; unratedCount: number }
 /** How many decisions stay and change, and what their orders are worth in USD, with those that have no rate. */
 export type BacktestResult = { evaluated: number } & Record<Change, Sum>
 
 export type ChangedDecision = Pick<StoredDecision, 'type' | 'id' | 'createdAt'> & { change: Exclude<Change, 'same'> }
 
 type Watch = {
-  /** Called with every page. false: nobody waits for the result any more. */
+  /** Called with every page: what was evaluated so far, and what changed in it and is seen. false: nobody waits for the result any more. */
   onPage(evaluated: number, changed: ChangedDecision[]): Promise<boolean>
 }
 
 /**
- * Decides the recorded decisions of an interval again under these rules, page by page. Changes nothing.
+ * Decides the recorded decisions of an interval again under these rules, page by page. Changes nothing. All of the vault is
+ * counted; of what the viewer may not see nothing but the count is told (decision 0054).
  *
  * @returns null when `onPage` ended it
  */
 export async function backtest(
   db: Db,
-  scope: AddressScope,
+  viewer: Viewer,
   rules: Rules,
   interval: Interval,
   { onPage }: Watch,
@@ -34,7 +37,7 @@ export async function backtest(
   const totals = createTotals()
   for (const type of subjectTypes) {
     const pages = pagesOf((after) =>
-      listStoredDecisions(db, type, { vaultId: scope.vaultId, scope, interval, after, limit: backtestPageRows }),
+      listStoredDecisions(db, type, { viewer, interval, after, limit: backtestPageRows }),
     )
     for await (const page of pages) {
       const changed: ChangedDecision[] = []
@@ -42,8 +45,9 @@ export async function backtest(
         // Other requests get their turn meanwhile.
         if (i % decisionsPerTurn === decisionsPerTurn - 1) await setImmediate()
         const { change, usd } = await decideAgain(stored)
-        totals.add(change, usd)
-        if (change !== 'same') changed.push({ type, id: stored.id, createdAt: stored.createdAt, change })
+        totals.add(change, usd, stored.isSeen)
+        if (change !== 'same' && stored.isSeen)
+          changed.push({ type, id: stored.id, createdAt: stored.createdAt, change })
       }
       if (!(await onPage(totals.evaluated(), changed))) return null
     }
@@ -75,21 +79,22 @@ async function* pagesOf(
 
 function createTotals() {
   const sums = Object.fromEntries(
-    ['same', ...changes].map((change) => [change, { count: 0, usd: '0', unratedCount: 0 }]),
-  ) as Record<Change, { count: number; usd: string; unratedCount: number }>
+    ['same', ...changes].map((change) => [change, { count: 0, hiddenCount: 0, usd: '0', unratedCount: 0 }]),
+  ) as Record<Change, { count: number; hiddenCount: number; usd: string; unratedCount: number }>
   let evaluated = 0
   return {
-    add(change: Change, usd: Again['usd']): void {
+    add(change: Change, usd: Again['usd'], isSeen: boolean): void {
       const sum = sums[change]
       evaluated += 1
       sum.count += 1
-      if (usd === null) sum.unratedCount += 1
+      if (!isSeen) sum.hiddenCount += 1
+      else if (usd === null) sum.unratedCount += 1
       else if (usd !== undefined) sum.usd = addDecimals(sum.usd, usd)
     },
     evaluated: () => evaluated,
     result(): BacktestResult {
-      const toSum = ({ count, usd, unratedCount }: (typeof sums)[Change]): Sum => ({
-        ...{ count, usdValue: inCents(usd), unratedCount },
+      const toSum = ({ count, hiddenCount, usd, unratedCount }: (typeof sums)[Change]): Sum => ({
+        ...{ count, hiddenCount, usdValue: inCents(usd), unratedCount },
       })
       const { same, stricter, looser, undecidable } = sums
       return {

@@ -1,5 +1,7 @@
+import type { Member } from '../../../access/caller.ts'
+import { toTrace } from '../../rules/policies/present.ts'
 import { type Again, type Outcome, votesNeeded } from './decide-again.ts'
-import { inCents } from './evaluate.ts'
+import { type BacktestResult, inCents } from './evaluate.ts'
 import type { BacktestRow, ChangeRow } from './queries.ts'
 import type { Backtest, BacktestChange } from './schema.ts'
 import type { StoredDecision } from './stored-decisions.ts'
@@ -13,7 +15,7 @@ export function toBacktest(row: BacktestRow): Backtest {
     from: row.from_at.toISOString(),
     to: row.to_at.toISOString(),
     decisionsCount: count,
-    result: row.result,
+    result: row.result === null ? null : toResult(row.result),
     failure: row.failure,
     createdAt: row.created_at.toISOString(),
     startedAt: row.started_at?.toISOString() ?? null,
@@ -21,7 +23,23 @@ export function toBacktest(row: BacktestRow): Backtest {
   }
 }
 
-export function toBacktestChange({ change }: ChangeRow, stored: StoredDecision, again: Again): BacktestChange {
+/** A result that was made before there were voters who see a part hides nothing. */
+function toResult({ evaluated, same, stricter, looser, undecidable }: BacktestResult): BacktestResult {
+  const whole = (sum: BacktestResult['same']) => ({ ...{ hiddenCount: 0 }, ...sum })
+  return {
+    evaluated,
+    ...{ same: whole(same), stricter: whole(stricter), looser: whole(looser), undecidable: whole(undecidable) },
+  }
+}
+
+/** Of two traces nobody reads more than of the decision itself. */
+export function toBacktestChange(
+  { change }: ChangeRow,
+  stored: StoredDecision,
+  again: Again,
+  { userId, readsAll }: Pick<Member, 'userId' | 'readsAll'>,
+): BacktestChange {
+  const reader = { readsAll, isInitiator: stored.steps[0]?.facts?.initiatorId === userId }
   return {
     subjectType: stored.type,
     subjectId: stored.id,
@@ -30,8 +48,8 @@ export function toBacktestChange({ change }: ChangeRow, stored: StoredDecision, 
     change,
     usdValue: again.usd === null || again.usd === undefined ? null : inCents(again.usd),
     lacking: again.lacking,
-    before: toOutcome(stored.outcome, stored.trace),
-    after: toOutcome(again.after, again.trace),
+    before: toOutcome(stored.outcome, toTrace(stored.trace, reader)),
+    after: toOutcome(again.after, toTrace(again.trace, reader)),
   }
 }
 

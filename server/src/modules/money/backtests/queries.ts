@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Viewer } from '../../../access/address-scope.ts'
 import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
@@ -9,7 +10,8 @@ import type { Moves } from '../../rules/governance/under-document.ts'
 import type { Rules, TriedPolicy } from './decide-again.ts'
 import type { BacktestResult, ChangedDecision } from './evaluate.ts'
 import type { backtestStates } from './schema.ts'
-import type { SubjectType } from './stored-decisions.ts'
+import { isChangeSeen, type SubjectType } from './seen.ts'
+import type { Interval } from './stored-decisions.ts'
 
 export type BacktestRow = RowOf<
   Backtests,
@@ -29,10 +31,28 @@ export async function findBacktest(db: Db | Trx, vaultId: string, id: string): P
   return rows[0] ?? null
 }
 
+type OfVoter = { vaultId: string; requesterId: string; requestId: string }
+
+/** What a voter was told already about the same request and the same interval: neither ever changes. */
+export async function findBacktestOfVoter(
+  db: Db,
+  { vaultId, requesterId, requestId }: OfVoter,
+  { from, to }: Interval,
+): Promise<BacktestRow | null> {
+  const { rows } = await sql<BacktestRow>`
+    select * from backtests
+    where vault_id = ${vaultId} and request_id = ${requestId} and requester_id = ${requesterId}
+      and from_at = ${from} and to_at = ${to} and state <> 'failed'
+    order by created_at desc limit 1`.execute(db)
+  return rows[0] ?? null
+}
+
 type NewBacktest = {
   vaultId: string
   id: string
   requesterId: string
+  /** Of the voter who asks; null for who reads the whole vault. */
+  requestId: string | null
   policies: readonly TriedPolicy[]
   moves: Moves
   from: Date
@@ -45,12 +65,12 @@ type NewBacktest = {
 
 /** null when the vault has one that waits or runs. */
 export async function insertBacktest(trx: Trx, order: NewBacktest): Promise<BacktestRow | null> {
-  const { vaultId, id, requesterId, policies, moves, from, to, decisionsCount, result, now } = order
+  const { vaultId, id, requesterId, requestId, policies, moves, from, to, decisionsCount, result, now } = order
   const doneAt = result === null ? null : now
   const { rows } = await sql<BacktestRow>`
-    insert into backtests (vault_id, id, requester_id, state, policies, moves, from_at, to_at, decisions_count, evaluated_count,
+    insert into backtests (vault_id, id, requester_id, request_id, state, policies, moves, from_at, to_at, decisions_count, evaluated_count,
       result, created_at, started_at, finished_at)
-    values (${vaultId}, ${id}, ${requesterId}, ${result === null ? 'queued' : 'done'}, ${JSON.stringify(policies)},
+    values (${vaultId}, ${id}, ${requesterId}, ${requestId}, ${result === null ? 'queued' : 'done'}, ${JSON.stringify(policies)},
       ${JSON.stringify(moves)}, ${from}, ${to}, ${decisionsCount}, ${result?.evaluated ?? 0},
       ${result === null ? null : JSON.stringify(result)}, ${now}, ${doneAt}, ${doneAt})
     on conflict (vault_id) where state in ('queued', 'running') do nothing returning *`.execute(trx)
@@ -85,17 +105,17 @@ export type ChangeRow = {
   created_at: Date
 }
 
-/** The newest first; one row more than the limit. */
+/** What the viewer may see of them, the newest first; one row more than the limit. */
 export async function listChanges(
   db: Db,
-  vaultId: string,
+  viewer: Viewer,
   backtestId: string,
   change: ChangedDecision['change'] | undefined,
   { after, limit }: Paging,
 ): Promise<ChangeRow[]> {
   const { rows } = await sql<ChangeRow>`
     select subject_type, subject_id, change, created_at from backtest_changes c
-    where c.vault_id = ${vaultId} and c.backtest_id = ${backtestId}
+    where c.vault_id = ${viewer.vault.id} and c.backtest_id = ${backtestId} and ${isChangeSeen('c', viewer)}
       ${change === undefined ? sql`` : sql`and c.change = ${change}`}
       ${after === null ? sql`` : sql`and (c.created_at, c.subject_id) < (${after.createdAt}::timestamptz, ${after.id})`}
     order by c.created_at desc, c.subject_id desc limit ${limit + 1}`.execute(db)

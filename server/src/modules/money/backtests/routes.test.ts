@@ -99,7 +99,7 @@ describe('a backtest of policies', () => {
     expect((await bench.vault.admin.post(`/tokens/${usdt.id}/rates`, rate)).status).toBe(201)
     ids.rated = (await bench.order(source.id, '50')).body.id
     const { result, id } = await run(draft('add', policy('cap', { rules: over('25') })))
-    expect(result.stricter).toEqual({ count: 3, usdValue: '25.00', unratedCount: 2 })
+    expect(result.stricter).toEqual({ count: 3, hiddenCount: 0, usdValue: '25.00', unratedCount: 2 })
     const [first] = (await changesOf(id)).items
     expect([first.subjectId, first.usdValue]).toEqual([ids.rated, '25.00'])
   })

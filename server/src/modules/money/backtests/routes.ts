@@ -1,21 +1,30 @@
-import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, mutate } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { badRequest, conflict } from '../../../lib/errors.ts'
+import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
 import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
+import { findBallot } from '../../rules/governance/voters.ts'
 import { oneOfDrafts, readDrafts } from '../../rules/policies/draft-policies.ts'
 import { orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
 import { createDecideAgain, type Rules } from './decide-again.ts'
 import { toBacktest, toBacktestChange } from './present.ts'
-import { type BacktestRow, type ChangeRow, findBacktest, listChanges, listGroupIds } from './queries.ts'
+import {
+  type BacktestRow,
+  type ChangeRow,
+  findBacktest,
+  findBacktestOfVoter,
+  listChanges,
+  listGroupIds,
+} from './queries.ts'
 import { Backtest, BacktestChange, BacktestChangeQuery, BacktestOrder } from './schema.ts'
-import { listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
+import { subjectTypes } from './seen.ts'
+import { listStoredDecisions, type StoredDecision } from './stored-decisions.ts'
+import { intervalOfVoter } from './voter-interval.ts'
 
 export function backtestRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Policies')
@@ -28,25 +37,35 @@ export function backtestRoutes(app: App, deps: Deps): void {
       summary: 'Backtest policies',
       description:
         'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +
-        'publish, and from the facts of its day alone. For administrators and auditors. Up to ' +
+        'publish, and from the facts of its day alone. For administrators and auditors; a change set that waits for votes also ' +
+        'for those who may vote on it, over a period before they were asked (`from`): all is counted, and what they may not ' +
+        'see is neither in the sums nor in the list (`hiddenCount`). Who asks again gets the same. Up to ' +
         `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
         'the vault has one in the background.',
-      access: 'auditor',
-      errors: [404],
+      access: 'member',
+      openToAuditors: true,
+      errors: [404, 'administrator_required'],
       params: VaultParams,
       body: BacktestOrder,
       answers: { 202: Backtest },
     },
     async ({ member, body, now }, { request, reply }) => {
+      const ballot = await ballotOf(deps.db, member, body, now)
       const { from, to } = parseBounds(body)
       if (from === null) throw badRequest('from', 'is required')
+      const interval = ballot === null ? { from, to: to ?? now } : intervalOfVoter({ from, to }, ballot.askedAt)
+      if (ballot !== null) {
+        const asker = { vaultId: member.vault.id, requesterId: member.userId, requestId: ballot.requestId }
+        const told = await findBacktestOfVoter(deps.db, asker, interval)
+        if (told !== null) return mutate(deps, request, reply, async () => accepted(toBacktest(told)))
+      }
       const rules = await rulesToTry(deps.db, member.vault.id, body, now)
-      const prepared = await deps.slowReads.inTurn(member.userId, (db) =>
-        prepareBacktest(db, { member }, rules, { from, to: to ?? now }),
-      )
-      return mutate(deps, request, reply, async (trx) =>
-        accepted(toBacktest(await orderBacktest(trx, { ...prepared, changeSetId: body.changeSetId }, { member, now }))),
-      )
+      const prepared = await deps.slowReads.inTurn(member.userId, (db) => prepareBacktest(db, member, rules, interval))
+      const { changeSetId } = body
+      return mutate(deps, request, reply, async (trx) => {
+        const order = { ...prepared, changeSetId, requestId: ballot?.requestId }
+        return accepted(toBacktest(await orderBacktest(trx, order, { member, now })))
+      })
     },
   )
 
@@ -55,12 +74,14 @@ export function backtestRoutes(app: App, deps: Deps): void {
     {
       operationId: 'getBacktest',
       summary: 'Get a backtest',
-      description: 'For administrators and auditors, whoever asked for it. Kept for 30 days.',
-      access: 'auditor',
+      description:
+        'For administrators and auditors, whoever asked for it; for a voter their own, until the votes are decided. Kept for 30 days.',
+      access: 'member',
+      errors: ['administrator_required'],
       params: VaultAndIdParams,
       answers: { 200: Backtest },
     },
-    async (db, { member, params }) => toBacktest(await findVisible(db, member, params.id)),
+    async (db, { member, params, now }) => toBacktest(await findVisible(db, member, params.id, now)),
   )
 
   api.list(
@@ -69,18 +90,18 @@ export function backtestRoutes(app: App, deps: Deps): void {
       operationId: 'listBacktestChanges',
       summary: 'List what a backtest would change',
       description:
-        'For administrators and auditors: the decisions that would be stricter or looser, and those that cannot be decided ' +
-        'again, the newest first, each with its trace as it was and as it would be. 409 until the backtest is done.',
-      access: 'auditor',
-      errors: ['wrong_state'],
+        'The decisions that would be stricter or looser, and those that cannot be decided again, the newest first, each with its ' +
+        'trace as it was and as it would be. For whom the backtest is; a voter reads those that they may see. 409 until it is done.',
+      access: 'member',
+      errors: ['administrator_required', 'wrong_state'],
       params: VaultAndIdParams,
       querystring: BacktestChangeQuery,
       item: BacktestChange,
     },
-    async (db, { member, params, query }, page) => {
-      const backtest = await findVisible(db, member, params.id)
+    async (db, { member, params, query, now }, page) => {
+      const backtest = await findVisible(db, member, params.id, now)
       if (backtest.state !== 'done') throw conflict('wrong_state', `The backtest is ${backtest.state}, not done`)
-      const rows = await listChanges(db, member.vault.id, backtest.id, query.change, page)
+      const rows = await listChanges(db, member, backtest.id, query.change, page)
       return decideRowsAgain(db, member, backtest, rows)
     },
     ({ present }) => present(),
@@ -101,14 +122,39 @@ async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Dat
   return { vaultId, ...(await policiesUnder(db, vaultId, drafts)) }
 }
 
-async function findVisible(db: Db, member: Member, id: string): Promise<BacktestRow> {
-  return orNotFound(await findBacktest(db, member.vault.id, id), 'Backtest')
+const notForMembers = () =>
+  forbidden(
+    'administrator_required',
+    'Only administrators and auditors of the vault may do this, and those who may vote on a change set that waits',
+  )
+
+/**
+ * The votes for which somebody asks who does not read the whole vault; null for who does.
+ * @throws 403 for everybody else, whatever there is
+ */
+async function ballotOf(db: Db, member: Member, { changeSetId, policies, draft }: BacktestOrder, now: Date) {
+  if (member.readsAll) return null
+  const isOfChangeSet = changeSetId !== undefined && policies === undefined && draft === undefined
+  const voter = { vaultId: member.vault.id, userId: member.userId }
+  const ballot = isOfChangeSet ? await findBallot(db, voter, { changeSetId }, now) : null
+  if (ballot === null) throw notForMembers()
+  return ballot
+}
+
+/** @throws 403 for who neither reads the whole vault nor asked for it to vote, 404 */
+async function findVisible(db: Db, member: Member, id: string, now: Date): Promise<BacktestRow> {
+  const { vault, userId, readsAll } = member
+  const found = await findBacktest(db, vault.id, id)
+  if (readsAll) return orNotFound(found, 'Backtest')
+  const requestId = found?.requester_id === userId ? found.request_id : null
+  const ballot = requestId == null ? null : await findBallot(db, { vaultId: vault.id, userId }, { requestId }, now)
+  if (found === null || ballot === null) throw notForMembers()
+  return found
 }
 
 /** Makes the decisions of a page again, which is less to keep than both traces of all of them. */
 async function decideRowsAgain(db: Db, member: Member, backtest: BacktestRow, rows: ChangeRow[]) {
   const vaultId = member.vault.id
-  const scope = visibleScopeOf(member)
   const { administratorsId } = await listGroupIds(db, vaultId)
   const decideAgain = createDecideAgain({
     vaultId,
@@ -120,7 +166,7 @@ async function decideRowsAgain(db: Db, member: Member, backtest: BacktestRow, ro
   for (const type of subjectTypes) {
     const ids = rows.filter(({ subject_type }) => subject_type === type).map(({ subject_id }) => subject_id)
     if (ids.length === 0) continue
-    for (const one of await listStoredDecisions(db, type, { vaultId, scope, ids, limit: ids.length }))
+    for (const one of await listStoredDecisions(db, type, { viewer: member, ids, limit: ids.length }))
       stored.set(`${type} ${one.id}`, one)
   }
   const found: { row: ChangeRow; present: () => BacktestChange }[] = []
@@ -128,7 +174,7 @@ async function decideRowsAgain(db: Db, member: Member, backtest: BacktestRow, ro
     const decision = stored.get(`${row.subject_type} ${row.subject_id}`)
     if (decision === undefined) continue
     const again = await decideAgain(decision)
-    found.push({ row, present: () => toBacktestChange(row, decision, again) })
+    found.push({ row, present: () => toBacktestChange(row, decision, again, member) })
   }
   return found
 }

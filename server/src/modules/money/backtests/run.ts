@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Viewer } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
+import { findBallot } from '../../rules/governance/voters.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import { backtest } from './evaluate.ts'
 import { type BacktestRow, backtestJobs, deleteChanges, insertChanges, listGroupIds } from './queries.ts'
@@ -16,17 +17,15 @@ export async function runDueBacktests(deps: Deps, signal: AbortSignal): Promise<
 
 async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal): Promise<void> {
   const { db, clock, log, slowReads } = deps
-  const { vault_id: vaultId, requester_id: requesterId, policies, moves } = taken
+  const { vault_id: vaultId, policies, moves } = taken
   try {
-    const requester = await findMembership(db, vaultId, requesterId)
-    const readsAll = requester !== null && (requester.isAdmin || requester.isAuditor)
-    if (!readsAll) return await backtestJobs.fail(db, taken, 'Who asked for it no longer may', clock())
-    const scope = visibleScopeOf({ ...requester, readsAll, vault: { id: vaultId } })
+    const viewer = await findViewer(deps, taken)
+    if (viewer === null) return await backtestJobs.fail(db, taken, 'Who asked for it no longer may', clock())
     const { administratorsId } = await listGroupIds(db, vaultId)
     await deleteChanges(db, taken)
     const rules = { vaultId, policies, moves, administratorsId }
     const interval = { from: taken.from_at, to: taken.to_at }
-    const result = await backtest(slowReads.db, scope, rules, interval, {
+    const result = await backtest(slowReads.db, viewer, rules, interval, {
       async onPage(evaluated, changed) {
         if (signal.aborted) return false
         await insertChanges(db, taken, changed)
@@ -41,4 +40,18 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
     log.error({ err: error, backtestId: taken.id }, 'a backtest failed')
     await backtestJobs.fail(db, taken, 'The backtest could not be made; the log of the service says why', clock())
   }
+}
+
+/** Who asked for it, as long as they may: they read the whole vault, or may vote on the change of the rules that is tried. */
+async function findViewer({ db, clock }: Deps, taken: BacktestRow): Promise<Viewer | null> {
+  const { vault_id: vaultId, requester_id: requesterId, request_id: requestId } = taken
+  const requester = await findMembership(db, vaultId, requesterId)
+  if (requester === null) return null
+  if (requestId !== null) {
+    // As the voter that asked, also when they have come to read more: what they were told is what it counts.
+    const ballot = await findBallot(db, { vaultId, userId: requesterId }, { requestId }, clock())
+    return ballot === null ? null : { ...requester, readsAll: false, vault: { id: vaultId } }
+  }
+  const readsAll = requester.isAdmin || requester.isAuditor
+  return readsAll ? { ...requester, readsAll, vault: { id: vaultId } } : null
 }

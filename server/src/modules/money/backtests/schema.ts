@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
-import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
+import { backtestDaysOfVoters, backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
 import { DecisionEffect, DecisionPolicy, PolicyTrace } from '../../rules/policies/schema.ts'
 import { changes } from './decide-again.ts'
-import { subjectTypes } from './stored-decisions.ts'
+import { subjectTypes } from './seen.ts'
 
+const periodsOfVoter = backtestDaysOfVoters.join(', ').replace(/, (\d+)$/, ' and $1')
 const boundText = 'inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.'
 
 export const BacktestOrder = Closed(
@@ -15,13 +16,13 @@ export const BacktestOrder = Closed(
     changeSetId: Type.Optional(described(Id, 'A change set: the rules that it would publish are tried.')),
     from: Type.String({
       maxLength: 40,
-      description: `Beginning of the interval, ${boundText}`,
+      description: `Beginning of the interval, ${boundText} Of a voter the shortest of ${periodsOfVoter} days that has it.`,
       examples: ['2026-01-01'],
     }),
     to: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: `End of the interval, ${boundText} Now by default.`,
+        description: `End of the interval, ${boundText} Now by default. A voter leaves it out: it is when the votes were asked for.`,
         examples: ['2026-01-31'],
       }),
     ),
@@ -40,11 +41,14 @@ const Usd = (description: string) => Type.String({ description, examples: ['1250
 
 const BacktestSum = Closed(
   {
-    count: Count('How many decisions.'),
-    usdValue: Usd('What their orders are worth, at the rates of their day, in USD.'),
-    unratedCount: Count('Orders among them that no rate was known for, which the sum leaves out.'),
+    count: Count('How many decisions of the whole vault.'),
+    hiddenCount: Count(
+      'How many of them whoever asked may not see: the sum and the list of changes leave them out. 0 for administrators and auditors.',
+    ),
+    usdValue: Usd('What the orders of the others are worth, at the rates of their day, in USD.'),
+    unratedCount: Count('Orders among the others that no rate was known for, which the sum leaves out.'),
   },
-  { $id: 'BacktestSum', description: 'How many decisions, and what their orders are worth.' },
+  { $id: 'BacktestSum', description: 'How many decisions, and what the orders that may be seen are worth.' },
 )
 
 export const backtestStates = ['queued', 'running', 'done', 'failed'] as const

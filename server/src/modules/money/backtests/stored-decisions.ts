@@ -1,12 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type AddressScope, isOperationInScope } from '../../../access/address-scope.ts'
+import { isOperationInScope, scopeToCount, type Viewer } from '../../../access/address-scope.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { Decision, Facts, PolicyTrace } from '../../rules/policies/decision.ts'
 import { decidedElsewhere } from '../../rules/policies/keep-decision.ts'
-
-export const subjectTypes = ['transfer', 'payout', 'approval_request', 'decision'] as const
-export type SubjectType = (typeof subjectTypes)[number]
+import { isDecisionSeen, type SubjectType } from './seen.ts'
 
 /** The decision on one step, as it was recorded; `facts` are null in records of an early version. */
 export type StoredStep = Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'> & {
@@ -19,6 +17,8 @@ export type StoredDecision = {
   type: SubjectType
   id: string
   createdAt: Date
+  /** Whether the viewer may see it. One that is not seen is counted, and nothing else of it leaves. */
+  isSeen: boolean
   /** What it was about; of a chain the first action. */
   actionType: string
   /** What was decided on all of it. */
@@ -30,11 +30,8 @@ export type StoredDecision = {
 }
 
 export type Interval = { from: Date; to: Date }
-/** The newest first. With `ids`, those among them, whenever they were made. */
-type Wanted = { vaultId: string; scope: AddressScope; limit: number } & (
-  | { interval: Interval; after: Position | null }
-  | { ids: string[] }
-)
+/** The newest first. With `ids`, those among them that the viewer may see, whenever they were made. */
+type Wanted = { viewer: Viewer; limit: number } & ({ interval: Interval; after: Position | null } | { ids: string[] })
 
 type Recorded = {
   effect: Decision['effect']
@@ -43,9 +40,9 @@ type Recorded = {
   facts: (Omit<Facts, 'now'> & { now: string }) | null
   trace: PolicyTrace[] | null
 }
-type Row = Recorded & { id: string; created_at: Date }
+type Row = Recorded & { id: string; created_at: Date; isSeen: boolean }
 
-/** A page of the decisions of one kind. */
+/** A page of the decisions of one kind, over the whole vault. */
 export function listStoredDecisions(db: Db, type: SubjectType, wanted: Wanted): Promise<StoredDecision[]> {
   return sources[type](db, wanted)
 }
@@ -55,21 +52,24 @@ const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDec
   async transfer(db, wanted) {
     // One record of the whole decision: every part that is taken of it separately would read all of it again.
     const { rows } = await sql<Row>`
-      select o.id, o.created_at, d.effect, d."decisionPolicy", d.requirements, d.facts, ${traceOf(wanted)} as trace
+      select o.id, o.created_at, ${isDecisionSeen('transfer', 'o', wanted.viewer)} as "isSeen", d.effect,
+        d."decisionPolicy", d.requirements, d.facts, ${traceOf(wanted)} as trace
       from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id and t.payout_id is null
       cross join lateral ${recordOf(sql.ref('t.decision'))}
-      where ${isOperationInScope(wanted.scope, 'o')} and o.type = 'transfer' and ${isWanted('o', wanted)}`.execute(db)
+      where ${isOperationInScope(scopeToCount(wanted.viewer), 'o')} and o.type = 'transfer'
+        and ${isWanted('transfer', 'o', wanted)}`.execute(db)
     return rows.map((row) => toStored('transfer', row, 'transfer', [toStep(row, 'transfer')]))
   },
 
   async payout(db, wanted) {
     const { rows } = await sql<Row & { orders: { facts: Recorded['facts'] }[] }>`
-      select p.id, p.created_at, d.effect, d."decisionPolicy", d.requirements, null as facts,
+      select p.id, p.created_at, ${isDecisionSeen('payout', 'p', wanted.viewer)} as "isSeen", d.effect,
+        d."decisionPolicy", d.requirements, null as facts,
         ${traceOf(wanted)} as trace, (
         select jsonb_agg(jsonb_build_object('facts', t.decision -> 'facts') order by t.payout_row)
         from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as orders
       from payouts p cross join lateral ${recordOf(sql.ref('p.decision'))}
-      where p.vault_id = ${wanted.vaultId} and ${isWanted('p', wanted)}`.execute(db)
+      where p.vault_id = ${wanted.viewer.vault.id} and ${isWanted('payout', 'p', wanted)}`.execute(db)
     return rows.map(({ orders, ...row }) =>
       toStored(
         'payout',
@@ -83,29 +83,29 @@ const sources: Record<SubjectType, (db: Db, wanted: Wanted) => Promise<StoredDec
   /** What waited for votes, unless other rules decided. */
   async approval_request(db, wanted) {
     const { rows } = await sql<Chain>`
-      select r.id, r.created_at, r.decision as decisions, (
+      select r.id, r.created_at, ${isDecisionSeen('approval_request', 'r', wanted.viewer)} as "isSeen",
+        r.decision as decisions, (
         select jsonb_agg(s.one #>> '{step,action}' order by s.position)
         from jsonb_array_elements(r.steps) with ordinality as s(one, position)) as actions
       from approval_requests r
-      where r.vault_id = ${wanted.vaultId} and r.action <> all(${decidedElsewhere})
-        and ${isWanted('r', wanted)}`.execute(db)
+      where r.vault_id = ${wanted.viewer.vault.id} and r.action <> all(${decidedElsewhere})
+        and ${isWanted('approval_request', 'r', wanted)}`.execute(db)
     return rows.map((row) => toStoredChain('approval_request', row))
   },
 
   async decision(db, wanted) {
     const { rows } = await sql<Chain>`
-      select r.id, r.created_at, r.decisions, (
+      select r.id, r.created_at, ${isDecisionSeen('decision', 'r', wanted.viewer)} as "isSeen", r.decisions, (
         select jsonb_agg(s.one ->> 'actionType' order by s.position)
         from jsonb_array_elements(r.decisions) with ordinality as s(one, position)) as actions
       from decisions r
-      where r.vault_id = ${wanted.vaultId} and r.action <> all(${decidedElsewhere}) and ${isWanted('r', wanted)}`.execute(
-      db,
-    )
+      where r.vault_id = ${wanted.viewer.vault.id} and r.action <> all(${decidedElsewhere})
+        and ${isWanted('decision', 'r', wanted)}`.execute(db)
     return rows.map((row) => toStoredChain('decision', row))
   },
 }
 
-type Chain = { id: string; created_at: Date; decisions: Recorded[]; actions: string[] }
+type Chain = { id: string; created_at: Date; isSeen: boolean; decisions: Recorded[]; actions: string[] }
 
 const recordOf = (decision: RawBuilder<unknown>) =>
   sql`jsonb_to_record(${decision}) as d(effect text, "decisionPolicy" jsonb, requirements jsonb, facts jsonb,
@@ -113,26 +113,26 @@ const recordOf = (decision: RawBuilder<unknown>) =>
 
 const traceOf = (wanted: Wanted) => ('ids' in wanted ? sql`d.trace` : sql`null`)
 
-function isWanted(alias: string, wanted: Wanted): RawBuilder<unknown> {
+function isWanted(type: SubjectType, alias: string, wanted: Wanted): RawBuilder<unknown> {
   const [id, createdAt] = [sql.ref(`${alias}.id`), sql.ref(`${alias}.created_at`)]
   const order = sql`order by ${createdAt} desc, ${id} desc limit ${wanted.limit}`
-  if ('ids' in wanted) return sql`${id} = any(${wanted.ids}) ${order}`
+  if ('ids' in wanted) return sql`${id} = any(${wanted.ids}) and ${isDecisionSeen(type, alias, wanted.viewer)} ${order}`
   const { interval, after } = wanted
   const next = after === null ? sql`` : sql`and (${createdAt}, ${id}) < (${after.createdAt}::timestamptz, ${after.id})`
   return sql`${createdAt} between ${interval.from} and ${interval.to} ${next} ${order}`
 }
 
-/** How many decisions the interval has, counted to `max`. */
+/** How many decisions the interval has in the whole vault, counted to `max`. */
 export async function countStoredDecisions(
   db: Db,
-  scope: AddressScope,
+  viewer: Viewer,
   { from, to }: Interval,
   max: number,
 ): Promise<number> {
-  const { vaultId } = scope
+  const vaultId = viewer.vault.id
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from (
-      (select from operations o where ${isOperationInScope(scope, 'o')} and o.type = 'transfer'
+      (select from operations o where ${isOperationInScope(scopeToCount(viewer), 'o')} and o.type = 'transfer'
         and o.created_at between ${from} and ${to} limit ${max})
       union all
       (select from approval_requests r where r.vault_id = ${vaultId} and r.created_at between ${from} and ${to} limit ${max})
@@ -153,15 +153,16 @@ function toStep({ effect, decisionPolicy, requirements, facts }: Recorded, actio
 }
 
 function toStored(type: SubjectType, row: Row, actionType: string, steps: StoredStep[]): StoredDecision {
-  const { effect, decisionPolicy, requirements } = row
+  const { id, isSeen, effect, decisionPolicy, requirements } = row
   const outcome = { effect, decisionPolicy, requirements: requirements ?? [] }
-  return { type, id: row.id, createdAt: row.created_at, actionType, outcome, steps, trace: row.trace ?? [] }
+  return { type, id, isSeen, createdAt: row.created_at, actionType, outcome, steps, trace: row.trace ?? [] }
 }
 
-function toStoredChain(type: SubjectType, { id, created_at, decisions, actions }: Chain): StoredDecision {
+function toStoredChain(type: SubjectType, { id, created_at, isSeen, decisions, actions }: Chain): StoredDecision {
   const steps = decisions.map((decision, i) => toStep(decision, actions[i]!))
   const trace = decisions.flatMap((decision) => decision.trace ?? [])
-  return { type, id, createdAt: created_at, actionType: actions[0]!, outcome: outcomeOfSteps(steps), steps, trace }
+  const outcome = outcomeOfSteps(steps)
+  return { type, id, isSeen, createdAt: created_at, actionType: actions[0]!, outcome, steps, trace }
 }
 
 /** What is decided on several steps together: all of them happen, or none. */

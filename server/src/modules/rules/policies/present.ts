@@ -94,7 +94,7 @@ export function toPolicySimulation(
  * A trace without values that the reader may not see. Sums of other people's transfers are for administrators and auditors only, the
  * initiator's own sums and balances for the initiator as well. Whether a selector matched is visible to all readers.
  */
-function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceReader): PolicyTrace[] {
+export function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceReader): PolicyTrace[] {
   if (readsAll) return trace
   return trace.map((policy) => ({
     ...policy,

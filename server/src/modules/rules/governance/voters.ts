@@ -1,0 +1,28 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../db/client.ts'
+
+/** An open request for votes on a change set. */
+export type Ballot = { requestId: string; askedAt: Date }
+
+type Voter = { vaultId: string; userId: string }
+
+/**
+ * The request for votes on a submitted change set, named by either id, as long as it waits and this person is entitled to vote on
+ * it; null otherwise, whatever there is. Who has voted stays entitled until it is decided.
+ */
+export async function findBallot(
+  db: Db,
+  { vaultId, userId }: Voter,
+  named: { changeSetId: string } | { requestId: string },
+  now: Date,
+): Promise<Ballot | null> {
+  const isNamed = 'requestId' in named ? sql`r.id = ${named.requestId}` : sql`c.id = ${named.changeSetId}`
+  const { rows } = await sql<Ballot>`
+    select r.id as "requestId", r.created_at as "askedAt" from change_sets c
+    join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
+    where c.vault_id = ${vaultId} and ${isNamed} and c.status = 'submitted' and r.status = 'pending'
+      and r.expires_at > ${now} and exists (
+        select from entitled_voters e
+        where e.vault_id = r.vault_id and e.subject_id = r.id and e.user_id = ${userId})`.execute(db)
+  return rows[0] ?? null
+}
