@@ -26,6 +26,8 @@ export function rulesFlows(stack: () => Stack): void {
       await admin.page.getByRole('heading', { name: /^Policy: / }).waitFor()
       await admin.page.getByRole('button', { name: 'Try on history' }).click()
       await admin.page.getByText(/^\d+ decisions? of this period$/).waitFor()
+      await changedRow(admin.page).click()
+      await admin.page.getByRole('heading', { name: 'After' }).first().waitFor()
       expect(await axeViolations(admin.page)).toEqual([])
 
       const other = await watchPage(await stack().contextOf('compliance'), stack().url)
@@ -51,7 +53,61 @@ export function rulesFlows(stack: () => Stack): void {
       await restore()
     })
   })
+  voterFlows(stack)
   draftFlows(stack)
+}
+
+/** The first of the decisions that a backtest says would change. */
+const changedRow = (page: Page) =>
+  page
+    .locator('section')
+    .filter({ has: page.getByRole('heading', { name: 'Decisions that change' }) })
+    .locator('summary')
+    .first()
+
+function voterFlows(stack: () => Stack): void {
+  it('who votes on a change and administers nothing sees how much of the past it changes', async () => {
+    const { id, end } = await submittedToTreasury(stack())
+    const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer'), stack().url)
+    await page.goto(`${stack().url}/v/${vaultCode}/rules/${id}`)
+    await page.getByText(/^All decisions of the vault are counted, because you vote\./).waitFor()
+    await page.getByLabel('Days before the votes were asked for').selectOption('90')
+    await page.getByRole('button', { name: 'Try on history' }).click()
+    await page.getByText(/^\d+ decisions? of this period$/).waitFor()
+    // What compliance asked for is none of their business.
+    await page.getByText(/^\d+ of the decisions that change (is|are) not shown, because you may not see/).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await end()
+    await page.reload()
+    await page.getByText('Rejected', { exact: true }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Try it on history' }).count()).toBe(0)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}
+
+/** A change set that the treasury votes on, of whom nobody is an administrator; `end` rejects it and switches governance off. */
+async function submittedToTreasury(stack: Stack): Promise<{ id: string; end(): Promise<void> }> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const treasurer = (await stack.client('treasurer')).vault(vaultCode)
+  const { items: groups } = await vault.policyGroups.list({ limit: 100 }).page()
+  const approverGroupId = groups.find(({ code }) => code === 'treasury')!.id
+  const delays = { looseningDelayHours: 0, tighteningDelayHours: 0 }
+  await vault.governance.update({ threshold: 1, approverGroupId, ...delays })
+  const { items: policies } = await vault.policies.list({ limit: 100 }).page()
+  const targetId = policies.find(({ code }) => code === 'compliance-addresses')!.id
+  const changes = [{ action: 'policy_update' as const, targetId, payload: { enabled: false } }]
+  const { id } = await vault.changeSets.create({ title: 'No addresses for compliance', changes })
+  await vault.changeSets.submit(id)
+  const { requestId } = await vault.changeSets.get(id)
+  return {
+    id,
+    async end() {
+      await treasurer.approvalRequests.reject(requestId!)
+      const { pendingApproval } = await vault.governance.update({ threshold: 0, ...delays })
+      await treasurer.approvalRequests.approve(pendingApproval!.id)
+    },
+  }
 }
 
 function draftFlows(stack: () => Stack): void {

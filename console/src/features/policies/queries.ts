@@ -30,11 +30,16 @@ export const selectorsQuery = (code: string) =>
     staleTime: 3_600_000,
   })
 
-export type Backtested = { tried: Pick<BacktestOrder, 'draft' | 'changeSetId'>; from: string; until: string }
+/** `until` is null for a voter: then it is when the votes were asked for. */
+export type Backtested = { tried: Pick<BacktestOrder, 'draft' | 'changeSetId'>; from: string; until: string | null }
 
 /** Asks what would have become of what was decided in a period. */
 export const askBacktest = (code: string, { tried, from, until }: Backtested): Promise<Backtest> =>
-  vaultOf(code).policies.backtest({ ...tried, from: startOfDay(from), to: endOfDay(until) })
+  vaultOf(code).policies.backtest({
+    ...tried,
+    from: startOfDay(from),
+    ...(until === null ? {} : { to: endOfDay(until) }),
+  })
 
 const isUnderWay = (backtest: Backtest | undefined) => backtest?.status === 'queued' || backtest?.status === 'running'
 

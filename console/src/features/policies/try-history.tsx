@@ -7,7 +7,7 @@ import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
 import { Failed, Skeleton } from '../../ui/list-states.tsx'
 import { OutcomeBadge } from './matrix-table.tsx'
 import { askBacktest, type Backtested, backtestChangesQuery, backtestQuery, type Vocabulary } from './queries.ts'
@@ -22,17 +22,26 @@ type TryHistoryProps = {
   nameOf: (id: string, code: string) => string
   /** Why the draft cannot be tried yet. */
   disabledBecause?: string | null
+  /** For who votes on a change set and may not read the whole vault: when the votes were asked for. */
+  askedAt?: string | undefined
 }
 
+/** The periods that the service has for voters, in days. */
+const periods = [30, 90, 365]
+
 /** Asks what would have become of what was decided in a period. Nothing changes. */
-export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = null }: TryHistoryProps) {
+export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = null, askedAt }: TryHistoryProps) {
   const today = dayOf(new Date())
-  const [from, setFrom] = useState(addDays(today, -30))
-  const [until, setUntil] = useState(today)
+  const [start, setStart] = useState(addDays(today, -30))
+  const [end, setEnd] = useState(today)
+  const [days, setDays] = useState(periods[0]!)
+  // The service takes the shortest of its periods that has this day.
+  const from = askedAt === undefined ? start : addDays(dayOf(new Date(askedAt)), 1 - days)
+  const until = askedAt === undefined ? end : null
   // What was asked stays as it was while the draft is worked on.
   const asking = useMutation({ mutationFn: (wanted: Backtested) => askBacktest(code, wanted) })
   const backtest = useQuery(backtestQuery(code, asking.data))
-  const isPeriod = isDay(from) && isDay(until) && from <= until
+  const isPeriod = until === null || (isDay(from) && isDay(until) && from <= until)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (disabledBecause === null && isPeriod) asking.mutate({ tried, from, until })
@@ -43,8 +52,22 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
   return (
     <>
       <form onSubmit={submit} className="flex flex-wrap items-end gap-3">
-        <TextField label={t('From')} type="date" value={from} onChange={({ target }) => setFrom(target.value)} />
-        <TextField label={t('Until')} type="date" value={until} onChange={({ target }) => setUntil(target.value)} />
+        {askedAt === undefined ? (
+          <>
+            <TextField label={t('From')} type="date" value={start} onChange={({ target }) => setStart(target.value)} />
+            <TextField label={t('Until')} type="date" value={end} onChange={({ target }) => setEnd(target.value)} />
+          </>
+        ) : (
+          <SelectField
+            label={t('Days before the votes were asked for')}
+            value={days}
+            onChange={({ target }) => setDays(Number(target.value))}
+          >
+            {periods.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </SelectField>
+        )}
         <Button
           type="submit"
           className="mb-4"
@@ -57,6 +80,13 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
       {asked === undefined && (
         <p className="text-quiet">
           {t('What was decided is decided again, as if this draft had been in force. Nothing changes.')}
+        </p>
+      )}
+      {askedAt !== undefined && (
+        <p className="mt-2 text-quiet">
+          {t(
+            'All decisions of the vault are counted, because you vote. Which they are and what they are worth is shown of those alone that you may see.',
+          )}
         </p>
       )}
       {asking.isError && <Failed error={asking.error} retry={() => asked !== undefined && asking.mutate(asked)} />}
@@ -87,6 +117,10 @@ function Found({ backtest, ...rest }: FoundProps) {
     { word: t('Looser'), sum: result.looser },
     { word: t('Not decidable'), sum: result.undecidable },
   ]
+  const hiddenCount = [result.stricter, result.looser, result.undecidable].reduce(
+    (sum, one) => sum + one.hiddenCount,
+    0,
+  )
   return (
     <div aria-live="polite">
       <p className="mb-2">
@@ -106,11 +140,16 @@ function Found({ backtest, ...rest }: FoundProps) {
           {t('Not decidable: a fact that a policy asks for was not recorded then. It is not guessed.')}
         </p>
       )}
-      {result.same.count < result.evaluated ? (
-        <Changes {...rest} backtest={backtest} />
-      ) : (
-        <p className="text-quiet">{t('No decision changes.')}</p>
+      {hiddenCount > 0 && (
+        <p className="mb-3">
+          {t(
+            '{count, plural, one {# of the decisions that change is} other {# of the decisions that change are}} not shown, because you may not see what was decided. Amounts leave out what you may not see.',
+            { count: hiddenCount },
+          )}
+        </p>
       )}
+      {result.same.count === result.evaluated && <p className="text-quiet">{t('No decision changes.')}</p>}
+      {result.same.count + hiddenCount < result.evaluated && <Changes {...rest} backtest={backtest} />}
     </div>
   )
 }
