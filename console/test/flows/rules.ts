@@ -1,3 +1,4 @@
+import type { Strongroom } from '@strongroom/sdk'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { type Stack, vaultCode } from '../support/stack.ts'
@@ -67,7 +68,7 @@ const changedRow = (page: Page) =>
 
 function voterFlows(stack: () => Stack): void {
   it('who votes on a change and administers nothing sees how much of the past it changes', async () => {
-    const { id, end } = await submittedToTreasury(stack())
+    const { id, reject, restore } = await submittedToTreasury(stack())
     const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer'), stack().url)
     await page.goto(`${stack().url}/v/${vaultCode}/rules/${id}`)
     await page.getByText(/^All decisions of the vault are counted, because you vote\./).waitFor()
@@ -77,35 +78,37 @@ function voterFlows(stack: () => Stack): void {
     // What compliance asked for is none of their business.
     await page.getByText(/^\d+ of the decisions that change (is|are) not shown, because you may not see/).waitFor()
     expect(await axeViolations(page)).toEqual([])
-    await end()
+    await reject()
     await page.reload()
     await page.getByText('Rejected', { exact: true }).waitFor()
     expect(await page.getByRole('heading', { name: 'Try it on history' }).count()).toBe(0)
     expect(faults).toEqual([])
     await page.context().close()
+    await restore()
   })
 }
 
-/** A change set that the treasury votes on, of whom nobody is an administrator; `end` rejects it and switches governance off. */
-async function submittedToTreasury(stack: Stack): Promise<{ id: string; end(): Promise<void> }> {
+/** A change set that the treasury votes on, of whom nobody is an administrator; `restore` switches governance off. */
+async function submittedToTreasury(
+  stack: Stack,
+): Promise<{ id: string; reject(): Promise<unknown>; restore(): Promise<unknown> }> {
   const vault = (await stack.client('admin')).vault(vaultCode)
   const treasurer = (await stack.client('treasurer')).vault(vaultCode)
   const { items: groups } = await vault.policyGroups.list({ limit: 100 }).page()
   const approverGroupId = groups.find(({ code }) => code === 'treasury')!.id
   const delays = { looseningDelayHours: 0, tighteningDelayHours: 0 }
   await vault.governance.update({ threshold: 1, approverGroupId, ...delays })
-  const { items: policies } = await vault.policies.list({ limit: 100 }).page()
-  const targetId = policies.find(({ code }) => code === 'compliance-addresses')!.id
+  const targetId = await policyOfAskedAddress(vault)
   const changes = [{ action: 'policy_update' as const, targetId, payload: { enabled: false } }]
   const { id } = await vault.changeSets.create({ title: 'No addresses for compliance', changes })
   await vault.changeSets.submit(id)
   const { requestId } = await vault.changeSets.get(id)
   return {
     id,
-    async end() {
-      await treasurer.approvalRequests.reject(requestId!)
+    reject: () => treasurer.approvalRequests.reject(requestId!),
+    async restore() {
       const { pendingApproval } = await vault.governance.update({ threshold: 0, ...delays })
-      await treasurer.approvalRequests.approve(pendingApproval!.id)
+      return treasurer.approvalRequests.approve(pendingApproval!.id)
     },
   }
 }
@@ -159,6 +162,12 @@ async function saveIntoDraft(page: Page): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Save the draft' }).click()
 }
 
+/** The policy that asks for votes on the address which compliance has asked for since the demo was set up. */
+async function policyOfAskedAddress(vault: ReturnType<Strongroom['vault']>): Promise<string> {
+  const { items } = await vault.policies.list({ limit: 100 }).page()
+  return items.find(({ code }) => code === 'compliance-addresses')!.id
+}
+
 /** A policy whose end loosens the rules, and a second administrator, until `restore`. */
 async function prepared(stack: Stack): Promise<{ policyId: string; restore: () => Promise<unknown> }> {
   const vault = (await stack.client('admin')).vault(vaultCode)
@@ -167,8 +176,7 @@ async function prepared(stack: Stack): Promise<{ policyId: string; restore: () =
   const administrators = items.find(({ code }) => code === 'administrators')!.id
   const { user } = await other.auth.getCurrentSession()
   await vault.policyGroups.addMember(administrators, { userId: user.id })
-  const { items: policies } = await vault.policies.list({ effect: 'requireApproval', limit: 1 }).page()
-  const policyId = policies[0]!.id
+  const policyId = await policyOfAskedAddress(vault)
   const restore = async () => {
     const off = { threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 }
     const { pendingApproval } = await vault.governance.update(off)
