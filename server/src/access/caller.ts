@@ -1,4 +1,5 @@
 import type {} from 'fastify'
+import type { Db } from '../db/client.ts'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 
 /** The user or service that sends the request, identified by its session or service token. */
@@ -39,6 +40,8 @@ declare module 'fastify' {
     /** Media types that the body may have besides JSON (`http/endpoints.ts`). */
     uploads?: Readonly<Record<string, object>>
     openToAuditors?: boolean
+    /** Members below the level of the route who may call it too; the handler judges what they name. */
+    alsoFor?: (db: Db, member: Member, now: Date) => Promise<boolean>
     openToHeld?: boolean
   }
 }

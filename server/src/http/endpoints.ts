@@ -26,6 +26,8 @@ type Spec = Omit<RouteSpec, 'tag'> & {
   rateLimit?: false
   /** A POST that auditors of the vault may send too, because it changes nothing in the vault. */
   openToAuditors?: true
+  /** Members below the level who may call it too, asked before the request is validated; the handler judges what they name. */
+  alsoFor?: (db: Db, member: Member, now: Date) => Promise<boolean>
   /** Open to members whom a hold stops in the vault, so that they learn who placed it. */
   openToHeld?: true
 }
@@ -99,7 +101,7 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     spec: S,
     handle: (input: Input<S>, http: Http) => Promise<unknown>,
   ): void {
-    const { preHandler, rateLimit, openToAuditors, openToHeld, ...documented } = spec
+    const { preHandler, rateLimit, openToAuditors, openToHeld, alsoFor, ...documented } = spec
     const isReadOnly = method === 'get' || openToAuditors === true
     const { config, ...options } = route({ ...documented, tag }, isReadOnly)
     app[method](
@@ -111,6 +113,7 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
           ...(rateLimit === undefined ? {} : { rateLimit }),
           ...(openToAuditors === undefined ? {} : { openToAuditors }),
           ...(openToHeld === undefined ? {} : { openToHeld }),
+          ...(alsoFor === undefined ? {} : { alsoFor }),
         },
         ...(preHandler === undefined ? {} : { preHandler }),
       },

@@ -37,7 +37,8 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (vaultCode !== null) {
     const member = assertMember(found)
     if (member.isHeld && request.routeOptions.config.openToHeld !== true) throw callerHeld()
-    assertRole(member, level)
+    const { alsoFor } = request.routeOptions.config
+    if (!isOfLevel(member, level) && !(await alsoFor?.(deps.db, member, now))) throw notOfLevel(level)
     if (member.isAuditor) assertChangesNothing(request)
   }
   if (level === 'platform' && !found.caller.isPlatformAdmin)
@@ -51,12 +52,17 @@ export function assertMember({ vaultExists, member }: { vaultExists: boolean; me
   return member
 }
 
-function assertRole(member: Member, level: AccessLevel): void {
-  if (level === 'administrator' && !member.isAdmin)
-    throw forbidden('administrator_required', 'Only administrators of the vault may do this')
-  if (level === 'auditor' && !member.readsAll)
-    throw forbidden('administrator_required', 'Only administrators and auditors of the vault may do this')
-}
+const isOfLevel = ({ isAdmin, readsAll }: Member, level: AccessLevel) =>
+  level === 'administrator' ? isAdmin : level !== 'auditor' || readsAll
+
+/** The refusal of a member below the level of a route. */
+export const notOfLevel = (level: AccessLevel) =>
+  forbidden(
+    'administrator_required',
+    level === 'auditor'
+      ? 'Only administrators and auditors of the vault may do this'
+      : 'Only administrators of the vault may do this',
+  )
 
 /** Whatever else an auditor is in the vault, they change nothing in it: policies of `everyone` would let them act. */
 function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {

@@ -2,13 +2,14 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
+import { notOfLevel } from '../../../http/guard.ts'
 import { accepted, mutate } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
 import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
-import { findBallot } from '../../rules/governance/voters.ts'
+import { findBallot, votesOnRules } from '../../rules/governance/voters.ts'
 import { oneOfDrafts, readDrafts } from '../../rules/policies/draft-policies.ts'
 import { orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
 import { createDecideAgain, type Rules } from './decide-again.ts'
@@ -26,6 +27,9 @@ import { subjectTypes } from './seen.ts'
 import { listStoredDecisions, type StoredDecision } from './stored-decisions.ts'
 import { intervalOfVoter } from './voter-interval.ts'
 
+/** Who votes on a change of the rules may try it, too; which one is for the handlers to say. */
+const ofVoters = { access: 'auditor', alsoFor: votesOnRules } as const
+
 export function backtestRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Policies')
 
@@ -42,9 +46,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
         'see is neither in the sums nor in the list (`hiddenCount`). Who asks again gets the same. Up to ' +
         `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
         'the vault has one in the background.',
-      access: 'member',
-      openToAuditors: true,
-      errors: [404, 'administrator_required'],
+      ...ofVoters,
+      errors: [404],
       params: VaultParams,
       body: BacktestOrder,
       answers: { 202: Backtest },
@@ -76,8 +79,7 @@ export function backtestRoutes(app: App, deps: Deps): void {
       summary: 'Get a backtest',
       description:
         'For administrators and auditors, whoever asked for it; for a voter their own, until the votes are decided. Kept for 30 days.',
-      access: 'member',
-      errors: ['administrator_required'],
+      ...ofVoters,
       params: VaultAndIdParams,
       answers: { 200: Backtest },
     },
@@ -92,8 +94,8 @@ export function backtestRoutes(app: App, deps: Deps): void {
       description:
         'The decisions that would be stricter or looser, and those that cannot be decided again, the newest first, each with its ' +
         'trace as it was and as it would be. For whom the backtest is; a voter reads those that they may see. 409 until it is done.',
-      access: 'member',
-      errors: ['administrator_required', 'wrong_state'],
+      ...ofVoters,
+      errors: ['wrong_state'],
       params: VaultAndIdParams,
       querystring: BacktestChangeQuery,
       item: BacktestChange,
@@ -122,12 +124,6 @@ async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Dat
   return { vaultId, ...(await policiesUnder(db, vaultId, drafts)) }
 }
 
-const notForMembers = () =>
-  forbidden(
-    'administrator_required',
-    'Only administrators and auditors of the vault may do this, and those who may vote on a change set that waits',
-  )
-
 /**
  * The votes for which somebody asks who does not read the whole vault; null for who does.
  * @throws 403 for everybody else, whatever there is
@@ -137,7 +133,7 @@ async function ballotOf(db: Db, member: Member, { changeSetId, policies, draft }
   const isOfChangeSet = changeSetId !== undefined && policies === undefined && draft === undefined
   const voter = { vaultId: member.vault.id, userId: member.userId }
   const ballot = isOfChangeSet ? await findBallot(db, voter, { changeSetId }, now) : null
-  if (ballot === null) throw notForMembers()
+  if (ballot === null) throw notOfLevel('auditor')
   return ballot
 }
 
@@ -148,7 +144,7 @@ async function findVisible(db: Db, member: Member, id: string, now: Date): Promi
   if (readsAll) return orNotFound(found, 'Backtest')
   const requestId = found?.requester_id === userId ? found.request_id : null
   const ballot = requestId == null ? null : await findBallot(db, { vaultId: vault.id, userId }, { requestId }, now)
-  if (found === null || ballot === null) throw notForMembers()
+  if (found === null || ballot === null) throw notOfLevel('auditor')
   return found
 }
 

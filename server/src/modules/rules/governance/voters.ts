@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 
 /** An open request for votes on a change set. */
@@ -17,12 +18,21 @@ export async function findBallot(
   now: Date,
 ): Promise<Ballot | null> {
   const isNamed = 'requestId' in named ? sql`r.id = ${named.requestId}` : sql`c.id = ${named.changeSetId}`
-  const { rows } = await sql<Ballot>`
-    select r.id as "requestId", r.created_at as "askedAt" from change_sets c
-    join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
-    where c.vault_id = ${vaultId} and ${isNamed} and c.status = 'submitted' and r.status = 'pending'
-      and r.expires_at > ${now} and exists (
-        select from entitled_voters e
-        where e.vault_id = r.vault_id and e.subject_id = r.id and e.user_id = ${userId})`.execute(db)
+  const { rows } = await ballots({ vaultId, userId }, isNamed, now).execute(db)
   return rows[0] ?? null
 }
+
+/** Whether the member may vote on any change set that waits. */
+export async function votesOnRules(db: Db, { vault, userId }: Member, now: Date): Promise<boolean> {
+  const { rows } = await ballots({ vaultId: vault.id, userId }, sql`true`, now).execute(db)
+  return rows.length > 0
+}
+
+const ballots = ({ vaultId, userId }: Voter, condition: RawBuilder<unknown>, now: Date) => sql<Ballot>`
+  select r.id as "requestId", r.created_at as "askedAt" from change_sets c
+  join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
+  where c.vault_id = ${vaultId} and ${condition} and c.status = 'submitted' and r.status = 'pending'
+    and r.expires_at > ${now} and exists (
+      select from entitled_voters e
+      where e.vault_id = r.vault_id and e.subject_id = r.id and e.user_id = ${userId})
+  limit 1`
