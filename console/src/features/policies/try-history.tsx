@@ -83,7 +83,7 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
         </p>
       )}
       {askedAt !== undefined && (
-        <p className="mt-2 text-quiet">
+        <p className="mt-2 mb-3 text-quiet">
           {t(
             'All decisions of the vault are counted, because you vote. Which they are and what they are worth is shown of those alone that you may see.',
           )}
