@@ -7,10 +7,13 @@ ORDER = {"transferId": ID, "vaultId": ID, "initiatorId": ID, "fromAddressId": ID
          "network": r"[a-z0-9][a-z0-9-]{0,62}", "coinType": int, "derivationPath": r"m(/[0-9]+)+", "toAddress": ADDRESS,
          "tokenId": ID, "contractAddress": ADDRESS, "amount": NUMBER, "feeLevel": "low|medium|high", "maxFee": NUMBER,
          "rulesVersion": int, "expiresAt": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"}
-VOTE = {"format": "strongroom-vote-1", "subject": "transfer|approval_request|authority", "hash": "[0-9a-f]{64}",
+VOTE = {"format": "strongroom-vote-1", "subject": "transfer|payout|approval_request|authority", "hash": "[0-9a-f]{64}",
         "decision": "initiate|approve|reject", "person": ID}
 SIGNED = {"vote": dict, "keyId": r"[A-Za-z0-9._:-]{1,1400}"}
 SIGNED |= {name: r"[A-Za-z0-9_-]{1,4096}" for name in ("signature", "authenticatorData", "clientDataJSON")}
+PAYOUT = {"format": "strongroom-payout-1", "payoutId": ID, "sums": list} | {
+    name: ORDER[name] for name in ("vaultId", "initiatorId", "rulesVersion", "expiresAt")}
+SUM = {"network": ORDER["network"], "contractAddress": ADDRESS, "amount": NUMBER, "rowsCount": int, "root": VOTE["hash"]}
 OPTIONAL = {"feeLevel", "maxFee", "authenticatorData", "clientDataJSON"}
 
 class Refused(Exception): pass
@@ -57,21 +60,49 @@ def signed_by(key, vote):
         message = authenticator + sha256(client)
     return openssl(decode(key["publicKey"]), message, decode(vote["signature"]))
 
+def fits_batch(batch):
+    if not fits(batch, {"payout": dict, "position": int, "path": list}) or not fits(batch["payout"], PAYOUT): return False
+    sums = batch["payout"]["sums"]
+    return (all(fits(one, SUM) and 1 <= one["rowsCount"] <= 1000 for one in sums) and batch["position"] < 1000
+            and 1 <= len(sums) <= 50 and len({(one["network"], one["contractAddress"]) for one in sums}) == len(sums)
+            and len(batch["path"]) <= 10 and all(fits(one, {"hash": VOTE["hash"], "amount": NUMBER}) for one in batch["path"]))
+
+def check_place(order, batch):
+    """Gives what the payout pays of the token of the order, which must be the row at its position."""
+    payout, place, path = batch["payout"], batch["position"], list(batch["path"])
+    demand(all(payout[name] == order[name] for name in ("vaultId", "initiatorId", "rulesVersion", "expiresAt")), "NOT_IN_PAYOUT")
+    total = next((one for one in payout["sums"] if all(one[name] == order[name] for name in ("network", "contractAddress"))), None)
+    demand(total and place < total["rowsCount"], "NOT_IN_PAYOUT")
+    leaf = {"format": "strongroom-payout-leaf-1", "position": place, "order": sha256(canonical(order)).hex(), "amount": order["amount"]}
+    part, width = {"hash": sha256(canonical(leaf)).hex(), "amount": order["amount"]}, total["rowsCount"]
+    while width > 1:
+        if place % 2 == 1 or place < width - 1:
+            demand(path, "NOT_IN_PAYOUT")
+            left, right = (path.pop(0), part) if place % 2 == 1 else (part, path.pop(0))
+            node = {"format": "strongroom-payout-node-1", "left": left, "right": right}
+            part = {"hash": sha256(canonical(node)).hex(), "amount": str(int(left["amount"]) + int(right["amount"]))}
+        place, width = place // 2, (width + 1) // 2
+    demand(not path and part == {"hash": total["root"], "amount": total["amount"]}, "NOT_IN_PAYOUT")
+    return int(total["amount"])
+
 def check(vector, authority):
     request, given = vector["request"], vector["authorization"]
     demand(given is not None, "AUTHORIZATION_MISSING")
-    demand(type(given) is dict and given.keys() == {"order", "authorityVersion", "votes"}, "AUTHORIZATION_MALFORMED")
-    order, votes = given["order"], given["votes"]
+    demand(type(given) is dict and given.keys() - {"batch"} == {"order", "authorityVersion", "votes"}, "AUTHORIZATION_MALFORMED")
+    order, votes, batch = given["order"], given["votes"], given.get("batch")
     demand(fits(order, ORDER) and type(given["authorityVersion"]) is int and type(votes) is list and len(votes) <= 50, "AUTHORIZATION_MALFORMED")
     demand(all(fits(one, SIGNED) and fits(one["vote"], VOTE) for one in votes), "AUTHORIZATION_MALFORMED")
+    demand("batch" not in given or fits_batch(batch), "AUTHORIZATION_MALFORMED")
     try: expires = time(order["expiresAt"])
     except ValueError: raise Refused("AUTHORIZATION_MALFORMED")
     same = ("network", "coinType", "derivationPath", "fromAddress", "toAddress", "contractAddress", "amount", "feeLevel", "maxFee")
     demand(order["vaultId"] == authority["vaultId"] and order["transferId"] == request["id"], "ORDER_DIFFERS")
     demand(all(order.get(name) == request.get(name) for name in same), "ORDER_DIFFERS")
+    total = check_place(order, batch) if batch else int(order["amount"])
     demand(time(vector["now"]) <= expires, "ORDER_EXPIRED")
     demand(given["authorityVersion"] == authority["version"], "AUTHORITY_VERSION_DIFFERS")
-    about = ("transfer", sha256(canonical(order)).hex())
+    signed = ("payout", batch["payout"]) if batch else ("transfer", order)
+    about = (signed[0], sha256(canonical(signed[1])).hex())
     demand(all((one["vote"]["subject"], one["vote"]["hash"]) == about for one in votes), "ORDER_DIFFERS")
     for one in votes:
         key = next((key for key in authority["keys"] if key["id"] == one["keyId"]), {"person": None})
@@ -85,10 +116,11 @@ def check(vector, authority):
     demand(initiator in (who["initiate"] - who["reject"]) & persons[rule["initiators"]], "NOT_INITIATED")
     listed = {"network": order["network"], "address": order["toAddress"]} in authority["addresses"]
     for floor in rule["floors"]:
-        if int(order["amount"]) > int(floor["above"]) and not (floor["to"] == "unlisted" and listed):
+        if total > int(floor["above"]) and not (floor["to"] == "unlisted" and listed):
             demand(len(approvers & persons[floor["group"]]) >= floor["votes"], "VOTES_MISSING")
     per_day = rule["perDay"]
-    demand(per_day is None or int(vector["orderedLastDay"]) + int(order["amount"]) <= int(per_day), "PER_DAY_EXCEEDED")
+    spent = max(int(vector["orderedLastDay"]) + int(order["amount"]), total)
+    demand(per_day is None or spent <= int(per_day), "PER_DAY_EXCEEDED")
 
 def verdict(vector, authorities):
     try: check(vector, authorities[vector["authority"]])

@@ -97,8 +97,8 @@ export const TransferOrder = Type.Object(
     authorization: Type.Optional(
       Type.Unknown({
         description:
-          'In a protected vault: the order that people signed, the version of the authority and the signed votes, as ' +
-          'docs/signed-orders.md has them.',
+          'In a protected vault: the order that people signed, the version of the authority and the signed votes, and of a row ' +
+          'of a payout its place in what they signed, as docs/signed-orders.md has them.',
       }),
     ),
   },

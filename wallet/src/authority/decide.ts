@@ -1,6 +1,7 @@
 import { hashOf, NotCanonicalError } from './canonical.ts'
 import type { Authority, Authorization, Order, SignedVote } from './documents.ts'
 import { MalformedError, parseAuthority, parseAuthorization, parseVotes } from './parse.ts'
+import { refusalOfPlace, sumOf } from './payout.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import { isSignedBy } from './verify-vote.ts'
 
@@ -35,16 +36,24 @@ export function refusalOfOrder({ ordered, authorization, authority, orderedLastD
   }
   const read = readOr(() => parseAuthorization(authorization))
   if ('refused' in read) return read.refused
-  const { order, votes } = read.value
+  const { order, votes, batch } = read.value
   return (
     refusalOfFields(ordered, order, authority) ??
+    (batch === undefined ? null : refusalOfPlace(order, batch)) ??
     (now.getTime() > Date.parse(order.expiresAt)
       ? refusal('ORDER_EXPIRED', `the order expired at ${order.expiresAt}`)
       : null) ??
     refusalOfVersion(read.value, authority) ??
-    refusalOfVotes(authority, votes, { subject: 'transfer', hash: hashOf(order) }) ??
-    refusalByRule(order, votes, authority, orderedLastDay)
+    refusalOfVotes(authority, votes, subjectOf(read.value)) ??
+    refusalByRule(read.value, authority, orderedLastDay)
   )
+}
+
+/** What people signed: the order, or the payout that it is a row of. */
+function subjectOf({ order, batch }: Authorization): { subject: 'transfer' | 'payout'; hash: string } {
+  return batch === undefined
+    ? { subject: 'transfer', hash: hashOf(order) }
+    : { subject: 'payout', hash: hashOf(batch.payout) }
 }
 
 /**
@@ -117,9 +126,9 @@ function refusalOfVotes(
   return null
 }
 
+/** A row of a payout needs the votes that an order over the whole sum would need, or a list would slip under a limit. */
 function refusalByRule(
-  order: Order,
-  votes: SignedVote[],
+  { order, votes, batch }: Authorization,
   authority: Authority,
   orderedLastDay: bigint,
 ): Refusal | null {
@@ -135,17 +144,23 @@ function refusalByRule(
     return refusal('NOT_INITIATED', `${initiatorId} is not of ${rule.initiators}, who may order`)
   }
   const amount = BigInt(order.amount)
+  const total = batch === undefined ? amount : BigInt(sumOf(order, batch)!.amount)
   const approvers = votersOf(votes, ['approve'])
   approvers.delete(initiatorId)
   const isListed = authority.addresses.some((one) => one.network === network && one.address === order.toAddress)
   for (const floor of rule.floors) {
-    if (amount <= BigInt(floor.above) || (floor.to === 'unlisted' && isListed)) continue
+    if (total <= BigInt(floor.above) || (floor.to === 'unlisted' && isListed)) continue
     const given = personsOf(authority, floor.group).filter((person) => approvers.has(person)).length
     if (given < floor.votes) {
       return refusal('VOTES_MISSING', `${floor.group} approved with ${given} of ${floor.votes} votes`)
     }
   }
-  if (rule.perDay !== null && orderedLastDay + amount > BigInt(rule.perDay)) {
+  if (rule.perDay === null) return null
+  // What alone is too much for a day is refused from its first row on, so that no part of it is paid.
+  if (total > BigInt(rule.perDay)) {
+    return refusal('PER_DAY_EXCEEDED', `${total} are more than the ${rule.perDay} of 24 hours`)
+  }
+  if (orderedLastDay + amount > BigInt(rule.perDay)) {
     return refusal('PER_DAY_EXCEEDED', `${orderedLastDay} of ${rule.perDay} were ordered within 24 hours`)
   }
   return null

@@ -39,6 +39,8 @@ const Hash = Type.String({
   description: 'SHA-256 of the canonical form of a document.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 })
+const Time = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$' })
+const RulesVersion = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Base64url = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,4096}$',
   description: 'Base64url without padding.',
@@ -61,8 +63,8 @@ export const Order = Type.Object(
     amount: PositiveAmount,
     feeLevel: Type.Optional(Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')])),
     maxFee: Type.Optional(PositiveAmount),
-    rulesVersion: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-    expiresAt: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$' }),
+    rulesVersion: RulesVersion,
+    expiresAt: Time,
   },
   strict,
 )
@@ -73,7 +75,12 @@ export const SignedVote = Type.Object(
     vote: Type.Object(
       {
         format: Type.Literal('strongroom-vote-1'),
-        subject: Type.Union([Type.Literal('transfer'), Type.Literal('approval_request'), Type.Literal('authority')]),
+        subject: Type.Union([
+          Type.Literal('transfer'),
+          Type.Literal('payout'),
+          Type.Literal('approval_request'),
+          Type.Literal('authority'),
+        ]),
         hash: Hash,
         decision: Type.Union([Type.Literal('initiate'), Type.Literal('approve'), Type.Literal('reject')]),
         person: Id,
@@ -92,8 +99,55 @@ export type SignedVote = Static<typeof SignedVote>
 /** More votes than any rule asks for; it bounds what one request can make this service compute. */
 export const SignedVotes = Type.Array(SignedVote, { maxItems: 50 })
 
+/** Rows of a payout, and levels of the tree over so many. */
+const rowsMax = 1_000
+const levelsMax = 10
+
+/** Orders that are signed as one: what they pay of each token, and the root of the tree over them. */
+export const Payout = Type.Object(
+  {
+    format: Type.Literal('strongroom-payout-1'),
+    payoutId: Id,
+    vaultId: Id,
+    initiatorId: Id,
+    rulesVersion: RulesVersion,
+    expiresAt: Time,
+    sums: Type.Array(
+      Type.Object(
+        {
+          network: Network,
+          contractAddress: ContractAddress,
+          amount: PositiveAmount,
+          rowsCount: Type.Integer({ minimum: 1, maximum: rowsMax }),
+          root: Hash,
+        },
+        strict,
+      ),
+      { minItems: 1, maxItems: 50 },
+    ),
+  },
+  strict,
+)
+export type Payout = Static<typeof Payout>
+
+/** Where in a payout an order is, and what leads from there to the root. */
+const Placed = Type.Object(
+  {
+    payout: Payout,
+    position: Type.Integer({ minimum: 0, maximum: rowsMax - 1 }),
+    path: Type.Array(Type.Object({ hash: Hash, amount: PositiveAmount }, strict), { maxItems: levelsMax }),
+  },
+  strict,
+)
+export type Placed = Static<typeof Placed>
+
 export const Authorization = Type.Object(
-  { order: Order, authorityVersion: Type.Integer({ minimum: 1 }), votes: SignedVotes },
+  {
+    order: Order,
+    authorityVersion: Type.Integer({ minimum: 1 }),
+    votes: SignedVotes,
+    batch: Type.Optional(Placed),
+  },
   strict,
 )
 export type Authorization = Static<typeof Authorization>

@@ -18,9 +18,15 @@ const authority = Compile(Authority)
 /** @throws MalformedError */
 export function parseAuthorization(value: unknown): Authorization {
   const parsed = read(authorization, value, 'the authorization') as Authorization
-  const { expiresAt } = parsed.order
+  const { order, batch } = parsed
+  const { expiresAt } = order
   const time = new Date(expiresAt)
   if (Number.isNaN(time.getTime()) || time.toISOString() !== expiresAt) fail('expiresAt is no time')
+  const sums = batch?.payout.sums ?? []
+  once(
+    'sums of the payout',
+    sums.map(({ network, contractAddress }) => `${network} ${contractAddress}`),
+  )
   return parsed
 }
 

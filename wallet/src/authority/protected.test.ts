@@ -9,6 +9,7 @@ import { openKeyring } from '../keys/keyring.ts'
 import { type RunningWallet, startWallet } from '../start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { controlChain, type LocalChain } from '../testing/local-chain.ts'
+import { authorizeAll, payoutOf } from '../testing/payout.ts'
 import { authority, authorize, follow, listed, order, team, unlisted } from '../testing/signing.ts'
 import { type Faucet, openFaucet } from '../testing/test-token.ts'
 import { call, deriveTestAddress, otherVaultToken, testConfig, vaultToken, waitFor } from '../testing/wallet-client.ts'
@@ -50,7 +51,9 @@ afterAll(async () => {
 })
 
 const tokenOf = (name: string) => `token-of-the-vault-${name}-0001`
-const names = 'plain ordering day forged fees versions files marks removed expired unset replayed redated'.split(' ')
+const names = 'plain ordering day forged fees versions files marks removed expired unset replayed redated paying'.split(
+  ' ',
+)
 const clients = [
   { name: 'first', token: vaultToken },
   { name: 'other', token: otherVaultToken },
@@ -186,6 +189,41 @@ describe('T58 orders of a protected client', () => {
     expect((await settled(token, 'day-forged')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: PER_DAY_EXCEEDED: /)
     await dateBack(clientId)
     expect((await hand(token, make('day-next', { amount: '100' }))).status).toBe(202)
+  })
+})
+
+describe('T58 rows of a payout', () => {
+  test('that people signed once are mined, each once; none that is not in it, twice, altered or with fewer votes', async () => {
+    const { make, token, clientId, fromAddress } = await protect('paying')
+    const rows = [400, 500, 600].map((amount, i) => make(`row-${i}`, { amount: String(amount), toAddress: unlisted }))
+    const handed = (i: number, authorization: unknown, signed = rows[i]!) => hand(token, signed, authorization)
+    const [first, second, third] = authorizeAll(rows, { by: anna, approvers: [ben, carla] })
+    // Each row alone would need one vote, and together they need two.
+    const [ofOne] = authorizeAll(rows, { by: anna, approvers: [ben] })
+    const low = payoutOf(rows).sums.map((sum) => ({ ...sum, amount: '999' }))
+    const [ofLow] = authorizeAll(rows, { by: anna, approvers: [ben, carla] }, payoutOf(rows, { sums: low }))
+    const elsewhere = { ...rows[0]!, toAddress: listed }
+    const added = make('row-9', { amount: '1', toAddress: unlisted })
+    for (const [answer, code] of [
+      [await handed(0, ofOne), 'VOTES_MISSING'],
+      [await handed(0, ofLow), 'NOT_IN_PAYOUT'],
+      [await handed(0, first, elsewhere), 'ORDER_DIFFERS'],
+      [await handed(0, { ...first, order: elsewhere }, elsewhere), 'NOT_IN_PAYOUT'],
+      [await handed(0, { ...first, order: added }, added), 'NOT_IN_PAYOUT'],
+      [await handed(0, { ...first, batch: second!.batch }), 'NOT_IN_PAYOUT'],
+      [await handed(0, { ...first, batch: undefined }), 'ORDER_DIFFERS'],
+    ] as const) {
+      expect(answer).toMatchObject({ status: 403, body: { details: expect.stringMatching(`^${code}: `) } })
+    }
+    for (const [i, authorization] of [first, second, third, first].entries())
+      expect((await handed(i % 3, authorization)).status).toBe(202)
+    for (const { transferId } of rows) expect((await settled(token, transferId)).status).toBe('confirmed')
+    // A row under another id, and a row that was written into the table with an honest place.
+    const again = { ...rows[0]!, transferId: 'row-again' }
+    expect((await handed(0, first, again)).body.details).toMatch(/^ORDER_DIFFERS: /)
+    await forge(clientId, again, first!)
+    expect((await settled(token, 'row-again')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: ORDER_DIFFERS: /)
+    expect(await nonceOf(fromAddress)).toBe(3)
   })
 })
 

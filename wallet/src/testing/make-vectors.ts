@@ -1,6 +1,7 @@
 import { hashOf } from '../authority/canonical.ts'
 import type { Authority, Order, SignedVote } from '../authority/documents.ts'
 import type { RefusalCode } from '../authority/refusal.ts'
+import { payoutVectors } from './payout-vectors.ts'
 import { authority, follow, listed, order, passkey, signVote, type TestKey, team, token, unlisted } from './signing.ts'
 
 /** An order as it was asked for, what authorises it, and what becomes of it. */
@@ -258,12 +259,12 @@ function faulty(index: number, next: (below: number) => number): Vector {
   return { ...base, ...spoil(base, next), verdict }
 }
 
-/** 200 orders, of which half must be refused; always the same. */
+/** 240 orders, of which half must be refused and 40 are rows of payouts; always the same. */
 export function makeVectors(): { authorities: Authority[]; vectors: Vector[] } {
   const next = numbersFrom(18)
   const indexes = Array.from({ length: 100 }, (_, index) => index)
   const vectors = [...indexes.map((index) => right(index, next)), ...indexes.map((index) => faulty(index, next))]
-  return { authorities: versions, vectors }
+  return { authorities: versions, vectors: [...vectors, ...payoutVectors()] }
 }
 
 /** One line for each vector, so that a difference can be read. */

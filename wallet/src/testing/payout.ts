@@ -1,0 +1,65 @@
+import { hashOf } from '../authority/canonical.ts'
+import type { Authorization, Order, Payout, Placed } from '../authority/documents.ts'
+import { leafOf, nodeOf, type Part } from '../authority/payout.ts'
+import { signVote, type TestKey } from './signing.ts'
+
+type Signers = { by: TestKey; approvers?: TestKey[]; authorityVersion?: number }
+
+/** The document that people sign over these orders, which are those of one payout; `changes` are lies. */
+export function payoutOf(orders: Order[], changes: Partial<Payout> = {}): Payout {
+  const { vaultId, initiatorId, rulesVersion, expiresAt } = orders[0]!
+  const sums = groupsOf(orders).map((group) => {
+    const { network, contractAddress } = group[0]!
+    const { hash, amount } = levelsOf(group).at(-1)![0]!
+    return { network, contractAddress, amount: amount.toString(), rowsCount: group.length, root: hash }
+  })
+  const head = { payoutId: 'payout-1', vaultId, initiatorId, rulesVersion, expiresAt }
+  return { format: 'strongroom-payout-1', ...head, sums, ...changes }
+}
+
+/** Where the order is in the tree over these orders. */
+export function placeOf(orders: Order[], order: Order, payout = payoutOf(orders)): Placed {
+  const group = groupsOf(orders).find((one) => one.includes(order))!
+  const levels = levelsOf(group)
+  const path: Placed['path'] = []
+  let place = group.indexOf(order)
+  for (const level of levels.slice(0, -1)) {
+    const neighbour = level[place ^ 1]
+    if (neighbour !== undefined) path.push({ hash: neighbour.hash, amount: neighbour.amount.toString() })
+    place >>= 1
+  }
+  return { payout, position: group.indexOf(order), path }
+}
+
+/** What people sign once, for each of the orders. */
+export function authorizeAll(
+  orders: Order[],
+  { by, approvers = [], authorityVersion = 1 }: Signers,
+  payout = payoutOf(orders),
+): (Authorization & { batch: Placed })[] {
+  const signed = { subject: 'payout', hash: hashOf(payout) } as const
+  const votes = [
+    signVote(by, { ...signed, decision: 'initiate' }),
+    ...approvers.map((key) => signVote(key, { ...signed, decision: 'approve' })),
+  ]
+  return orders.map((order) => ({ order, authorityVersion, votes, batch: placeOf(orders, order, payout) }))
+}
+
+function groupsOf(orders: Order[]): Order[][] {
+  const groups = new Map<string, Order[]>()
+  for (const order of orders) {
+    const key = `${order.network} ${order.contractAddress}`
+    groups.set(key, [...(groups.get(key) ?? []), order])
+  }
+  return [...groups.values()]
+}
+
+/** The leaves first, the root last. */
+function levelsOf(orders: Order[]): Part[][] {
+  const levels = [orders.map((order, position) => leafOf(position, order))]
+  for (let level = levels[0]!; level.length > 1; level = levels.at(-1)!) {
+    const pairs = level.flatMap((left, i) => (i % 2 === 0 ? [[left, level[i + 1]] as const] : []))
+    levels.push(pairs.map(([left, right]) => (right === undefined ? left : nodeOf(left, right))))
+  }
+  return levels
+}
