@@ -2,15 +2,22 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
+import { isAtPlace } from '../server/src/lib/signed-payout.ts'
 import { isSignedBy, type SignedVote } from '../server/src/lib/signed-vote.ts'
 import type { Person } from '../server/src/testing/app.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
+import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
 
 let bench: TransferBench
 let browser: Browser
 let origin: string
+/** Those who order and who vote, at their pages, and a voter with a program. */
+let sender: Page
+let voter: Page
+let key: Authenticator
+let keys: Awaited<ReturnType<typeof keyOf>>[]
 
 beforeAll(async () => {
   const port = await freePort()
@@ -67,11 +74,12 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   const { vault, owner, firstApprover, secondApprover } = bench
   const base = `/vaults/${vault.code}`
   const address = await bench.fundedAddress()
-  const pages = [await pageOf(owner), await pageOf(firstApprover)] as const
-  const key = new Authenticator(origin)
+  sender = await pageOf(owner)
+  voter = await pageOf(firstApprover)
+  key = new Authenticator(origin)
   const { creation } = (await secondApprover.post('/users/me/passkeys/options', {})).body
   await secondApprover.post('/users/me/passkeys', { name: 'Key', credential: key.create(creation) })
-  const keys = await Promise.all([owner, firstApprover, secondApprover].map(keyOf))
+  keys = await Promise.all([owner, firstApprover, secondApprover].map(keyOf))
   vault.wallet.authority = { authority: { keys }, version: 3, hash: '0'.repeat(64) }
 
   const administrator = await pageOf(vault.admin)
@@ -79,7 +87,6 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   await administrator.getByRole('button', { name: 'Switch on' }).click()
   await administrator.getByRole('button', { name: 'Switch off' }).waitFor()
 
-  const [sender, voter] = pages
   await sender.goto(`${origin}/v/${vault.code}/send?fromAddressId=${address.id}`)
   await sender.getByRole('combobox', { name: 'From' }).fill(address.address)
   await sender.getByRole('listbox').getByRole('option').first().click()
@@ -101,14 +108,56 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   expect((await bench.act(secondApprover, id, 'approve', { signature })).body.status).toBe('pending')
 
   await bench.deliver()
-  const { authorization } = vault.wallet.requests.findLast(
-    ({ method, path }) => method === 'POST' && path === '/transfers',
-  )!.body
+  const { authorization } = handedOver().at(-1)!
   expect(authorization).toMatchObject({ order: payload, authorityVersion: 3 })
-  expect(authorization.votes).toHaveLength(3)
-  for (const signed of authorization.votes as SignedVote[]) {
+  expectSigned(authorization.votes, payloadHash)
+})
+
+it('a payout is signed once by each, on pages that compute what they sign from all of its rows', async () => {
+  const base = `/vaults/${bench.vault.code}/payouts`
+  // More rows than one page of the API has.
+  const lines = Array.from({ length: 120 }, (_, i) => `row-${i},${fakeAddress(`paid ${i}`)},2`)
+  const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
+  await sender.goto(`${origin}/v/${bench.vault.code}/payouts/new`)
+  await sender.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
+  await sender.getByRole('button', { name: 'Ask the rules' }).click()
+  await sender.getByText('Waits for votes', { exact: true }).waitFor()
+  await sender.getByRole('button', { name: 'Order 120 payments' }).click()
+  await sender.waitForURL(/\/payouts\/c[a-z0-9]{24}$/)
+
+  const [{ id, payloadHash }] = (await bench.owner.get(base)).body.items
+  await voter.goto(`${origin}/v/${bench.vault.code}/payouts/${id}`)
+  await voter.getByRole('button', { name: 'Approve …' }).click()
+  await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  // Where only a part of the rows may be shown, nothing is signed.
+  await voter.waitForURL(`**/approvals/payout/${id}`)
+  await voter.getByText('row-119', { exact: true }).waitFor()
+  await voter.getByRole('button', { name: 'Approve' }).click()
+  await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  await voter.getByText('You approved this.').waitFor()
+  const vote = { format: 'strongroom-vote-1', subject: 'payout', hash: payloadHash, decision: 'approve' } as const
+  const signature = key.vote({ ...vote, person: bench.secondApprover.userId })
+  const { status } = (await bench.secondApprover.post(`${base}/${id}/approve`, { signature })).body
+  expect(status).toBe('approved')
+
+  const before = handedOver().length
+  await bench.deliver()
+  const told = handedOver().slice(before)
+  expect(told).toHaveLength(120)
+  expectSigned(told[0]!.authorization.votes, payloadHash)
+  for (const { authorization } of told) expect(isAtPlace(authorization.order, authorization.batch)).toBe(true)
+})
+
+const handedOver = () =>
+  bench.vault.wallet.requests
+    .filter(({ method, path }) => method === 'POST' && path === '/transfers')
+    .map(({ body }) => body)
+
+function expectSigned(votes: SignedVote[], hash: string): void {
+  expect(votes).toHaveLength(3)
+  for (const signed of votes) {
     const { publicKey } = keys.find((one) => one.id === signed.keyId && one.person === signed.vote.person)!
-    expect(signed.vote.hash).toBe(payloadHash)
+    expect(signed.vote.hash).toBe(hash)
     expect(isSignedBy(signed, { kind: 'passkey', publicKey, rpId: 'localhost', origins: [origin] })).toBe(true)
   }
-})
+}

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
 import { canonicalJson } from '../server/src/lib/canonical-json.ts'
 import { sha256 } from '../server/src/lib/secrets.ts'
+import { planPayout } from '../server/src/lib/signed-payout.ts'
 import type { Vote } from '../server/src/lib/signed-vote.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
 import { type RunningServer, startServer } from '../server/src/start.ts'
@@ -178,6 +179,59 @@ describe('T58 who has taken over the service', () => {
     await nothingMoved()
   })
 
+  it('T58 signs no row that is not, as it is, in a payout that enough people signed for its sum', async () => {
+    const [paid, others] = [await orderAllAs('treasurer', ['1', '1', '1']), await orderAllAs('treasurer', ['1', '1'])]
+    await people.first!.call('POST', `${payouts}/${paid.payoutId}/approve`, 200, await voteOnAllAs('first', paid))
+    for (const { transferId } of paid.orders) await until(async () => (await read(transferId)).status === 'confirmed')
+    const { rows } = await keeper.query('select signed_order from wallet.transfers where id = $1', [
+      paid.orders[0]!.transferId,
+    ])
+    const honest = rows[0].signed_order as Captured
+    const forged = { ...honest.order, toAddress: thief, transferId: 'forged-row' }
+    const waiting = (i: number) => ({ ...honest, order: others.orders[i], batch: others.plan.placeOf(i) })
+    const [initiation] = await votesOf(others.payoutId)
+    const attacks: [what: string, order: Record<string, unknown>, authorization: object, code: string][] = [
+      ['not in the payout', forged, { ...honest, order: forged }, 'NOT_IN_PAYOUT'],
+      ['altered', { ...honest.order, toAddress: thief }, honest, ''],
+      ['under another id', { ...honest.order, transferId: 'forged-twice' }, honest, 'ORDER_DIFFERS'],
+      [
+        'with the place in another',
+        forged,
+        { ...honest, order: forged, batch: others.plan.placeOf(0) },
+        'NOT_IN_PAYOUT',
+      ],
+      ['with the votes on another', others.orders[0]!, waiting(0), 'ORDER_DIFFERS'],
+      ['with a vote too few', others.orders[1]!, { ...waiting(1), votes: [initiation] }, 'VOTES_MISSING'],
+    ]
+    for (const [what, order, authorization, code] of attacks) {
+      const { status, details } = await handOver(order, authorization)
+      expect([status, details], what).toEqual(
+        code === '' ? [409, expect.anything()] : [403, expect.stringMatching(`^${code}: `)],
+      )
+    }
+    await nothingMoved()
+  })
+
+  it('T58 signs no payout whose sum is a lie, and none that pays in small rows what needs more votes as one', async () => {
+    const { payoutId, orders } = await orderAllAs('treasurer', ['2', '2', '2'])
+    const toThief = orders.map((order) => ({ ...order, toAddress: thief }))
+    const { plan } = planOf(payoutId, toThief)
+    const [sum] = plan.document.sums
+    const lied = { ...plan.document, sums: [{ ...sum!, amount: parseEther('3').toString() }] }
+    for (const [payout, code] of [
+      [lied, 'NOT_IN_PAYOUT'],
+      [plan.document, 'VOTES_MISSING'],
+    ] as const) {
+      // Both have the passkeys of the initiator and of one approver, where the sum asks for two.
+      const hash = sha256(canonicalJson(payout)).toString('hex')
+      const votes = [voteOf('treasurer', hash, 'initiate'), voteOf('first', hash, 'approve')]
+      const batch = { ...plan.placeOf(0), payout }
+      const { status, details } = await handOver(toThief[0]!, { order: toThief[0], authorityVersion: 1, votes, batch })
+      expect([status, details]).toEqual([403, expect.stringMatching(`^${code}: `)])
+    }
+    await nothingMoved()
+  })
+
   it('an order that people did sign is mined', async () => {
     const { id } = await orderAs('treasurer', '2')
     const before = await faucet.getBalance({ address: supplier })
@@ -340,7 +394,10 @@ function authorityOf(vaultId: string): Authority {
         contractAddress: null,
         initiators: 'initiators',
         perDay: null,
-        floors: [{ above: '0', to: 'any', group: 'approvers', votes: 1 }],
+        floors: [
+          { above: '0', to: 'any', group: 'approvers', votes: 1 },
+          { above: parseEther('5').toString(), to: 'any', group: 'approvers', votes: 2 },
+        ],
       },
     ],
   }
@@ -378,6 +435,55 @@ async function voteAs(name: string, id: string, key = people[name]!.key) {
   }
   return { payloadHash: hash, signature: key.vote(vote) }
 }
+
+const payouts = '/vaults/treasury/payouts'
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
+type Payload = Record<string, any>
+let rowCount = 0
+
+function planOf(payoutId: string, orders: Payload[]) {
+  const { vaultId, initiatorId, rulesVersion, expiresAt } = orders[0]!
+  const paid = orders.map(({ network, contractAddress, amount, ...order }) => {
+    const hash = sha256(canonicalJson({ network, contractAddress, amount, ...order })).toString('hex')
+    return { network, contractAddress, amount, order: hash }
+  })
+  return { payoutId, orders, plan: planPayout({ payoutId, vaultId, initiatorId, rulesVersion, expiresAt }, paid) }
+}
+
+/** A payout that its initiator signed, which waits for a vote. */
+async function orderAllAs(name: string, amounts: string[]) {
+  const { call } = people[name]!
+  const rows = amounts.map((amount) => ({
+    externalId: `row-${rowCount++}`,
+    fromAddressId: address.id,
+    toAddress: supplier,
+    amount,
+  }))
+  const { payoutId, orders } = (await call('POST', `${payouts}/preview`, 200, { rows })).toSign
+  const planned = planOf(payoutId, orders)
+  const { expiresAt, rulesVersion } = orders[0]
+  const vote = voteOf(name, planned.plan.hash.toString('hex'), 'initiate')
+  await call('POST', payouts, 201, { rows, signed: { payoutId, expiresAt, rulesVersion, vote } })
+  return planned
+}
+
+function voteOf(name: string, hash: string, decision: Vote['decision']) {
+  const { key, id: person } = people[name]!
+  return key.vote({ format: 'strongroom-vote-1', subject: 'payout', hash, decision, person })
+}
+
+async function voteOnAllAs(name: string, { payoutId, plan }: Awaited<ReturnType<typeof orderAllAs>>) {
+  const hash = plan.hash.toString('hex')
+  const { payloadHash } = await people[name]!.call('GET', `${payouts}/${payoutId}`, 200)
+  expect(payloadHash).toBe(hash)
+  return { payloadHash, signature: voteOf(name, hash, 'approve') }
+}
+
+/** What the attacker reads in the database of the service. */
+const votesOf = async (subjectId: string) =>
+  (await service.query('select signed_vote from signed_votes where subject_id = $1', [subjectId])).rows.map(
+    ({ signed_vote }) => signed_vote,
+  )
 
 const read = (id: string) => people.treasurer!.call('GET', `/vaults/treasury/transfers/${id}`, 200)
 

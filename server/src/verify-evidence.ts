@@ -1,5 +1,6 @@
 import { canonicalJson } from './lib/canonical-json.ts'
 import { sha256 } from './lib/secrets.ts'
+import { isAtPlace, type Place, type SignedOrder } from './lib/signed-payout.ts'
 import { fingerprintOf, isSignedBy, type SignedVote, type VotingKey } from './lib/signed-vote.ts'
 
 /** What evidence of a transfer, or an approval request as GET answers it, holds of what people signed. */
@@ -9,6 +10,8 @@ export type SignedEvidence = {
   payloadHash: string
   signedVotes?: { signed: SignedVote; publicKey: string; rpId: string | null; origin: string | null }[]
   auditRecords?: { content: string; hash: string }[]
+  /** Of a row of a payout: what was signed, and where in it the row is. */
+  batch?: Place
 }
 
 export type CheckedVote = { person: string; decision: string; fingerprint: string; faults: string[] }
@@ -19,11 +22,15 @@ export type EvidenceReport = { votes: CheckedVote[]; faults: string[] }
  * Whose a key is, no file can say: `trusted` are the fingerprints that people compared, or that the wallet service shows.
  */
 export function verifySignatures(evidence: SignedEvidence, trusted: readonly string[]): EvidenceReport {
-  const { payloadHash, signedVotes = [], auditRecords = [] } = evidence
-  const subject = evidence.boundPayload === undefined ? 'transfer' : 'approval_request'
+  const { payloadHash, signedVotes = [], auditRecords = [], batch } = evidence
+  const single = evidence.boundPayload === undefined ? 'transfer' : 'approval_request'
+  const subject = batch === undefined ? single : 'payout'
   // A request also has a `payload`, which is a part of what was voted on.
   const hash = sha256(canonicalJson(evidence.boundPayload ?? evidence.payload)).toString('hex')
   const faults = hash === payloadHash ? [] : [`payloadHash is ${payloadHash}, and the hash of what is shown ${hash}`]
+  if (batch !== undefined && !isAtPlace(evidence.payload as SignedOrder, batch))
+    faults.push('the order is not the row of the payout that people signed')
+  const signedHash = batch === undefined ? payloadHash : sha256(canonicalJson(batch.payout)).toString('hex')
   const votes = signedVotes.map(({ signed, publicKey, rpId, origin }): CheckedVote => {
     const { vote } = signed
     const spki = Buffer.from(publicKey, 'base64url')
@@ -34,7 +41,7 @@ export function verifySignatures(evidence: SignedEvidence, trusted: readonly str
         : { kind: 'passkey', publicKey: spki, rpId, origins: [origin] }
     const checks: [string, boolean][] = [
       ['the signature is not valid', isSignedBy(signed, key)],
-      ['it is for another hash', vote.hash === payloadHash],
+      ['it is for another hash', vote.hash === signedHash],
       ['it is for something else', vote.subject === subject],
       ['its key is not one of those named', trusted.length === 0 || trusted.includes(fingerprint)],
     ]

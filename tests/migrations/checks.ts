@@ -208,6 +208,12 @@ export const checksAfter: Record<string, Check[]> = {
     },
   ],
   '0049-backtests': [insertApprover('group', null), insertApprover('user', 'policy_approvers_threshold_of_group')],
+  '0063-signed-payouts': [
+    {
+      statement: `update signed_votes set subject_type = 'nonsense'`,
+      refusedBy: 'signed_votes_subject_type_check',
+    },
+  ],
   '0060-sealed-ledger': [
     { query: 'select count(*)::int as waiting from ledger_unsealed', finds: [{ waiting: 8 }] },
     { query: 'select format, root from audit_seals', finds: [{ format: 1, root: null }] },

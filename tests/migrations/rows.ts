@@ -932,6 +932,23 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0063-signed-payouts': [
+    [
+      'signed_votes',
+      [
+        {
+          vault_id: 'v1',
+          subject_type: 'payout',
+          subject_id: 'p1',
+          user_id: 'u1',
+          decision: 'initiate',
+          signed_vote: {},
+          public_key: Buffer.from('key'),
+          created_at: at,
+        },
+      ],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

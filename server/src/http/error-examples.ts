@@ -36,7 +36,7 @@ const words: Partial<Record<Reason, Words>> = {
   foreign_origin: 'Requests with the session cookie must come from this origin',
   passkey_required: 'One of your passkeys must confirm exactly this request',
   signature_required: 'In a protected vault, this must be signed with a key of yours',
-  not_in_protected_vault: 'In a protected vault each transfer is ordered and signed by itself',
+  not_in_protected_vault: 'The transfer was ordered before the vault was protected; order it again',
   json_required: 'Writes with the session cookie must be application/json',
   not_found: 'Not found',
   already_exists: 'It exists already',
@@ -44,6 +44,8 @@ const words: Partial<Record<Reason, Words>> = {
   amount_exceeded: 'The related amount is above the amount of the source',
   approval_expired: 'The time to vote on this transfer has expired',
   above_max_fee: 'A replacement must pay more than the order permits',
+  above_signed_fee:
+    'People signed a lower limit of the fee; cancel the transfer on chain, and order it again with a higher limit',
   address_exposed: {
     message: 'The chain took back a deposit of the address that was spent already',
     details: 'The address cmi8h2k1p0a1b2c3d4e5f6g7h sends nothing until its exposure is covered',

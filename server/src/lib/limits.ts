@@ -73,6 +73,8 @@ export const changeReconnectMilliseconds = 1_000
 
 /** What the inbox counts to: a badge shows no more. */
 export const inboxCountMax = 100
+/** Tokens of a payout that is signed: with its votes it fits into a request to the wallet service. */
+export const signedTokensPerPayoutMax = 50
 /** Votes of one request, and how long after its beginning the last of them is begun. */
 export const bulkVotesMax = 100
 export const bulkVoteMilliseconds = 15_000

@@ -38,6 +38,7 @@ export const reasons = {
   request_timeout: 408,
 
   above_max_fee: 409,
+  above_signed_fee: 409,
   address_exposed: 409,
   already_exists: 409,
   already_voted: 409,

@@ -5,7 +5,7 @@ import { sha256 } from './secrets.ts'
 /** What people and services sign in a protected vault (docs/signed-orders.md). */
 
 export const voteFormat = 'strongroom-vote-1'
-export const voteSubjects = ['transfer', 'approval_request', 'authority'] as const
+export const voteSubjects = ['transfer', 'payout', 'approval_request', 'authority'] as const
 export const voteDecisions = ['initiate', 'approve', 'reject'] as const
 
 export type Vote = {

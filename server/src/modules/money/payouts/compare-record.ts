@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { planPayout } from '../../../lib/signed-payout.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import { differenceOfApproval, readCreation } from '../../rules/votes/compare-record.ts'
@@ -16,6 +17,8 @@ export type PayoutRequestRecord = PayoutRecord & {
   sums: Sum[]
   /** Codes of the policies whose votes were waived for an administrator. */
   bypassed: string[]
+  /** SHA-256 in hex of what the initiator signed; in a protected vault. */
+  signedVote?: string
 }
 
 export type RecordedPayout = { isWaived: boolean }
@@ -45,8 +48,7 @@ function compare(stored: StoredPayout, records: TargetRecord[]): Comparison {
 }
 
 function differenceOfContent(stored: StoredPayout, requested: PayoutRequestRecord): string | null {
-  const { id: payoutId, vault_id: vaultId, initiator_id: initiatorId, rows, payload_hash } = stored
-  const hashes = [hashPayout({ payoutId, vaultId, initiatorId, rows }), payload_hash]
+  const hashes = [hashStored(stored), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== requested.payloadHash)) return 'its payload was changed'
   const shown = {
     name: stored.name,
@@ -58,6 +60,16 @@ function differenceOfContent(stored: StoredPayout, requested: PayoutRequestRecor
   return canonicalJson(shown) === canonicalJson({ name, paymentPurpose, rowsCount, sums })
     ? null
     : 'its name, its purpose or its sums were changed'
+}
+
+function hashStored({ id: payoutId, vault_id: vaultId, initiator_id: initiatorId, rows }: StoredPayout): Buffer {
+  const { rulesVersion, expiresAt = null } = rows[0]?.order ?? { rulesVersion: 0 }
+  if (expiresAt !== null) {
+    const orders = rows.map(({ order, payloadHash }) => ({ ...order, order: payloadHash }))
+    return planPayout({ payoutId, vaultId, initiatorId, rulesVersion, expiresAt }, orders).hash
+  }
+  const hashed = rows.map(({ externalId, transferId, payloadHash }) => ({ externalId, transferId, payloadHash }))
+  return hashPayout({ payoutId, vaultId, initiatorId, rows: hashed })
 }
 
 function differenceOfStatus(

@@ -9,6 +9,7 @@ import { newId } from '../../../lib/ids.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies/decide-batch.ts'
+import { hashOfSigned, keepSigned } from '../../rules/signatures/take.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
@@ -17,16 +18,17 @@ import { type PayoutPlace, toNewTransfer } from '../transfers/order.ts'
 import { toPayload } from '../transfers/order-payload.ts'
 import { hashPayload, type Payload } from '../transfers/payload.ts'
 import { lockAccountsOf } from '../transfers/queries.ts'
+import type { Signing } from '../transfers/sign-order.ts'
 import type { PayoutRequestRecord } from './compare-record.ts'
 import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
 import { hashPayout, type PayoutBody } from './payload.ts'
-import { assertBatchable } from './protected.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
+import { assertPayoutNotPlaced, readSignedPayout, type SignedOrders } from './sign-payout.ts'
 
 type Ordering = {
   member: Member
   now: Date
-  approvalTtlHours: number
+  signing: Signing
   /** What the screening answered about the rows, if policies ask for it. */
   riskScores: readonly (string | undefined)[]
   /** The rows whose network fees cannot be paid, as the wallet service said before the transaction. */
@@ -38,17 +40,17 @@ type Ordering = {
  * id of the payout. A refusal by the policies writes an audit record.
  *
  * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds or gas, an archived recipient, a disabled
- *   token or a quorum that cannot be reached, naming the rows
+ *   token or a quorum that cannot be reached, naming the rows; as `readSignedPayout`
  */
 export async function orderPayout(
   trx: Trx,
   body: PayoutBody,
-  { member, now, approvalTtlHours, riskScores, unpayable }: Ordering,
+  { member, now, signing, riskScores, unpayable }: Ordering,
 ): Promise<{ payoutId: string } | Refusal> {
-  assertBatchable(member.vault)
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })
+  const signed = await readSignedPayout(trx, signing, body, { member, rows, now })
   await assertUnused(trx, member, rows)
   const asked = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, asked)
@@ -57,6 +59,7 @@ export async function orderPayout(
     vaultId,
     rows.map(({ order }) => order.source),
   )
+  if (signed !== null) await assertPayoutNotPlaced(trx, vaultId, signed.payoutId)
   const by = { vaultId, initiatorId: member.userId }
   const holds = await listHoldsOnRows(
     trx,
@@ -71,8 +74,10 @@ export async function orderPayout(
   const decision = await decideBatch(trx, candidates, question, { areStored: false })
   if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, now }, rows, decision)
   for (const { reason, message, faults } of afterPolicies) throw refusalOf(reason, message, faults)
-  const expiresAt = decision.effect === 'approval' ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null
-  return { payoutId: await writePayout(trx, body, rows, { member, now, decision, expiresAt }) }
+  const ttlMilliseconds = signing.config.approvalTtlHours * 3_600_000
+  const end = signed === null ? new Date(now.getTime() + ttlMilliseconds) : signed.expiresAt
+  const expiresAt = decision.effect === 'approval' ? end : null
+  return { payoutId: await writePayout(trx, body, rows, { member, now, decision, expiresAt, signed }) }
 }
 
 /** @throws 409 naming the rows whose external id was used before, and where, if the member may see that */
@@ -119,24 +124,20 @@ async function refuse(
   return { refusal: forbidden(isBlocked ? 'blocked_by_policy' : 'no_policy_allows', message) }
 }
 
-type Accepted = { member: Member; now: Date; decision: BatchDecision; expiresAt: Date | null }
+type Accepted = {
+  member: Member
+  now: Date
+  decision: BatchDecision
+  expiresAt: Date | null
+  /** What the initiator signed; null where orders are not signed. */
+  signed: SignedOrders | null
+}
 
 async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<string> {
-  const { member, now, decision, expiresAt } = accepted
+  const { member, now, decision, expiresAt, signed } = accepted
   const vaultId = member.vault.id
   const initiatorId = member.userId
-  const payoutId = newId(now)
-  const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
-  const payloadHash = hashPayout({
-    payoutId,
-    vaultId,
-    initiatorId,
-    rows: rows.map(({ body: { externalId } }, i) => ({
-      externalId,
-      transferId: payloads[i]!.transferId,
-      payloadHash: hashPayload(payloads[i]!).toString('hex'),
-    })),
-  })
+  const { payoutId, payloads, payloadHash } = signed ?? toUnsigned(rows, member, now)
   const { requirements, decisionPolicy } = decision
   const snapshot =
     requirements.length === 0
@@ -152,6 +153,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     rowsCount: rows.length,
     sums: sumsOf(rows),
     bypassed,
+    ...(signed === null ? {} : { signedVote: hashOfSigned(signed.verified.signed) }),
   }
   await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] })
   const approvalThreshold = thresholdOf(decision)
@@ -164,9 +166,22 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     { type: 'payout', id: payoutId },
     { ...record, decisionPolicyCode: decisionPolicy?.code ?? null },
   )
+  if (signed !== null) await keepSigned(trx, signed.verified, { vaultId, subjectId: payoutId, now })
   if (expiresAt !== null)
     await notifyApprovers(trx, { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId }, now)
   return payoutId
+}
+
+function toUnsigned(rows: LoadedRow[], member: Member, now: Date): Omit<SignedOrders, 'verified' | 'expiresAt'> {
+  const payoutId = newId(now)
+  const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
+  const hashed = rows.map(({ body: { externalId } }, i) => ({
+    externalId,
+    transferId: payloads[i]!.transferId,
+    payloadHash: hashPayload(payloads[i]!).toString('hex'),
+  }))
+  const by = { vaultId: member.vault.id, initiatorId: member.userId }
+  return { payoutId, payloads, payloadHash: hashPayout({ payoutId, ...by, rows: hashed }) }
 }
 
 function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, decision, expiresAt }: Accepted) {

@@ -13,18 +13,17 @@ import type { SourceRow } from '../transfers/sources.ts'
 import { withoutGas } from './gas.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
 import type { PayoutBody } from './payload.ts'
-import { assertBatchable } from './protected.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutPreview } from './schema.ts'
 import { scoreRows } from './score-rows.ts'
+import { planSignedPayout } from './sign-payout.ts'
 
-/** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows`, and as `assertBatchable` */
+/** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
 export async function previewPayout(
   deps: Deps,
   body: PayoutBody,
   { member, now, estimates }: ByMember & { estimates: FeeEstimates },
 ): Promise<Static<typeof PayoutPreview>> {
-  assertBatchable(member.vault)
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const { db } = deps
@@ -64,7 +63,9 @@ export async function previewPayout(
   nameAll(afterPolicies)
   for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
     name('quorum_unreachable', null, shortage)
+  const toSign = await planSignedPayout(db, deps, { member, rows, now })
   return {
+    ...(toSign === null ? {} : { toSign }),
     decision: {
       effect: shown.effect,
       blockReason: shown.blockReason,

@@ -19,6 +19,7 @@ import {
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../transfers/load-order.ts'
 import type { Payload } from '../transfers/payload.ts'
+import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
 import type { PayoutStatus } from './lifecycle.ts'
 import type { Sum } from './load.ts'
 
@@ -227,7 +228,7 @@ export type StoredPayout = Pick<
   'vault_id' | 'id' | 'initiator_id' | 'status' | 'name' | 'payment_purpose' | 'rows_count' | 'sums' | 'payload_hash'
 > & {
   /** In their order. */
-  rows: { externalId: string; transferId: string; payloadHash: string }[]
+  rows: { externalId: string; transferId: string; payloadHash: string; order: SignedFields }[]
   approval: ApprovalState
 }
 
@@ -235,7 +236,7 @@ export async function listStoredPayouts(db: Db | Trx, vaultId: string, ids: stri
   const { rows } = await sql<StoredPayout>`
     select p.vault_id, p.id, p.initiator_id, p.status, p.name, p.payment_purpose, p.rows_count, p.sums, p.payload_hash, (
         select coalesce(json_agg(json_build_object('externalId', t.external_id, 'transferId', t.id,
-          'payloadHash', encode(t.payload_hash, 'hex')) order by t.payout_row), '[]')
+          'payloadHash', encode(t.payload_hash, 'hex'), 'order', ${signedFieldsOf('t')}) order by t.payout_row), '[]')
         from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as rows,
       ${approvalStateOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approval
     from payouts p where p.vault_id = ${vaultId} and p.id = any(${ids}::text[])`.execute(db)

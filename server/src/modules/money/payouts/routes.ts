@@ -18,6 +18,8 @@ import { scoreRows } from './score-rows.ts'
 import { cancelPayout, voteOnPayout } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
+/** Where payouts are signed. */
+const ofSigned = ['signature_required', 'approval_expired', 'payload_changed'] as const
 const ofOrder = { body: PayoutOrder, uploads: payoutFile } as const
 const ofPayout = { access: 'member', params: VaultAndIdParams } as const
 
@@ -29,7 +31,6 @@ export function payoutRoutes(app: App, deps: Deps): void {
 
 function orders(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Payouts')
-  const { approvalTtlHours } = deps.config
   const estimates: FeeEstimates = new Map()
 
   api.send(
@@ -57,8 +58,8 @@ function orders(app: App, deps: Deps): void {
         'held',
         'insufficient_funds',
         'insufficient_gas',
-        'not_in_protected_vault',
         'quorum_unreachable',
+        ...ofSigned,
       ],
       ...ofOrder,
       answers: { 201: Payout },
@@ -67,7 +68,7 @@ function orders(app: App, deps: Deps): void {
       const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
       return mutate(deps, request, reply, async (trx) => {
-        const by = { member, now, approvalTtlHours, riskScores, unpayable }
+        const by = { member, now, signing: deps, riskScores, unpayable }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
         return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
@@ -85,7 +86,7 @@ function orders(app: App, deps: Deps): void {
         'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
         'caller may not order a 403.',
       ...ofVault,
-      errors: ['not_permitted', 'not_in_protected_vault'],
+      errors: ['not_permitted'],
       ...ofOrder,
       answers: { 200: PayoutPreview },
     },
@@ -149,11 +150,11 @@ function reads(app: App, deps: Deps): void {
 
 const ofRejections = [
   'not_an_approver',
+  'signature_required',
   'already_voted',
   'approval_expired',
   'address_exposed',
   'held',
-  'not_in_protected_vault',
   'payload_changed',
   'payout_halted',
   'wrong_state',
@@ -180,6 +181,7 @@ function decisions(app: App, deps: Deps): void {
         'not_in_protected_vault',
         'payload_changed',
         'payout_halted',
+        'signature_required',
         'vault_is_draft',
         'wrong_state',
       ],

@@ -21,6 +21,7 @@ import {
 } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { PolicyTrace } from '../../rules/policies/schema.ts'
+import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../transfers/payload-schema.ts'
 import { TransferPreview } from '../transfers/schema.ts'
@@ -85,6 +86,17 @@ export const PayoutOrder = Closed(
       maxItems: rowsPerPayoutMax,
       description: 'The payments, in their order.',
     }),
+    signed: Type.Optional(
+      Closed(
+        {
+          payoutId: described(Id, 'That of `toSign` of the preview.'),
+          expiresAt: described(Timestamp, 'That of its orders.'),
+          rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
+          vote: Ref(SignedVote),
+        },
+        { description: 'What the initiator signed, as the preview gave it; in a protected vault.' },
+      ),
+    ),
   },
   {
     $id: 'PayoutOrder',
@@ -153,7 +165,7 @@ export const Payout = Closed(
     payloadHash: described(
       PayloadHash,
       'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
-        'payloadHash}]}`, to which votes are bound.',
+        'payloadHash}]}`, to which votes are bound; of what was signed (docs/signed-orders.md) in a protected vault.',
     ),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
@@ -246,6 +258,16 @@ export const PayoutPreview = Closed(
     problems: Type.Array(PayoutProblem, {
       description: 'What the payout would be refused for now; the first hundred. Empty: nothing is known against it.',
     }),
+    toSign: Type.Optional(
+      Closed(
+        {
+          payoutId: described(Id, 'Identifier that the payout will have.'),
+          orders: described(Type.Array(Ref(TransferPayload)), 'The orders of the rows, in their order.'),
+          vote: described(Ref(Vote), 'The vote of the initiator for them.'),
+        },
+        { description: 'What the initiator signs: docs/signed-orders.md; in a protected vault.' },
+      ),
+    ),
   },
   { $id: 'PayoutPreview', description: 'What a payout would meet now; it changes nothing.' },
 )

@@ -21,10 +21,10 @@ import {
 } from '../../rules/votes/vote.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
+import { isSignedOrder } from '../transfers/payload.ts'
 import { findHoldOnTransfersOf, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
 import { compareWithRecord } from './compare-record.ts'
 import type { PayoutStatus } from './lifecycle.ts'
-import { assertBatchable } from './protected.ts'
 import {
   hasTransferHeld,
   isPayoutVisible,
@@ -94,9 +94,10 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
     if (expires_at !== null && expires_at <= now)
       throw conflict('approval_expired', 'The time to vote on this payout has expired')
   },
-  mustBeSigned(_recorded, { vault }) {
-    assertBatchable(vault)
-    return false
+  mustBeSigned({ orders }, { vault }) {
+    if (isSignedOrder(orders[0]!.payload)) return true
+    if (vault.protection === 'off') return false
+    throw conflict('not_in_protected_vault', 'The payout was ordered before the vault was protected; order it again')
   },
   toVoteRecord: (decision) => ({ action: 'payout.voted', details: { decision } }),
   async onApproved(trx, payout, { member, now, recorded }) {

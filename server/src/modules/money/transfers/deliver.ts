@@ -5,7 +5,6 @@ import type { Deps } from '../../../deps.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type Authorization, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
-import { listSignedVotes, type SignedVoteRow } from '../../rules/signatures/queries.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { type Clearance, clearTransfer } from '../screening/clearance.ts'
@@ -17,6 +16,7 @@ import { isSignedOrder, type Payload } from './payload.ts'
 import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
 import { applyStatus, settle } from './settle.ts'
+import { readSignatures, type Signatures } from './signatures.ts'
 
 export { postOutstandingFees } from './fees.ts'
 
@@ -107,10 +107,13 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
 const unscreened: Clearance = { isClear: true, score: null }
 
 /** `isClear`: the screening lets it be sent, or there is none. */
-type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; votes: SignedVoteRow[] }
+type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; signed: Signatures }
 
 /** What people signed, for the present authority of the wallet service; null for an order of a vault without protection. */
-async function authorize(wallet: WalletClient, { payload, votes }: Begun): Promise<Authorization | null> {
+async function authorize(
+  wallet: WalletClient,
+  { payload, signed: { votes, place } }: Begun,
+): Promise<Authorization | null> {
   if (!isSignedOrder(payload)) return null
   const { version: authorityVersion, authority } = await wallet.getAuthority().catch((cause: unknown) => {
     throw new NotSentError('The authority of the wallet service is not known', { cause })
@@ -119,7 +122,8 @@ async function authorize(wallet: WalletClient, { payload, votes }: Begun): Promi
     authority.keys.some(({ id, person }) => id === keyId && person === vote.person)
   // One vote by a key that the wallet service does not know would refuse the order; without it, the others decide.
   const counted = votes.filter(({ signed }) => signed.vote.decision === 'initiate' || isKnown(signed))
-  return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed) }
+  const batch = place === null ? {} : { batch: place }
+  return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed), ...batch }
 }
 
 /** What forbids to hand over an order because of what was, or was not, signed; null: nothing. */
@@ -151,8 +155,8 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
   const objection =
     findUnsigned(payload, protection, now) ??
     (await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now }))
-  const votes = isSignedOrder(payload) ? await listSignedVotes(trx, claim.vaultId, claim.id) : []
-  if (claim.phase === 'submitting') return { payload, objection, isClear, votes }
+  const signed = await readSignatures(trx, transfer, payload)
+  if (claim.phase === 'submitting') return { payload, objection, isClear, signed }
   const isStopped = objection?.reason === 'held' || objection?.reason === 'address_exposed'
   if (!transfer.token_enabled || isStopped || !isClear) {
     // Nothing was sent yet: the transfer waits until the token is enabled again, what stops it has gone, or the screening allows it.
@@ -164,7 +168,7 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
     return null
   }
   await movePhase(trx, transfer, 'submitting', { sent_at: now })
-  return { payload, objection: null, isClear, votes }
+  return { payload, objection: null, isClear, signed }
 }
 
 /** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */

@@ -30,6 +30,17 @@ export const TransferEvidence = Closed(
       Type.Array(Ref(VoteEvidence)),
       'What people and services signed, in a protected vault: docs/signed-orders.md.',
     ),
+    batch: Type.Optional(
+      Type.Unsafe<unknown>(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description: 'Of a row of a payout that was signed: the document that was, and the place of the row in it.',
+          },
+        ),
+      ),
+    ),
     ledgerEntries: described(
       Type.Array(
         Closed({

@@ -4,10 +4,10 @@ import type { Db } from '../../../db/client.ts'
 import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
 import { toVoteEvidence } from '../../rules/signatures/present.ts'
-import { listSignedVotes } from '../../rules/signatures/queries.ts'
 import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
+import { readSignatures } from './signatures.ts'
 
 /** A transfer with all the records behind it; hashes are hex. */
 export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
@@ -48,14 +48,15 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
     from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${sequences}::bigint[]) order by s.sequence`.execute(
     db,
   )
-  const signedVotes = await listSignedVotes(db, vaultId, transferId)
+  const { votes, place } = await readSignatures(db, row, row.payload)
   return {
     schemaVersion: '1',
     transfer: toTransfer(row),
     payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     decision: row.decision,
-    signedVotes: signedVotes.map(toVoteEvidence),
+    signedVotes: votes.map(toVoteEvidence),
+    ...(place === null ? {} : { batch: place }),
     ledgerEntries: ledgerEntries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() })),
     auditRecords: auditRecords.map((record) => ({
       content: record.content,

@@ -377,23 +377,27 @@ describe('a service in a protected vault', () => {
 })
 
 describe('what is not signed is not possible in a protected vault', () => {
-  it('payouts', async () => {
-    const row = { ...orderOf('1'), externalId: 'one' }
-    for (const path of ['payouts', 'payouts/preview']) {
-      const { status, body } = await bench.owner.post(`${base()}/${path}`, { name: 'Salaries', rows: [row] })
-      expect([status, body.reason]).toEqual([409, 'not_in_protected_vault'])
-    }
-  })
-
   it('a higher limit of the fee than was signed', async () => {
-    const preview = await previewed('40', { maxFee: '1000' })
-    const { body } = await send('40', signedOf(preview), { maxFee: '1000' })
+    const signed = await previewed('40', { maxFee: '1000' })
+    const { body } = await send('40', signedOf(signed), { maxFee: '1000' })
     await bench.deliver()
     bench.vault.wallet.broadcast(body.id)
     await bench.deliver()
     const { txHash } = await bench.read(body.id)
-    const raised = await bench.owner.post(`${base()}/transfers/${body.id}/speed-up`, { txHash, maxFee: '2000' })
-    expect([raised.status, raised.body.reason]).toEqual([409, 'not_in_protected_vault'])
+    const ask = (action: string, more?: object) =>
+      bench.owner.post(`${base()}/transfers/${body.id}/${action}`, more && { txHash, ...more })
+    const raised = await ask('speed-up', { maxFee: '2000' })
+    expect([raised.status, raised.body.reason]).toEqual([409, 'above_signed_fee'])
+    bench.vault.wallet.replacementCost = '2000'
+    const preview = await ask('replacement-preview')
+    expect(preview.body.speedUp).toEqual({ maxFee: null, refusal: raised.body.message, needsApproval: false })
+    expect(preview.body.cancelOnChain).toMatchObject({ maxFee: { amount: '2000' }, needsApproval: true })
+    // Nothing is paid by a cancellation, so it is decided on as everywhere, and then handed over.
+    const asked = await ask('cancel-on-chain', { maxFee: '2000' })
+    expect(asked.status).toBe(200)
+    await bench.deliver()
+    const told = bench.vault.wallet.requests.find(({ path }) => path.endsWith(`/${body.id}/cancel-on-chain`))
+    expect(told?.body).toEqual({ txHash, maxFee: '2000' })
   })
 
   it('what was ordered, or waits for votes, from before', async () => {

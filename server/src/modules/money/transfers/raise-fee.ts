@@ -25,7 +25,14 @@ import {
   lockTransfer,
 } from './queries.ts'
 import { decideAgain, findObstacle, type Objection } from './recheck.ts'
-import { assertMayReplace, assertReplaceable, findPermittedFee, replacementVerbs, toFeeAmount } from './replace.ts'
+import {
+  assertMayReplace,
+  assertReplaceable,
+  findPermittedFee,
+  replacementVerbs,
+  signedFeeRefusal,
+  toFeeAmount,
+} from './replace.ts'
 import type { ReplacementOrder } from './replacement-schema.ts'
 
 type FeeAmount = ReturnType<typeof toFeeAmount>
@@ -61,8 +68,7 @@ export async function findRaise(
   if (wanted > rawAmountMax) throw badRequest('maxFee', 'must be at most 2^256-1')
   const permitted = await findPermittedFee(db, transfer)
   if (permitted === null || wanted <= permitted) return null
-  if (member.vault.protection === 'votes') throw notSigned()
-  assertUnsigned(transfer)
+  if (member.vault.protection === 'votes' || isSignedOrder(transfer.payload)) assertMayRaise(replacement)
   if (txHash === null) throw conflict('not_replaceable', 'There is no transaction yet that could be replaced')
   const coin = orNotFound(await findNativeCoin(db, transfer.network_id), 'Coin of the network')
   return {
@@ -81,7 +87,7 @@ export const raiseFeeExecutor: Executor = {
     if (delivery === null) throw notFound('Transfer')
     assertReplaceable(delivery, payloadOf(step))
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
-    assertUnsigned(recorded)
+    if (isSignedOrder(recorded.payload)) assertMayRaise(payloadOf(step).replacement)
     assertAbove(recorded, step)
     const baseVersion = versionOf(delivery, recorded)
     const { maxFee } = payloadOf(step)
@@ -105,7 +111,7 @@ export const raiseFeeExecutor: Executor = {
     if (transfer === null) throw notFound('Transfer')
     const recorded = await readRecorded(trx, vaultId, id)
     if (versionOf(transfer, recorded) !== baseVersion) throw new StaleError()
-    assertUnsigned(recorded)
+    if (isSignedOrder(recorded.payload)) assertMayRaise(payloadOf(step).replacement)
     assertReplaceable(transfer, payloadOf(step))
     assertAbove(recorded, step)
     await recordRaise(trx, context, step)
@@ -162,13 +168,13 @@ function orderOf({ payload: { fromAddress, toAddress, network }, facts }: Record
   return { fromAddress, toAddress, network, amountDecimal: facts.amount ?? '', asset: facts.token?.code ?? '' }
 }
 
-/** The wallet service signs what people signed: no more than the limit of the order. @throws 409 */
-function assertUnsigned({ payload }: Pick<RecordedOrder, 'payload'>): void {
-  if (isSignedOrder(payload)) throw notSigned()
+/**
+ * Of a payment the wallet service pays no higher fee than people signed. A cancellation moves nothing, so it needs no signature
+ * there, and is what helps. @throws 409
+ */
+function assertMayRaise(replacement: ReplacementAction): void {
+  if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)
 }
-
-const notSigned = () =>
-  conflict('not_in_protected_vault', 'In a protected vault the limit of the fee is signed with the order')
 
 /** @throws 409 when the limit was raised meanwhile, so that it must be asked for anew */
 function assertAbove({ feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {

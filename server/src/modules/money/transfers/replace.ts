@@ -22,6 +22,7 @@ import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { readFeeLimit } from './compare-record.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import { recordedTransfers } from './move.ts'
+import { isSignedOrder } from './payload.ts'
 import { findHoldOnTransfer, findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
 import type { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
 import { applyStatus } from './settle.ts'
@@ -119,7 +120,13 @@ export async function previewReplacement(
     const permitted = await findPermittedFee(db, transfer)
     const coin = await findNativeCoin(db, transfer.network_id)
     const costOf = (cost: WalletQuote['speedUp']) => toCost(cost, { permitted, coin })
-    return { txHash: transfer.tx_hash, speedUp: costOf(speedUp), cancelOnChain: costOf(cancelOnChain) }
+    const faster = costOf(speedUp)
+    const isSigned = isSignedOrder(transfer.payload) && (faster.needsApproval || isAboveMaxFee(speedUp))
+    return {
+      txHash: transfer.tx_hash,
+      speedUp: isSigned ? { maxFee: null, refusal: signedFeeRefusal, needsApproval: false } : faster,
+      cancelOnChain: costOf(cancelOnChain),
+    }
   } catch (error) {
     throw toReplacementError(error)
   }
@@ -133,6 +140,14 @@ export async function findPermittedFee(
   return readFeeLimit(payload, await listRecordsOf(db, vault_id, 'transfer', [id])).maxFee
 }
 
+/** What helps where the limit of the fee was signed with the order. */
+export const signedFeeRefusal =
+  'People signed a lower limit of the fee; cancel the transfer on chain, and order it again with a higher limit'
+
+const codeOf = (cost: WalletQuote['speedUp']): string | null =>
+  'refusal' in cost ? (/^[A-Z_]+/.exec(cost.refusal)?.[0] ?? null) : null
+const isAboveMaxFee = (cost: WalletQuote['speedUp']): boolean => codeOf(cost) === 'ABOVE_MAX_FEE'
+
 type Coin = { code: string; decimals: number }
 
 /** What is above the limit is not refused: it can be asked for. */
@@ -140,7 +155,7 @@ function toCost(
   cost: WalletQuote['speedUp'],
   { permitted, coin }: { permitted: bigint | null; coin: Coin | null },
 ): Static<typeof ReplacementPreview>['speedUp'] {
-  const code = 'refusal' in cost ? (/^[A-Z_]+/.exec(cost.refusal)?.[0] ?? null) : null
+  const code = codeOf(cost)
   const isImpossible =
     'refusal' in cost && (code !== 'ABOVE_MAX_FEE' || cost.maxFee === undefined || permitted === null)
   if (isImpossible) return { maxFee: null, refusal: sentenceOf(code), needsApproval: false }

@@ -20,21 +20,38 @@ const hourMilliseconds = 3_600_000
 /** By how much the clock of the node that made a preview may be ahead. */
 const skewMilliseconds = 60_000
 
+/** What a preview gives a signed order or payout: its id, its end, and the rules that hold. */
+export type Terms = { id: string; expiresAt: string; rulesVersion: number }
+type Kind = 'transfer' | 'payout'
+
+export async function planTerms(
+  db: Db | Trx,
+  { sealer, config: { approvalTtlHours } }: Signing,
+  { member, now, kind }: ByMember & { kind: Kind },
+): Promise<Terms> {
+  const expiresAt = new Date(now.getTime() + approvalTtlHours * hourMilliseconds).toISOString()
+  const id = newSignedId(sealer, prefixOf(now), { kind, member, expiresAt })
+  return { id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) }
+}
+
 /** The order that the initiator must sign, and their vote for it; null where orders are not signed. */
 export async function planSigned(
   db: Db | Trx,
-  { sealer, config: { approvalTtlHours } }: Signing,
+  signing: Signing,
   { member, order, now }: Planned,
 ): Promise<{ order: Payload; vote: Vote } | null> {
   if (member.vault.protection === 'off') return null
-  const expiresAt = new Date(now.getTime() + approvalTtlHours * hourMilliseconds).toISOString()
-  const transferId = newTransferId(sealer, prefixOf(now), { member, expiresAt })
-  const rulesVersion = await newestNumber(db, member.vault.id)
-  const payload = { ...toPayload(transferId, member, order), rulesVersion, expiresAt }
+  const payload = toSignedPayload(await planTerms(db, signing, { member, now, kind: 'transfer' }), member, order)
   const hash = hashPayload(payload).toString('hex')
   const vote: Vote = { format: voteFormat, subject: 'transfer', hash, decision: 'initiate', person: member.userId }
   return { order: payload, vote }
 }
+
+export const toSignedPayload = ({ id, expiresAt, rulesVersion }: Terms, member: Member, order: Order): Payload => ({
+  ...toPayload(id, member, order),
+  rulesVersion,
+  expiresAt,
+})
 
 /**
  * The order as the service resolves it now, with what the initiator signed for it: the signature must be for exactly that.
@@ -42,7 +59,7 @@ export async function planSigned(
  */
 export async function readSigned(
   trx: Trx,
-  { sealer, publicOrigin, config: { approvalTtlHours } }: Signing,
+  signing: Signing,
   { signed }: OrderBody,
   { member, order, now }: Planned,
 ): Promise<{ payload: Payload; verified: Verified } | null> {
@@ -51,27 +68,30 @@ export async function readSigned(
     return null
   }
   if (signed === undefined) throw signatureRequired()
-  const { transferId, expiresAt, vote } = signed
+  const { transferId, vote, ...rest } = signed
+  const terms = { id: transferId, ...rest }
+  await assertTerms(trx, signing, terms, { member, now, kind: 'transfer' })
+  const payload = toSignedPayload(terms, member, order)
+  const hash = hashPayload(payload).toString('hex')
+  const expected = { subject: 'transfer', decision: 'initiate', hash, member } as const
+  return { payload, verified: await verifySigned(trx, vote, expected, signing.publicOrigin()) }
+}
+
+/** @throws 400 for an id or an end that no preview gave to the member, 409 after the end or when the rules have changed */
+export async function assertTerms(
+  trx: Trx,
+  { sealer, config: { approvalTtlHours } }: Signing,
+  { id, expiresAt, rulesVersion }: Terms,
+  { member, now, kind }: ByMember & { kind: Kind },
+): Promise<void> {
   const end = new Date(expiresAt).getTime()
-  if (transferId !== newTransferId(sealer, transferId.slice(0, prefixLength), { member, expiresAt }))
-    throw badRequest('signed.transferId', 'is not one that a preview gave you with this expiresAt')
+  if (id !== newSignedId(sealer, id.slice(0, prefixLength), { kind, member, expiresAt }))
+    throw badRequest(`signed.${kind}Id`, 'is not one that a preview gave you with this expiresAt')
   if (end > now.getTime() + approvalTtlHours * hourMilliseconds + skewMilliseconds)
     throw badRequest('signed.expiresAt', 'is later than an order may wait')
   if (end <= now.getTime()) throw conflict('approval_expired', 'The signed order has expired')
-  const rulesVersion = await newestNumber(trx, member.vault.id)
-  if (rulesVersion !== signed.rulesVersion)
+  if ((await newestNumber(trx, member.vault.id)) !== rulesVersion)
     throw conflict('payload_changed', 'The rules of the vault have changed; preview the order and sign it again')
-  const payload = { ...toPayload(transferId, member, order), rulesVersion, expiresAt }
-  const hash = hashPayload(payload).toString('hex')
-  return {
-    payload,
-    verified: await verifySigned(
-      trx,
-      vote,
-      { subject: 'transfer', decision: 'initiate', hash, member },
-      publicOrigin(),
-    ),
-  }
 }
 
 /** The account that it spends from is locked: of two requests with one signed order, the second sees the first. @throws 409 */
@@ -91,15 +111,15 @@ function prefixOf(now: Date): string {
 const macLength = 11
 
 /**
- * The id of a transfer that was previewed: of the form of every id, and bound to the member, the vault and the end of the order.
- * Nobody chooses one, such as that of another vault's transfer, and nothing is stored until it is ordered.
+ * The id of a transfer or payout that was previewed: of the form of every id, and bound to the member, the vault and the end of
+ * the order. Nobody chooses one, such as that of another vault's transfer, and nothing is stored until it is ordered.
  */
-function newTransferId(
+function newSignedId(
   sealer: Signing['sealer'],
   prefix: string,
-  { member, expiresAt }: { member: Member; expiresAt: string },
+  { kind, member, expiresAt }: { kind: Kind; member: Member; expiresAt: string },
 ): string {
-  const mac = sealer.mac('transfer id', JSON.stringify([prefix, member.vault.id, member.userId, expiresAt]))
+  const mac = sealer.mac(`${kind} id`, JSON.stringify([prefix, member.vault.id, member.userId, expiresAt]))
   const bound = Array.from({ length: macLength }, (_, i) => digits[mac.readUInt16BE(2 * i) % 36])
   return prefix + bound.join('')
 }

@@ -91,6 +91,7 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
   'AUTHORIZATION_MISSING',
   'AUTHORIZATION_MALFORMED',
   'ORDER_DIFFERS',
+  'NOT_IN_PAYOUT',
   'ORDER_EXPIRED',
   'AUTHORITY_VERSION_DIFFERS',
   'SIGNATURE_INVALID',

@@ -36,7 +36,7 @@ export type TransferOrder = {
   /** What people signed; of orders of protected vaults only. */
   authorization?: Authorization
 }
-export type Authorization = { order: object; authorityVersion: number; votes: object[] }
+export type Authorization = { order: object; authorityVersion: number; votes: object[]; batch?: object }
 /** What a replacement names: the transaction that the caller knows, and the limit in place of the one of the order. */
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'

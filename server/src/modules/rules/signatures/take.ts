@@ -7,7 +7,10 @@ import { isSignedBy, type SignedVote, type Vote, type VotingKey } from '../../..
 import { findVotingKey } from './queries.ts'
 
 /** What must have been signed, and by whom. */
-export type Expected = Pick<Vote, 'hash' | 'decision'> & { subject: 'transfer' | 'approval_request'; member: Member }
+export type Expected = Pick<Vote, 'hash' | 'decision'> & {
+  subject: 'transfer' | 'payout' | 'approval_request'
+  member: Member
+}
 
 /** A signed vote whose signature was verified. */
 export type Verified = { signed: SignedVote; key: VotingKey }

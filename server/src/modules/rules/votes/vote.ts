@@ -121,7 +121,6 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   const { member, signed, origin, now } = ballot
   const isRequired = decision === 'approve' && subject.mustBeSigned(recorded, member)
   if (!isRequired && signed === undefined) return null
-  if (subject.type === 'payout') throw conflict('not_in_protected_vault', 'Votes on payouts are not signed')
   const hash = row.payload_hash.toString('hex')
   const verified = await verifySigned(trx, signed, { subject: subject.type, hash, decision, member }, origin)
   await keepSigned(trx, verified, { vaultId: row.vault_id, subjectId: row.id, now })

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { isAtPlace, planPayout } from '../../../lib/signed-payout.ts'
+import type { SignedVote, Vote } from '../../../lib/signed-vote.ts'
+import type { Answer, Person } from '../../../testing/app.ts'
+import type { Authenticator } from '../../../testing/authenticator.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
+import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
+import { addPasskey, confirming } from '../../../testing/passkeys.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { printReport, verifySignatures } from '../../../verify-evidence.ts'
+import { verifyTransfers } from '../transfers/compare-record.ts'
+import type { Payload } from '../transfers/payload.ts'
+import { verifyPayouts } from './compare-record.ts'
+
+let bench: TransferBench
+let address: Answer['body']
+let count = 0
+const keys = new Map<Person, Authenticator>()
+const base = () => `/vaults/${bench.vault.code}`
+const payouts = () => `${base()}/payouts`
+const protect = (protection: string) => bench.vault.admin.put(`${base()}/protection`, { protection })
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  const known = [bench.owner, bench.firstApprover, bench.secondApprover]
+  for (const person of known) keys.set(person, await addPasskey(person))
+  bench.vault.admin = confirming(bench.vault.admin, await addPasskey(bench.vault.admin))
+  expect((await protect('votes')).body.protection).toBe('votes')
+  const ids = known.map((person) => ({ id: keys.get(person)!.id.toString('base64url'), person: person.userId }))
+  bench.vault.wallet.authority = { authority: { keys: ids }, version: 7, hash: '0'.repeat(64) }
+})
+afterAll(() => bench.close())
+beforeEach(async () => {
+  bench.vault.wallet.refuseAuthorization = null
+  address = await bench.fundedAddress({ eth: '50' })
+})
+afterEach(async () => {
+  await bench.expectSoundLedger()
+  expect((await verifyPayouts(bench.test.deps.db)).differences).toEqual([])
+  expect((await verifyTransfers(bench.test.deps.db)).differences).toEqual([])
+})
+
+type Row = Record<string, unknown>
+const rowOf = (amount: string, more: object = {}): Row => {
+  count += 1
+  const toAddress = fakeAddress(`paid ${count}`)
+  return { externalId: `signed-${count}`, fromAddressId: address.id, toAddress, amount, ...more }
+}
+const rowsOf = (...amounts: string[]) => amounts.map((amount) => rowOf(amount))
+
+type Preview = { payoutId: string; orders: Required<Payload>[]; vote: Vote }
+async function previewed(rows: Row[]): Promise<Preview> {
+  const { status, body } = await bench.owner.post(`${payouts()}/preview`, { rows })
+  expect(status).toBe(200)
+  return body.toSign
+}
+
+const signedOf = ({ payoutId, orders, vote }: Preview, key = keys.get(bench.owner)!, changes: Partial<Vote> = {}) => {
+  const { expiresAt, rulesVersion } = orders[0]!
+  return { payoutId, expiresAt, rulesVersion, vote: key.vote({ ...vote, ...changes }) }
+}
+const send = (rows: Row[], signed?: object, more: object = {}) =>
+  bench.owner.post(payouts(), { rows, ...(signed === undefined ? {} : { signed }), ...more })
+
+async function ordered(rows: Row[]): Promise<string> {
+  const { status, body } = await send(rows, signedOf(await previewed(rows)))
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body.id
+}
+
+async function approve(person: Person, id: string, changes: Partial<Vote> = {}) {
+  const { payloadHash: hash } = (await person.get(`${payouts()}/${id}`)).body
+  const by = { decision: 'approve', person: person.userId } as const
+  const vote: Vote = { format: 'strongroom-vote-1', subject: 'payout', hash, ...by, ...changes }
+  return person.post(`${payouts()}/${id}/approve`, { payloadHash: hash, signature: keys.get(person)!.vote(vote) })
+}
+
+const rowsRead = async (id: string) => (await bench.owner.get(`${payouts()}/${id}/rows?limit=100`)).body.items
+const handedOver = () =>
+  bench.vault.wallet.requests.filter(({ method, path }) => method === 'POST' && path === '/transfers')
+
+describe('a payout in a protected vault', () => {
+  it('is signed as one, over orders from which a browser computes the document', async () => {
+    const rows = [...rowsOf('1', '2', '3'), rowOf('0.5', { token: 'ETH' })]
+    const preview = await previewed(rows)
+    const { payoutId, orders, vote } = preview
+    const paid = await Promise.all(orders.map(async (order) => ({ ...order, order: await hashInBrowser(order) })))
+    const { document } = planPayout({ ...orders[0]!, payoutId }, paid)
+    expect(await hashInBrowser(document)).toBe(vote.hash)
+    expect(document.sums.map(({ amount, rowsCount }) => [amount, rowsCount])).toEqual([
+      ['6000000', 3],
+      ['500000000000000000', 1],
+    ])
+    const { status, body } = await send(rows, signedOf(preview), { name: 'Salaries' })
+    expect([status, body.id, body.status, body.payloadHash]).toEqual([201, payoutId, 'approved', vote.hash])
+    expect((await rowsRead(payoutId)).map(({ payload }: { payload: Payload }) => payload)).toEqual(orders)
+  })
+
+  it('is refused without the signature of its initiator for exactly these rows', async () => {
+    const rows = rowsOf('1', '2')
+    const preview = await previewed(rows)
+    const key = keys.get(bench.owner)!
+    const reasonOf = async (answer: Promise<Answer>) => (await answer).body.reason
+    expect(await reasonOf(send(rows))).toBe('signature_required')
+    expect(await reasonOf(send(rows, signedOf(preview, keys.get(bench.firstApprover))))).toBe('signature_required')
+    for (const changes of [{ decision: 'approve' }, { subject: 'transfer' }, { person: bench.firstApprover.userId }])
+      expect(await reasonOf(send(rows, signedOf(preview, key, changes as Partial<Vote>)))).toBe('signature_required')
+    const [first, second] = rows as [Row, Row]
+    for (const others of [
+      [first],
+      [second, first],
+      [first, { ...second, amount: '3' }],
+      [first, { ...second, toAddress: fakeAddress('the attacker') }],
+      [...rows, rowOf('1')],
+    ])
+      expect(await reasonOf(send(others, signedOf(preview)))).toBe('payload_changed')
+    // Neither the id of an order nor that of somebody else's payout.
+    const { order } = (await bench.owner.post(`${base()}/transfers/preview`, { ...first, externalId: undefined })).body
+    const { expiresAt, transferId: payoutId } = order
+    expect(await reasonOf(send(rows, { ...signedOf(preview), payoutId, expiresAt }))).toBe('validation_failed')
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+
+  it('is placed once, whatever its rows are called in the books', async () => {
+    const rows = rowsOf('1', '2')
+    const signed = signedOf(await previewed(rows))
+    expect((await send(rows, signed)).status).toBe(201)
+    expect((await send(rows, signed)).body.reason).toBe('already_exists')
+    const renamed = rows.map((row, i) => ({ ...row, externalId: `renamed-${i}` }))
+    expect((await send(renamed, signed)).body.reason).toBe('already_exists')
+    expect(await bench.balances(address.id)).toEqual({ available: '997', reserved: '3' })
+  })
+
+  it('is voted on with signatures for its hash, ends with its signature, and may be rejected without one', async () => {
+    const id = await ordered(rowsOf('80', '90'))
+    const { payloadHash, expiresAt } = (await bench.owner.get(`${payouts()}/${id}`)).body
+    expect(expiresAt).toBe((await rowsRead(id))[0].payload.expiresAt)
+    const unsigned = await bench.firstApprover.post(`${payouts()}/${id}/approve`, { payloadHash })
+    expect([unsigned.status, unsigned.body.reason]).toEqual([403, 'signature_required'])
+    const [row] = await rowsRead(id)
+    for (const [changes, reason] of [
+      [{ subject: 'transfer' }, 'signature_required'],
+      [{ decision: 'reject' }, 'signature_required'],
+      [{ hash: row.payloadHash }, 'payload_changed'],
+    ] as const)
+      expect((await approve(bench.firstApprover, id, changes)).body.reason).toBe(reason)
+    expect((await approve(bench.firstApprover, id)).status).toBe(200)
+    expect((await bench.secondApprover.post(`${payouts()}/${id}/reject`, { payloadHash })).body.status).toBe('rejected')
+  })
+})
+
+describe('the hand-over of the rows of a signed payout', () => {
+  it('T58 carries what people signed once, and the place of each row in it', async () => {
+    const id = await ordered(rowsOf('80', '90', '70'))
+    const { payloadHash } = (await bench.owner.get(`${payouts()}/${id}`)).body
+    for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
+    await bench.deliver()
+    const ids = (await rowsRead(id)).map(({ transferId }: { transferId: string }) => transferId)
+    const told = handedOver().filter(({ body }) => ids.includes(body.id))
+    expect(told).toHaveLength(3)
+    for (const { body } of told) {
+      const { order, votes, batch } = body.authorization
+      expect(order.transferId).toBe(body.id)
+      expect(isAtPlace(order, batch)).toBe(true)
+      expect(await hashInBrowser(batch.payout)).toBe(payloadHash)
+      expect(votes.map(({ vote }: SignedVote) => [vote.subject, vote.hash])).toEqual(
+        Array(3).fill(['payout', payloadHash]),
+      )
+    }
+  })
+
+  it('is in the evidence of each row, which proves itself', async () => {
+    const id = await ordered(rowsOf('80', '90', '70'))
+    for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
+    const [row] = await rowsRead(id)
+    const { body } = await bench.vault.admin.get(`${base()}/transfers/${row.transferId}/evidence`)
+    const soundness = (changes: object) => printReport(verifySignatures({ ...body, ...changes }, [])).isSound
+    expect(body.signedVotes).toHaveLength(3)
+    expect(soundness({})).toBe(true)
+    const { batch } = body
+    for (const changes of [
+      { batch: undefined },
+      { batch: { ...batch, position: 1 } },
+      { batch: { ...batch, payout: { ...batch.payout, payoutId: 'another' } } },
+      { signedVotes: body.signedVotes.slice(1) },
+    ])
+      expect(soundness(changes), JSON.stringify(changes)).toBe(false)
+  })
+
+  it('fails the row that the wallet service refuses for good, and releases its funds', async () => {
+    const id = await ordered(rowsOf('40'))
+    bench.vault.wallet.refuseAuthorization = 'NOT_IN_PAYOUT: the order is not row 0'
+    await bench.deliver()
+    expect((await rowsRead(id))[0]).toMatchObject({ status: 'failed', failureReason: 'NOT_IN_PAYOUT: not authorized' })
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+})
+
+describe('what is not signed', () => {
+  it('is not approved in a protected vault, and what is signed is not taken elsewhere', async () => {
+    expect((await protect('off')).status).toBe(200)
+    const rows = rowsOf('80', '90')
+    const { body } = await send(rows)
+    const preview = await bench.owner.post(`${payouts()}/preview`, { rows: rowsOf('1') })
+    expect(preview.body.toSign).toBeUndefined()
+    expect((await protect('votes')).status).toBe(200)
+    const signed = signedOf(await previewed(rowsOf('1')))
+    const refused = await approve(bench.firstApprover, body.id)
+    expect([refused.status, refused.body.reason]).toEqual([409, 'not_in_protected_vault'])
+    expect((await bench.firstApprover.post(`${payouts()}/${body.id}/reject`)).body.status).toBe('rejected')
+    expect((await protect('off')).status).toBe(200)
+    expect((await send(rowsOf('1'), signed)).status).toBe(400)
+    expect((await protect('votes')).status).toBe(200)
+  })
+})
