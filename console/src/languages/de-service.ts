@@ -43,6 +43,8 @@ export const byReason: Record<string, string> = {
   method_not_allowed: 'Das geht an dieser Adresse nicht.',
   request_timeout: 'Die Anfrage kam nicht rechtzeitig an. Versuchen Sie es noch einmal.',
   above_max_fee: 'Das Netzwerk verlangt mehr, als der Auftrag an Gebühr erlaubt.',
+  above_signed_fee:
+    'Unterschrieben wurde eine niedrigere Gebühr. Brechen Sie die Zahlung auf der Chain ab, und beauftragen Sie sie neu.',
   address_exposed: 'Die Chain hat einen Eingang dieser Adresse zurückgenommen, der schon ausgegeben war.',
   already_exists: 'Das gibt es schon: {text}',
   already_voted: 'Sie haben schon abgestimmt.',
@@ -65,7 +67,7 @@ export const byReason: Record<string, string> = {
   limit_reached: 'Die Höchstzahl ist erreicht: {text}',
   no_session: 'Es gibt keine Sitzung, die enden könnte.',
   not_applied: 'Ihre Stimme zählt, aber die Änderung ließ sich nicht ausführen und ist beendet.',
-  not_in_protected_vault: 'In einem geschützten Tresor geht das nicht, weil es nicht unterschrieben werden kann.',
+  not_in_protected_vault: 'Das wurde ohne Unterschrift beauftragt. Beauftragen Sie es in dem geschützten Tresor neu.',
   not_replaceable: 'Die Transaktion lässt sich jetzt nicht ersetzen: {text}',
   not_proven: 'Was der Wallet-Dienst antwortet, beweist das nicht: {text}',
   part_of_payout: 'Die Überweisung ist Teil einer Sammelzahlung, über die im Ganzen entschieden wird.',

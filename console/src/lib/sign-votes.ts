@@ -1,8 +1,19 @@
-import type { ApprovalRequest, Payout, SignedVote, Transfer, TransferOrder, TransferPreview } from '@strongroom/sdk'
+import type {
+  ApprovalRequest,
+  Payout,
+  PayoutOrder,
+  PayoutPreview,
+  PayoutRow,
+  SignedVote,
+  Transfer,
+  TransferOrder,
+  TransferPreview,
+} from '@strongroom/sdk'
 import { strongroom } from './api.ts'
 import { signWithPasskey } from './authenticator.ts'
 import { canonicalJson, sha256, toText } from './hashes.ts'
 import { t } from './language.ts'
+import { payoutOf } from './signed-payout.ts'
 
 type Vote = SignedVote['vote']
 type Binding = Pick<Vote, 'subject' | 'decision' | 'person'> & {
@@ -33,9 +44,13 @@ async function signVote({ bound, payloadHash, isShown, ...rest }: Binding): Prom
 /** An amount in whatever unit: without its point, and zeros around it. */
 const digitsOf = (amount: string): string => amount.replace('.', '').replace(/^0+|0+$/g, '')
 
-/** The approval of exactly what the page of a transfer or of a request shows, signed by the reader. */
-export async function signApproval(shown: Transfer | ApprovalRequest | Payout): Promise<SignedVote> {
+/** A payout with all of its rows, as the page shows them. */
+export type ShownPayout = Payout & { rows: PayoutRow[] }
+
+/** The approval of exactly what the page of a transfer, a request or a payout shows, signed by the reader. */
+export async function signApproval(shown: Transfer | ApprovalRequest | ShownPayout): Promise<SignedVote> {
   const { user } = await strongroom.auth.getCurrentSession()
+  if ('rows' in shown) return signPayoutVote(shown, user.id)
   const isRequest = 'boundPayload' in shown
   const bound = isRequest ? shown.boundPayload : (shown as Transfer).payload
   const { toAddress, network, fromAddress, amountDecimal, payload } = shown as Transfer
@@ -47,6 +62,22 @@ export async function signApproval(shown: Transfer | ApprovalRequest | Payout): 
       digitsOf(payload.amount) === digitsOf(amountDecimal))
   const subject = isRequest ? 'approval_request' : 'transfer'
   return signVote({ subject, decision: 'approve', person: user.id, bound, payloadHash: shown.payloadHash, isShown })
+}
+
+async function signPayoutVote({ id, rows, rowsCount, sums, payloadHash }: ShownPayout, person: string) {
+  const orders = rows.map(({ payload }) => payload)
+  const bound = await payoutOf(id, orders)
+  const isShown =
+    rows.length === rowsCount &&
+    rows.every(
+      ({ payload, toAddress, network, fromAddress, amountDecimal }) =>
+        payload.toAddress === toAddress &&
+        payload.network === network &&
+        payload.fromAddress === fromAddress &&
+        digitsOf(payload.amount) === digitsOf(amountDecimal),
+    ) &&
+    bound.sums.every(({ amount }, i) => digitsOf(amount) === digitsOf(sums[i]?.amountDecimal ?? ''))
+  return signVote({ subject: 'payout', decision: 'approve', person, bound, payloadHash, isShown })
 }
 
 /** What the initiator signs of an order, where its preview asks for that. */
@@ -62,4 +93,27 @@ export async function signOrder(
   const { person, hash: payloadHash } = vote
   const signed = await signVote({ subject: 'transfer', decision: 'initiate', person, bound, payloadHash, isShown })
   return { ...order, signed: { transferId, expiresAt, rulesVersion, vote: signed } }
+}
+
+/** What the initiator signs of a payout, where its preview asks for that. */
+export async function signPayout(
+  order: PayoutOrder,
+  { payoutId, orders, vote }: NonNullable<PayoutPreview['toSign']>,
+): Promise<PayoutOrder> {
+  const bound = await payoutOf(payoutId, orders)
+  const isShown =
+    orders.length === order.rows.length &&
+    order.rows.every((row, i) => {
+      const { toAddress, fromAddressId, tokenId, amount } = orders[i]!
+      return (
+        toAddress.toLowerCase() === row.toAddress.toLowerCase() &&
+        fromAddressId === row.fromAddressId &&
+        tokenId === row.tokenId &&
+        digitsOf(amount) === digitsOf(row.amount)
+      )
+    })
+  const { person, hash: payloadHash } = vote
+  const signed = await signVote({ subject: 'payout', decision: 'initiate', person, bound, payloadHash, isShown })
+  const { rulesVersion = 0, expiresAt = '' } = bound
+  return { ...order, signed: { payoutId, expiresAt, rulesVersion, vote: signed } }
 }

@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Payout, Transfer } from '@strongroom/sdk'
+import type { ApprovalRequest, Transfer } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import { useHotkeys } from 'react-hotkeys-hook'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
+import type { ShownPayout } from '../../lib/sign-votes.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
@@ -15,7 +16,7 @@ import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } fro
 type Subject = {
   kind: SubjectKind
   code: string
-  shown: Transfer | ApprovalRequest | Payout
+  shown: Transfer | ApprovalRequest | ShownPayout
   isOpen: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { Payout, PayoutRow } from '@strongroom/sdk'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
@@ -28,7 +28,14 @@ export function PayoutApproval({ code, id }: { code: string; id: string }) {
 }
 
 function Decision({ code, payout }: { code: string; payout: Payout }) {
-  const { id, approvers, payloadHash, expiresAt } = payout
+  const query = useInfiniteQuery(payoutRowsQuery(code, payout.id))
+  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+  const { hasNextPage, isFetching, isError, fetchNextPage } = query
+  // A vote is about all of them, and what is signed is computed from what is shown.
+  useEffect(() => {
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage()
+  }, [hasNextPage, isFetching, isError, fetchNextPage])
+  const { approvers, payloadHash, expiresAt } = payout
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
   return (
@@ -55,14 +62,14 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
           <span className="code [overflow-wrap:anywhere]">{payloadHash}</span>
         </p>
       </Card>
-      <Rows code={code} id={id} />
+      <Rows query={query} rows={rows} />
       <Votes
         requirements={payout.approvalRequirements}
         approvers={approvers}
         quorumReachable={payout.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'payout', code, shown: payout, isOpen }}
+        subject={{ kind: 'payout', code, shown: { ...payout, rows }, isOpen }}
         summary={
           <>
             <p className="font-semibold">{payout.name ?? t('Batch')}</p>
@@ -95,9 +102,9 @@ function Sums({ payout: { sums } }: { payout: Payout }) {
   )
 }
 
-function Rows({ code, id }: { code: string; id: string }) {
-  const query = useInfiniteQuery(payoutRowsQuery(code, id))
-  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+type RowsQuery = UseInfiniteQueryResult<InfiniteData<{ items: PayoutRow[] }>>
+
+function Rows({ query, rows }: { query: RowsQuery; rows: PayoutRow[] }) {
   const columns = useMemo(columnsOfRows, [])
   return (
     <Card title={t('Payments')}>

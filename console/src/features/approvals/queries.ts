@@ -9,6 +9,7 @@ import type {
 } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
+import type { ShownPayout } from '../../lib/sign-votes.ts'
 
 /** What an item is about, for the pages that list what waits. */
 export { subjectOf } from './words.ts'
@@ -21,7 +22,7 @@ export type Vote = {
   decision: 'approve' | 'reject'
   comment: string
   /** What the page shows, which is signed where the vault asks for it. */
-  shown: Transfer | ApprovalRequest | Payout
+  shown: Transfer | ApprovalRequest | ShownPayout
 }
 
 /** What waits for me, what I decided and what I asked for, over all my vaults. */

@@ -9,9 +9,8 @@ import { nameOf, sessionQuery } from '../../lib/session.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
@@ -21,12 +20,10 @@ import { announce } from '../../ui/toast.tsx'
 import { PayoutState, Sums } from './payout-list.tsx'
 import { payoutRowsQuery } from './queries.ts'
 
-type Decision = 'approve' | 'reject' | 'cancel'
-
 /** One payout: what it pays, who has voted, and what became of every payment. */
 export function PayoutDetail({ code, payout }: { code: string; payout: Payout }) {
   const viewer = useQuery(sessionQuery).data?.user.id
-  const [deciding, decide] = useState<Decision | null>(null)
+  const [withdrawing, withdraw] = useState(false)
   const waits = payout.status === 'awaiting_approval'
   const mayVote = waits && payout.approvers.some(({ userId, canVote }) => userId === viewer && canVote)
   return (
@@ -35,18 +32,11 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
       actions={
         <>
           {mayVote && (
-            <>
-              <Button look="primary" onClick={() => decide('approve')}>
-                {t('Approve …')}
-              </Button>
-              <Button look="danger" onClick={() => decide('reject')}>
-                {t('Reject …')}
-              </Button>
-            </>
+            <Link to={`/v/${code}/approvals/payout/${payout.id}` as '/'} className={buttonClass('primary')}>
+              {t('Approve or reject …')}
+            </Link>
           )}
-          {waits && payout.initiatorId === viewer && (
-            <Button onClick={() => decide('cancel')}>{t('Withdraw …')}</Button>
-          )}
+          {waits && payout.initiatorId === viewer && <Button onClick={() => withdraw(true)}>{t('Withdraw …')}</Button>}
         </>
       }
     >
@@ -69,16 +59,11 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
       <Card title={t('Payments')}>
         <Rows code={code} id={payout.id} />
       </Card>
-      <Sheet title={titleOf(deciding)} open={deciding !== null} onClose={() => decide(null)}>
-        {deciding !== null && <Decide code={code} payout={payout} decision={deciding} done={() => decide(null)} />}
+      <Sheet title={t('Withdraw the whole list?')} open={withdrawing} onClose={() => withdraw(false)}>
+        {withdrawing && <Withdraw code={code} payout={payout} done={() => withdraw(false)} />}
       </Sheet>
     </Page>
   )
-}
-
-function titleOf(decision: Decision | null): string {
-  if (decision === 'reject') return t('Reject the whole list?')
-  return decision === 'cancel' ? t('Withdraw the whole list?') : t('Approve the whole list?')
 }
 
 function Votes({ payout: { approvers, approvalRequirements, quorumReachable, status } }: { payout: Payout }) {
@@ -111,18 +96,11 @@ function Votes({ payout: { approvers, approvalRequirements, quorumReachable, sta
   )
 }
 
-type DecideProps = { code: string; payout: Payout; decision: Decision; done: () => void }
+type WithdrawProps = { code: string; payout: Payout; done: () => void }
 
-/** The vote names the hash of the list that is shown, so that no other list can be meant. */
-function Decide({ code, payout, decision, done }: DecideProps) {
-  const [comment, setComment] = useState('')
-  const vote = useMutation({
-    mutationFn: () => {
-      const { payouts } = vaultOf(code)
-      if (decision === 'cancel') return payouts.cancel(payout.id)
-      const body = { payloadHash: payout.payloadHash, ...(comment.trim() === '' ? {} : { comment: comment.trim() }) }
-      return decision === 'approve' ? payouts.approve(payout.id, body) : payouts.reject(payout.id, body)
-    },
+function Withdraw({ code, payout, done }: WithdrawProps) {
+  const cancel = useMutation({
+    mutationFn: () => vaultOf(code).payouts.cancel(payout.id),
     onSuccess: () => {
       for (const key of [['payouts', code], ['inbox'], ['history', code]])
         void queryClient.invalidateQueries({ queryKey: key })
@@ -132,15 +110,12 @@ function Decide({ code, payout, decision, done }: DecideProps) {
   })
   return (
     <>
-      <Problem error={vote.error} />
+      <Problem error={cancel.error} />
       <p className="mb-3 text-2xl font-semibold">
         <Sums sums={payout.sums} />
       </p>
       <p className="mb-3">{t('{count, plural, one {# payment} other {# payments}}', { count: payout.rowsCount })}</p>
-      {decision !== 'cancel' && (
-        <TextField label={t('Comment')} value={comment} onChange={({ target }) => setComment(target.value)} />
-      )}
-      <Button look={decision === 'approve' ? 'primary' : 'danger'} busy={vote.isPending} onClick={() => vote.mutate()}>
+      <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
         {t('Confirm')}
       </Button>
     </>

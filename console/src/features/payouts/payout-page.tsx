@@ -1,7 +1,7 @@
-import type { Address, AddressBalance, PayoutPreview } from '@strongroom/sdk'
+import type { Address, AddressBalance, PayoutOrder, PayoutPreview } from '@strongroom/sdk'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { readCsv } from '../../lib/csv.ts'
 import { columnsOf, csvOf } from '../../lib/csv-columns.ts'
@@ -140,10 +140,18 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   const judged = judgePayout(rows, known ?? [], balance)
   const bad = judged.filter((each) => !isPayable(each, withLookAlikes)).length
   const order = orderOf(rows, { name, paymentPurpose: '', fromAddressId: source.id, tokenId: balance.tokenId })
-  const refuse = (error: unknown) => setRows(refused(rows, error))
+  const signed = useRef<PayoutOrder | null>(null)
+  const refuse = (error: unknown) => {
+    if (!isOutcomeUnknown(error)) signed.current = null
+    setRows(refused(rows, error))
+  }
   const preview = useMutation({ mutationFn: () => vaultOf(code).payouts.preview(order), onError: refuse })
   const create = useMutation({
-    mutationFn: async () => vaultOf(code).payouts.create(order, { idempotencyKey: await keyOf(order) }),
+    mutationFn: async () => {
+      // Signed once: what is sent again under the same key is the same.
+      signed.current ??= await signedPayout(order, preview.data)
+      return vaultOf(code).payouts.create(signed.current, { idempotencyKey: await keyOf(signed.current) })
+    },
     onSuccess: ({ id }) => {
       for (const noun of ['payouts', 'history', 'addresses'])
         void queryClient.invalidateQueries({ queryKey: [noun, code] })
@@ -153,6 +161,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   })
   const change = (next: DraftRow[] | null) => {
     preview.reset()
+    signed.current = null
     setRows(next)
   }
   const notNow =
@@ -201,6 +210,12 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
       </Card>
     </>
   )
+}
+
+/** The payout with the signature of its initiator, in a vault that asks for one. */
+async function signedPayout(order: PayoutOrder, preview?: PayoutPreview): Promise<PayoutOrder> {
+  if (preview?.toSign === undefined) return order
+  return (await import('../../lib/sign-votes.ts')).signPayout(order, preview.toSign)
 }
 
 function whyNot(preview: PayoutPreview | undefined): string | null {

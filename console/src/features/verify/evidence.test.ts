@@ -24,18 +24,19 @@ const payload = {
 }
 const facts = { amount: '80', isNew: true }
 
-/** What a genuine file is made of, for a transfer that two people approved. */
-function genuine(): Evidence {
+/** What a genuine file is made of, for a transfer that two people approved, or for a row of a payout that they did. */
+function genuine(isRow = false): Evidence {
   const payloadHash = hashOf(sorted(payload))
   const requirements = [{ policyCode: 'large', threshold: 2, bypassed: false, voters: ['first', 'second', 'third'] }]
-  const record = (id: string, action: string, actorId: string | null, details: object) => {
+  const payout = { id: 'payout', payloadHash: 'c'.repeat(64) }
+  const record = (id: string, action: string, actorId: string | null, details: object, targetId = 'transfer') => {
     const content = sorted({
       action,
       actorId,
       chain: 'vault',
       details,
       id,
-      targetId: 'transfer',
+      targetId,
       targetType: 'transfer',
     })
     return { id, content, hash: hashOf(content) }
@@ -45,10 +46,18 @@ function genuine(): Evidence {
       payload,
       payloadHash,
       factsHash: hashOf(sorted(facts)),
-      requirements,
+      ...(isRow ? { payout, requirements: [] } : { requirements }),
     }),
-    record('r2', 'transfer.approved', 'first', { payloadHash }),
-    record('r3', 'transfer.approved', 'second', { payloadHash }),
+    ...(isRow
+      ? [
+          record('r0', 'payout.requested', 'treasurer', { payloadHash: payout.payloadHash, requirements }, 'payout'),
+          record('r2', 'payout.voted', 'first', { payloadHash: payout.payloadHash, decision: 'approve' }, 'payout'),
+          record('r3', 'payout.voted', 'second', { payloadHash: payout.payloadHash, decision: 'approve' }, 'payout'),
+        ]
+      : [
+          record('r2', 'transfer.approved', 'first', { payloadHash }),
+          record('r3', 'transfer.approved', 'second', { payloadHash }),
+        ]),
     record('r4', 'transfer.confirmed', null, { from: 'pending', to: 'confirmed' }),
   ]
   const seal = (sequence: number, previousHash: string, held: typeof records) => {
@@ -96,6 +105,20 @@ const withRecord = (index: number, from: string, to: string) => (file: Evidence)
 describe('an evidence file', () => {
   it('holds in every point when it is genuine', async () => {
     expect(await namesOf(genuine(), 'holds')).toEqual(checkNames.filter((name) => name !== 'signatures'))
+  })
+
+  it('of a row of a payout holds, and fails where a vote or its hash is another', async () => {
+    expect(await namesOf(genuine(true), 'fails')).toEqual([])
+    for (const [change, failing] of [
+      [withRecord(2, '"first"', '"nobody"'), ['records', 'quorum']],
+      [withRecord(3, 'c'.repeat(64), 'd'.repeat(64)), ['records', 'votes']],
+      [withRecord(3, '"approve"', '"reject"'), ['records', 'quorum']],
+      [withRecord(1, '"payout"', '"another"'), ['records', 'votes']],
+    ] as const) {
+      const file = genuine(true)
+      change(file)
+      expect(await namesOf(file, 'fails')).toEqual(failing)
+    }
   })
 
   it.each<[string, (file: Evidence) => void, CheckName[]]>([

@@ -33,6 +33,8 @@ export type Evidence = {
   ledgerEntries: LedgerEntry[]
   /** In a protected vault. */
   signedVotes?: VoteEvidence[]
+  /** Of a row of a payout that was signed. */
+  batch?: { payout: object }
 }
 export type Verdict = { checks: Check[]; votes: CheckedVote[] }
 
@@ -53,8 +55,11 @@ export function readEvidence(text: string): Evidence | null {
 /** Checks a file by itself, as docs/audit.md describes it: nobody is asked, and no key is needed. */
 export async function verifyEvidence(evidence: Evidence): Promise<Verdict> {
   const contents = evidence.auditRecords.map(({ content }) => contentOf(content))
-  const { signedVotes = [], payloadHash } = evidence
-  const votes = await verifyVotes(signedVotes, payloadHash)
+  const { signedVotes = [], payloadHash, batch } = evidence
+  const votes =
+    batch === undefined
+      ? await verifyVotes(signedVotes, payloadHash)
+      : await verifyVotes(signedVotes, await sha256(canonicalJson(batch.payout)), 'payout')
   const missing = await missingVotes(signedVotes, contents)
   // Outside of protected vaults nothing is signed, and nothing claims to be.
   const names = checkNames.filter((name) => name !== 'signatures' || votes.length + missing.length > 0)
@@ -65,7 +70,7 @@ export async function verifyEvidence(evidence: Evidence): Promise<Verdict> {
     records: recordFaults(evidence),
     votes: voteFaults(evidence, contents),
     quorum: quorumFaults(evidence, contents),
-    signatures: signatureFaults(votes, missing),
+    signatures: signatureFaults(votes, missing, batch !== undefined),
     seals: sealFaults(evidence),
     sealed: sealedFaults(evidence, contents),
     chain: chainFaults(evidence),
@@ -137,20 +142,31 @@ async function recordFaults({ auditRecords }: Evidence): Promise<string[]> {
   return auditRecords.flatMap(({ hash, content }, index) => (hash === hashes[index] ? [] : [content.slice(0, 120)]))
 }
 
-function requested(contents: Content[]): Content | undefined {
-  return contents.find(({ action }) => action === 'transfer.requested')
+function requested(contents: Content[], noun = 'transfer.requested'): Content | undefined {
+  return contents.find(({ action }) => action === noun)
+}
+
+/** The payout whose votes are those on the transfer; undefined for a transfer by itself. */
+function payoutOf(contents: Content[]): { id?: unknown; payloadHash?: unknown } | undefined {
+  return requested(contents)?.details?.payout as object | undefined
 }
 
 function votesOf(contents: Content[]): Content[] {
-  return contents.filter(({ action }) => action === 'transfer.approved' || action === 'transfer.rejected')
+  const actions =
+    payoutOf(contents) === undefined ? ['transfer.approved', 'transfer.rejected'] : ['payout.requested', 'payout.voted']
+  return contents.filter(({ action }) => actions.includes(action ?? ''))
 }
 
 /** The order and every vote name the hash of this order, and belong to this transfer. */
 async function voteFaults({ payload, payloadHash }: Evidence, contents: Content[]): Promise<string[]> {
   const order = requested(contents)
   if (order === undefined) return ['transfer.requested']
-  const bound = [order, ...votesOf(contents)].filter(({ details }) => details?.payloadHash !== payloadHash)
-  const strangers = contents.filter(({ targetId }) => targetId !== payload.transferId)
+  const payout = payoutOf(contents)
+  const votes = votesOf(contents).filter(
+    ({ details }) => details?.payloadHash !== (payout === undefined ? payloadHash : payout.payloadHash),
+  )
+  const bound = order.details?.payloadHash === payloadHash ? votes : [order, ...votes]
+  const strangers = contents.filter(({ targetId }) => targetId !== payload.transferId && targetId !== payout?.id)
   const orders = contents.filter(({ action }) => action === 'transfer.requested').slice(1)
   return [...bound, ...strangers, ...orders].map(({ action, id }) => `${action} ${id}`)
 }
@@ -159,13 +175,16 @@ type Requirement = { policyCode: string; threshold: number; bypassed: boolean; v
 
 /** Each policy that asked for votes got enough of them, from those who may vote. Open until the transfer went on. */
 async function quorumFaults({ transfer }: Evidence, contents: Content[]): Promise<string[] | null> {
-  const details = requested(contents)?.details
+  const isRow = payoutOf(contents) !== undefined
+  const details = requested(contents, isRow ? 'payout.requested' : undefined)?.details
   if (details === undefined) return ['transfer.requested']
   const requirements = (details.requirements ?? []) as Requirement[]
   const wentOn = transfer.status === 'pending' || transfer.status === 'confirmed'
   if (!wentOn && requirements.length > 0) return null
   const approvers = new Set(
-    contents.filter(({ action }) => action === 'transfer.approved').map(({ actorId }) => actorId),
+    contents
+      .filter(({ action, details: vote }) => (isRow ? vote?.decision === 'approve' : action === 'transfer.approved'))
+      .map(({ actorId }) => actorId),
   )
   return requirements.flatMap(({ policyCode, threshold, bypassed, voters }) => {
     const given = voters.filter((voter) => approvers.has(voter)).length
@@ -182,10 +201,13 @@ async function missingVotes(signedVotes: VoteEvidence[], contents: Content[]): P
   })
 }
 
-/** Open where this browser does not know the algorithm of a key. */
-function signatureFaults(votes: CheckedVote[], missing: string[]): string[] | null {
+/**
+ * Open where this browser does not know the algorithm of a key, and for a row of a payout: that it is in what was signed is
+ * checked by the command.
+ */
+function signatureFaults(votes: CheckedVote[], missing: string[], isRow: boolean): string[] | null {
   const wrong = votes.filter(({ state }) => state === 'fails').map(({ person, decision }) => `${decision}: ${person}`)
-  const isOpen = votes.some(({ state }) => state === 'open')
+  const isOpen = isRow || votes.some(({ state }) => state === 'open')
   return isOpen && wrong.length + missing.length === 0 ? null : [...wrong, ...missing]
 }
 

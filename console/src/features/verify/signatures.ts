@@ -12,20 +12,20 @@ export type CheckedVote = {
 }
 
 /** Checks what each person signed with the key beside it. Whose a key is, no file can say: people compare its fingerprint. */
-export function verifyVotes(votes: VoteEvidence[], payloadHash: string): Promise<CheckedVote[]> {
-  return Promise.all(votes.map((vote) => verifyVote(vote, payloadHash).catch(() => unreadable)))
+export function verifyVotes(votes: VoteEvidence[], signedHash: string, about = 'transfer'): Promise<CheckedVote[]> {
+  return Promise.all(votes.map((vote) => verifyVote(vote, signedHash, about).catch(() => unreadable)))
 }
 
 /** A file may hold anything. */
 const unreadable: CheckedVote = { person: '', decision: '', fingerprint: '', state: 'fails', faults: ['invalid'] }
 
-async function verifyVote({ signed, ...key }: VoteEvidence, payloadHash: string): Promise<CheckedVote> {
+async function verifyVote({ signed, ...key }: VoteEvidence, signedHash: string, about: string): Promise<CheckedVote> {
   const { person, decision, hash, subject } = signed.vote
   const isValid = await isSigned(signed, key).catch(() => false)
   const checks: [Fault, boolean][] = [
     ['invalid', isValid !== false],
-    ['other-hash', hash === payloadHash],
-    ['other-subject', subject === 'transfer'],
+    ['other-hash', hash === signedHash],
+    ['other-subject', subject === about],
   ]
   const faults = checks.filter(([, holds]) => !holds).map(([fault]) => fault)
   const state = faults.length > 0 ? 'fails' : isValid === null ? 'open' : 'holds'

@@ -1,0 +1,38 @@
+import type { TransferPayload } from '@strongroom/sdk'
+import { expect, test } from 'vitest'
+import { planPayout } from '../../server/src/lib/signed-payout.ts'
+import { hashPayload } from '../../server/src/modules/money/transfers/payload.ts'
+import { payoutOf } from '../src/lib/signed-payout.ts'
+
+const orderOf = (index: number): TransferPayload => ({
+  transferId: `transfer-${index}`,
+  vaultId: 'vault',
+  initiatorId: 'ada',
+  fromAddressId: 'address',
+  fromAddress: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  network: index % 5 === 4 ? 'polygon' : 'ethereum',
+  coinType: 60,
+  derivationPath: 'm/44/60/1/0',
+  toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  tokenId: 'token',
+  contractAddress: index % 3 === 2 ? '0x5FbDB2315678afecb367f032d93F642f64180aa3' : null,
+  amount: String(index + 1),
+  rulesVersion: 7,
+  expiresAt: '2026-11-01T12:00:00.000Z',
+})
+
+function planOf(count: number) {
+  const orders = Array.from({ length: count }, (_, index) => orderOf(index))
+  const paid = orders.map((order) => ({ ...order, order: hashPayload(order).toString('hex') }))
+  const { vaultId, initiatorId, expiresAt } = orders[0]!
+  const head = { payoutId: 'payout', vaultId, initiatorId, rulesVersion: 7, expiresAt: expiresAt! }
+  return { orders, plan: planPayout(head, paid) }
+}
+
+test.each([1, 2, 3, 7, 12, 100])(
+  'T58 a payout of %i rows is the document that the service makes of them',
+  async (count) => {
+    const { orders, plan } = planOf(count)
+    expect(await payoutOf('payout', orders)).toEqual(plan.document)
+  },
+)
