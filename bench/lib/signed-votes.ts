@@ -70,7 +70,8 @@ async function signerOf({ world, stack }: Run, token: string): Promise<Signer> {
 async function protect(run: Run, { token, key }: Signer, protection: 'votes' | 'off'): Promise<void> {
   const { call } = run.world
   const path = `${vaultPath(run)}/protection`
-  const asked = { method: 'PUT', path: `/api/v1${path}` }
+  const bodyHash = sha256(canonicalJson({ protection })).toString('hex')
+  const asked = { method: 'PUT', path: `/api/v1${path}`, bodyHash }
   const options = await call(token, 'POST', '/users/me/passkeys/confirmation', asked)
   const assertion = key.get(options as Parameters<Authenticator['get']>[0])
   const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')

@@ -12,7 +12,7 @@ export type ClientOptions = {
    * Has a passkey of the caller sign a call that the service wants confirmed (`me.prepareConfirmation`); the call is then sent
    * once more. Without it, such a call throws with the reason `passkey_required`.
    */
-  confirm?: (call: { method: string; path: string }) => Promise<object>
+  confirm?: (call: { method: string; path: string; bodyHash: string }) => Promise<object>
   /** Replaces the `fetch` of the platform. */
   fetch?: (request: Request, init: RequestInit) => Promise<Response>
 }

@@ -55,10 +55,26 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
     const error = new StrongroomError(answer.response, answer.error)
     if (error.reason !== 'passkey_required' || passkeyAssertion !== undefined || !common.confirm) throw error
     // How long the person takes is no time of the call.
-    const confirmed = await common.confirm({ method: verb.toUpperCase(), path: new URL(url).pathname })
+    const bodyHash = await hashOf(sent.body ?? {})
+    const confirmed = await common.confirm({ method: verb.toUpperCase(), path: new URL(url).pathname, bodyHash })
     return call(verb, path, sent, { ...options, passkeyAssertion: confirmed })
   }
   return call
+}
+
+/** SHA-256 of the canonical JSON of a body, in hexadecimal digits: what a passkey confirms. */
+async function hashOf(body: unknown): Promise<string> {
+  const text = new TextEncoder().encode(canonical(JSON.parse(JSON.stringify(body))))
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', text))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** RFC 8785. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
 }
 
 /** The answers of authenticators are ASCII. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -220,8 +221,10 @@ describe('a call that a passkey must confirm', () => {
       return assertion
     }
     const strongroom = createStrongroom({ baseUrl, confirm, timeoutMs: 250 })
-    await strongroom.vault('treasury').governance.update({ threshold: 2 } as never)
-    expect(asked).toEqual([{ method: 'PUT', path: '/api/v1/vaults/treasury/governance' }])
+    const body = { threshold: 2, left: undefined, hours: [1, null, { b: 2, a: 'ü' }] }
+    await strongroom.vault('treasury').governance.update(body as never)
+    const bodyHash = createHash('sha256').update('{"hours":[1,null,{"a":"ü","b":2}],"threshold":2}').digest('hex')
+    expect(asked).toEqual([{ method: 'PUT', path: '/api/v1/vaults/treasury/governance', bodyHash }])
     const sent = requests.map(({ headers }) => headers['passkey-assertion'])
     expect(sent).toEqual([undefined, Buffer.from(JSON.stringify(assertion)).toString('base64url')])
   })

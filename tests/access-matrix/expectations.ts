@@ -133,7 +133,7 @@ export const expectations: Record<string, Row> = {
   preparePasskey:       row('401 200 200 200 200 200 200 200 200 200 200 403 403 200', plain),
   addPasskey: row('401 409 409 409 409 409 409 409 409 409 409 403 403 409', () => ({ body: strangePasskey })),
   prepareConfirmation: row('401 200 200 200 200 200 200 200 200 200 200 403 403 200',
-    () => ({ body: { method: 'DELETE', path: '/api/v1/users/me/passkeys/nobodys' } })),
+    () => ({ body: { method: 'DELETE', path: '/api/v1/users/me/passkeys/nobodys', bodyHash: '0'.repeat(64) } })),
   removePasskey: row('401 404 404 404 404 404 404 404 404 404 404 404 404 404',
     () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
   preparePasskeySignIn: row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),

@@ -246,6 +246,9 @@ export function route<const S extends RouteSpec>(
   spec: S,
   isReadOnly = true,
 ): { schema: Schema<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
+  // What a passkey signs is the method, the path and the JSON: nothing else may decide what such a request does.
+  if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
+    throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
   if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
   if (spec.confirmed !== undefined) declared.push('passkey_required')

@@ -19,6 +19,7 @@ import {
 import { senderOf } from '../lib/sender.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 import { registerCompression } from './compression.ts'
+import { confirmationHeader, hashOfBody } from './confirmation.ts'
 import { contentPolicy } from './content-policy.ts'
 import type { App } from './endpoints.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
@@ -79,6 +80,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
 
   app.decorateRequest('caller', null)
   app.decorateRequest('member', null)
+  app.decorateRequest('bodyHash', null)
   await registerCompression(app as never)
   await app.register(cookie)
   await app.register(helmet, {
@@ -102,6 +104,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   app.addHook('preValidation', async (request) => {
     // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
     if (request.body === undefined) request.body = {}
+    if (confirmationHeader.toLowerCase() in request.headers) request.bodyHash = hashOfBody(request.body)
     const { schema, config } = request.routeOptions
     const takesBody = schema?.body !== undefined
     if (!takesBody && config.uploads !== undefined && !Buffer.isBuffer(request.body)) throw wrongTypeFor(request)

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { hashOfBody } from '../http/confirmation.ts'
 import type { Answer, Person } from './app.ts'
 import { Authenticator } from './authenticator.ts'
 
@@ -14,8 +15,8 @@ export async function addPasskey(person: Person): Promise<Authenticator> {
 export type Write = { method: 'post' | 'put' | 'patch' | 'delete'; url: string; body?: object }
 
 /** The header by which the passkey confirms exactly this request. */
-export async function confirmationOf(person: Person, key: Authenticator, { method, url }: Write) {
-  const asked = { method: method.toUpperCase(), path: `/api/v1${url}` }
+export async function confirmationOf(person: Person, key: Authenticator, { method, url, body: sent = {} }: Write) {
+  const asked = { method: method.toUpperCase(), path: `/api/v1${url}`, bodyHash: hashOfBody(sent) }
   const { status, body } = await person.post('/users/me/passkeys/confirmation', asked)
   expect(status, JSON.stringify(body)).toBe(200)
   return { 'passkey-assertion': Buffer.from(JSON.stringify(key.get(body))).toString('base64url') }
@@ -33,7 +34,10 @@ export function confirming(person: Person, key: Authenticator): Person {
     async (url, body, headers = {}) => {
       const answer = await person[method](url, body, headers)
       if (answer.body?.reason !== 'passkey_required') return answer
-      return person[method](url, body, { ...headers, ...(await confirmationOf(person, key, { method, url })) })
+      return person[method](url, body, {
+        ...headers,
+        ...(await confirmationOf(person, key, body === undefined ? { method, url } : { method, url, body })),
+      })
     }
   return { ...person, post: write('post'), put: write('put'), patch: write('patch'), delete: write('delete') }
 }

@@ -5,6 +5,7 @@ import { strongroom } from '../../lib/api.ts'
 import { hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/authenticator.ts'
 import { errorsOfFields } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
+import { sha256 } from '../../lib/hashes.ts'
 import { formatRecent, formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -24,7 +25,8 @@ export function Passkeys() {
   const remove = useMutation({
     mutationFn: async (id: string) => {
       // It is always confirmed, so the service need not refuse it first.
-      const request = { method: 'DELETE' as const, path: `/api/v1/users/me/passkeys/${id}` }
+      const bodyHash = await sha256('{}')
+      const request = { method: 'DELETE' as const, path: `/api/v1/users/me/passkeys/${id}`, bodyHash }
       const passkeyAssertion = await signWithPasskey(await strongroom.me.prepareConfirmation(request))
       await strongroom.me.removePasskey(id, { passkeyAssertion })
     },

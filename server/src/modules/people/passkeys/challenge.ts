@@ -7,7 +7,7 @@ import { equalsSecret, type Sealer, sha256 } from '../../../lib/secrets.ts'
 export type Purpose =
   | { for: 'sign-in'; bindingHash: string }
   | { for: 'add'; userId: string }
-  | { for: 'confirm'; userId: string; method: string; path: string }
+  | { for: 'confirm'; userId: string; method: string; path: string; bodyHash: string }
 
 const headBytes = 24
 

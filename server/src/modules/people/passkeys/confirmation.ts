@@ -13,7 +13,7 @@ const readAssertion = payloadReader(Assertion)
 
 /**
  * Demands that a passkey of the caller signed exactly this request (the header `Passkey-Assertion`).
- * @throws 403 without a signature for this method and path; 400 for a header that is not one
+ * @throws 403 without a signature for this method, path and body; 400 for a header that is not one
  */
 export async function assertConfirmed(
   trx: Trx,
@@ -23,7 +23,9 @@ export async function assertConfirmed(
   const assertion = readHeader(request)
   if (unlessNone === true && (await listCredentials(trx, caller.userId)).length === 0) return
   const path = request.url.split('?')[0]!
-  const purpose = { for: 'confirm', userId: caller.userId, method: request.method, path } as const
+  const { method, bodyHash } = request
+  // Nobody gets a challenge for the empty hash of a body that has none.
+  const purpose = { for: 'confirm', userId: caller.userId, method, path, bodyHash: bodyHash ?? '' } as const
   await assertSigned(trx, deps, { assertion, purpose }, now)
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashOfBody } from '../../../http/confirmation.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { Authenticator } from '../../../testing/authenticator.ts'
 import { createVaultFixture } from '../../../testing/fixtures.ts'
@@ -11,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 let people = 0
+const ofNoBody = hashOfBody({})
 const newPerson = () => {
   people += 1
   return test.signIn(`holder.${people}@example.org`)
@@ -38,7 +40,8 @@ async function withPasskey(algorithm: 'ES256' | 'EdDSA' = 'ES256') {
 }
 
 async function confirm(person: Person, key: Authenticator, path: string, method = 'DELETE') {
-  const { body } = await person.post('/users/me/passkeys/confirmation', { method, path: `/api/v1${path}` })
+  const asked = { method, path: `/api/v1${path}`, bodyHash: ofNoBody }
+  const { body } = await person.post('/users/me/passkeys/confirmation', asked)
   return headerOf(key.get(body))
 }
 
@@ -214,6 +217,7 @@ describe('POST /auth/passkey', () => {
       method: 'DELETE',
       path: `/api/v1${path}`,
     })
+      bodyHash: ofNoBody,
     expect((await signInWith(() => key.get(confirmation))).first.status).toBe(401)
     const prepared = await test.anonymous.post('/auth/passkey/options', {})
     const headers = headerOf(key.get(prepared.body))

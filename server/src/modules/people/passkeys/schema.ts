@@ -178,3 +178,8 @@ export const ConfirmationOf = Closed({
 export const PasskeySignIn = Closed({ credential: Ref(Assertion) })
 export const PasskeyQuery = Closed(pageQuery)
 export const passkeyComponents = [Passkey, Assertion, Attestation, RequestOptions, CreationOptions, PasskeyOptions]
+  bodyHash: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 (hex) of the canonical JSON of its body (RFC 8785); of `{}` for a request without one.',
+    examples: ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'],
+  }),

@@ -72,6 +72,29 @@ describe('in a protected vault without governance', () => {
     expect(outcome(await bare(allowing('again'), admin, headers))).toEqual(refused)
   })
 
+  it('a passkey signs the content of the request, too', async () => {
+    const headers = await confirmationOf(admin, key, governance())
+    const other = { ...governance(), body: { ...governance().body, threshold: 1 } }
+    expect(outcome(await bare(other, admin, headers))).toEqual(refused)
+    const more = { ...governance(), body: { ...governance().body, approverGroupId: bench.vault.groups.administrators } }
+    expect(outcome(await bare(more, admin, headers))).toEqual(refused)
+    expect(outcome(await bare({ ...governance(), body: {} }, admin, headers))).toEqual([400, 'validation_failed'])
+    const ofNothing = await confirmationOf(admin, key, { method: 'put', url: governance().url })
+    expect(outcome(await bare(governance(), admin, ofNothing))).toEqual(refused)
+    // Order and space of the JSON are none of its content.
+    const reordered = Object.fromEntries(Object.entries(allowing('ordered').body!).toReversed())
+    const confirmation = await confirmationOf(admin, key, { ...allowing('ordered'), body: reordered })
+    expect((await bare(allowing('ordered'), admin, confirmation)).status).toBe(201)
+  })
+
+  it('what has no canonical form is signed by nobody', async () => {
+    const body = { ...governance().body, looseningDelayHours: 0.5 }
+    const asked = { method: 'PUT', path: `/api/v1${governance().url}`, bodyHash: '' }
+    expect((await admin.post('/users/me/passkeys/confirmation', asked)).status).toBe(400)
+    const headers = await confirmationOf(admin, key, governance())
+    expect((await bare({ ...governance(), body }, admin, headers)).status).toBe(400)
+  })
+
   it('what only makes decisions stricter needs none', async () => {
     expect((await bare({ ...allowing('strict'), body: blockTransfers })).status).toBe(201)
   })
