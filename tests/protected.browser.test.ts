@@ -13,11 +13,12 @@ import { createTransferBench, type TransferBench } from '../server/src/testing/t
 let bench: TransferBench
 let browser: Browser
 let origin: string
-/** Those who order and who vote, at their pages, and a voter with a program. */
+/** Those who order, who vote and who administer, at their pages, and a voter with a program. */
 let sender: Page
 let voter: Page
 let key: Authenticator
 let keys: Awaited<ReturnType<typeof keyOf>>[]
+let administrator: Page
 
 beforeAll(async () => {
   const port = await freePort()
@@ -82,7 +83,7 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   keys = await Promise.all([owner, firstApprover, secondApprover].map(keyOf))
   vault.wallet.authority = { authority: { keys }, version: 3, hash: '0'.repeat(64) }
 
-  const administrator = await pageOf(vault.admin)
+  administrator = await pageOf(vault.admin)
   await administrator.goto(`${origin}/v/${vault.code}/settings`)
   await administrator.getByRole('button', { name: 'Switch on' }).click()
   await administrator.getByRole('button', { name: 'Switch off' }).waitFor()
@@ -160,3 +161,24 @@ function expectSigned(votes: SignedVote[], hash: string): void {
     expect(isSignedBy(signed, { kind: 'passkey', publicKey, rpId: 'localhost', origins: [origin] })).toBe(true)
   }
 }
+
+it('a first passkey in the protected vault waits until an administrator has compared its fingerprint', async () => {
+  const { thirdApprover } = bench
+  const own = await pageOf(thirdApprover)
+  const row = own.getByRole('row').filter({ hasText: 'Phone' })
+  const asked = row.getByRole('link', { name: 'Waits for a second person' })
+  await asked.waitFor()
+  const fingerprint = (await row.getByText(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/).textContent()) ?? ''
+
+  await administrator.goto(`${origin}${await asked.getAttribute('href')}`)
+  await administrator.getByRole('heading', { name: 'First passkey of a person' }).waitFor()
+  await administrator.getByText(fingerprint).first().waitFor()
+  await administrator.getByRole('button', { name: 'Approve' }).click()
+  await administrator.getByRole('dialog').getByText(fingerprint).waitFor()
+  await administrator.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  await administrator.getByText('You approved this.').waitFor()
+
+  await own.reload()
+  await row.getByText('Never').waitFor()
+  expect(await asked.count()).toBe(0)
+})

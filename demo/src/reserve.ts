@@ -71,7 +71,9 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
     const keepers = enrolled.map(({ id, key }) => ({ id, key }))
     const document = authorityOf(vaultId, keepers, null)
     await pinAuthority(way.keyStore, reserveCode, document, join(reserveDir(way.dataDir), 'authority-1.json'))
-    await admin.vault(reserveCode).protection.update({ protection: 'votes' })
+    // Who protects the vault has a passkey.
+    const { person } = enrolled.find(({ name }) => name === administrator)!
+    await person.vault(reserveCode).protection.update({ protection: 'votes' })
     await Promise.all(enrolled.map(({ person }) => person.auth.signOut()))
     const userIds = Object.fromEntries(enrolled.map(({ name, id }) => [name, id])) as Reserve['userIds']
     await followPages(userIds, way)
@@ -100,11 +102,17 @@ async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
 async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: ReserveWay): Promise<void> {
   const key = readPasskey(dataDir, administrator, origin)
   if (key === null) throw new Error(`the passkey of ${administrator} is gone`)
-  const person: Strongroom = await signIn(baseUrl, await linkFor(emailOf(administrator)), async (call) =>
-    key.get(await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
-  )
+  const person = await signInWith(key, administrator, { baseUrl, linkFor })
   await person.vault(reserveCode).update({ walletServiceUrl: wallet.url, walletServiceSecret: wallet.token })
   await person.auth.signOut()
+}
+
+/** Signs a keeper in, whose passkey confirms what the service asks for. */
+async function signInWith(key: SoftwarePasskey, name: KeeperName, way: Pick<ReserveWay, 'baseUrl' | 'linkFor'>) {
+  const person: Strongroom = await signIn(way.baseUrl, await way.linkFor(emailOf(name)), async (call) =>
+    key.get(await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
+  )
+  return person
 }
 
 async function followPages(userIds: Reserve['userIds'], { wallet, origin, dataDir }: ReserveWay): Promise<void> {
@@ -176,18 +184,19 @@ async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: R
   const isInvited = (await invitations.list()).some(({ email }) => email === emailOf(name))
   const groupIds = name === administrator ? [groups.keepers, groups.administrators] : [groups.keepers]
   if (!isInvited) await invitations.create({ email: emailOf(name), groupIds })
-  const person = await signIn(way.baseUrl, await way.linkFor(emailOf(name)))
-  const { user } = await person.auth.getCurrentSession()
   if (readPasskey(way.dataDir, name, way.origin) === null) {
     // One of the other kind that authenticators make.
     writeJson(passkeyPath(way.dataDir, name), newPasskey(name === 'clara' ? 'EdDSA' : 'ES256'))
   }
   const key = readPasskey(way.dataDir, name, way.origin)!
+  const person = await signInWith(key, name, way)
+  const { user } = await person.auth.getCurrentSession()
   const present = (await person.me.listPasskeys().page()).items
   const credentialId = key.id.toString('base64url')
   if (!present.some((passkey) => passkey.credentialId === credentialId)) {
     const { creation } = await person.me.preparePasskey()
-    const added = await person.me.addPasskey({ name: 'Software passkey of the demo', credential: key.create(creation) })
+    const asked = { name: 'Software passkey of the demo', credential: key.create(creation) }
+    const added = done(await person.me.addPasskey(asked))
     // What the owner of a key sees is compared with what the service has, before the wallet service is told to trust it.
     if (added.publicKey !== key.publicKey.toString('base64url'))
       throw new Error(`the service has another key of ${name}`)

@@ -65,6 +65,7 @@ import { memberComponents } from './modules/people/members/schema.ts'
 import { assertConfirmed } from './modules/people/passkeys/confirmation.ts'
 import { passkeyRoutes } from './modules/people/passkeys/routes.ts'
 import { passkeyComponents } from './modules/people/passkeys/schema.ts'
+import { passkeyExecutors } from './modules/people/passkeys/second-person.ts'
 import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
@@ -248,5 +249,6 @@ function executorsOf(deps: Deps): Required<Executors> {
     event_resolve: eventResolveExecutor(deps),
     transfer_replace: raiseFeeExecutor,
     rules_change: rulesExecutor({ deps, governed: governedOf(deps) }),
+    ...passkeyExecutors,
   }
 }

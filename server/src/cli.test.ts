@@ -169,7 +169,7 @@ describe('commands beside a running server', () => {
     const { code, out } = await remove('Second@example.org')
     expect([code, out]).toEqual([
       0,
-      'Passkeys of second@example.org that were removed: 1. The next one needs no confirmation.\n',
+      'Passkeys of second@example.org that were removed: 1. In a protected vault, a second person accepts the next one.\n',
     ])
     expect((await remove('nobody@example.org')).err).toBe('strongroom: User not found\n')
     expect(
@@ -178,6 +178,20 @@ describe('commands beside a running server', () => {
       ),
     ).toEqual([{ reason: 'The phone was lost' }])
     expect(await query('select id from passkeys')).toEqual([])
+  })
+
+  it('let a person add a first passkey alone, on the record', async () => {
+    const allow = (email: string) => run(['admin', 'allow-passkey', email, '--reason', 'Nobody else has one'])
+    const { code, out } = await allow('Second@example.org')
+    const said = 'second@example.org may add a first passkey within 60 minutes, without a second person.\n'
+    expect([code, out]).toEqual([0, said])
+    expect((await allow('nobody@example.org')).err).toBe('strongroom: User not found\n')
+    const action = 'passkey.allowed'
+    expect(
+      await query(
+        `select content::jsonb -> 'details' ->> 'reason' as reason from audit_records where action = '${action}'`,
+      ),
+    ).toEqual([{ reason: 'Nobody else has one' }])
   })
 
   it('say what an operator should look at, and end with 1 when something is red', async () => {

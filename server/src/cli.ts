@@ -76,6 +76,19 @@ admin
     await (await openCommands()).removePasskeys(address, reason)
   })
 
+admin
+  .command('allow-passkey')
+  .argument('<email>')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .description(
+    'let a person of a protected vault add their first passkey alone within an hour, when nobody is left who could accept it; ' +
+      'the person gets a mail',
+  )
+  .action(async (email: string, { reason }: { reason: string }) => {
+    const address = parseEmail(email)
+    await (await openCommands()).allowPasskey(address, reason)
+  })
+
 program
   .command('governance')
   .description('who must agree to changes of the rules of a vault')

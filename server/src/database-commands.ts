@@ -9,9 +9,9 @@ import type { Deps } from './deps.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import { judge } from './jobs/watch/checks.ts'
 import { readSamples } from './jobs/watch/samples.ts'
-import { magicLinkTtlMinutes } from './lib/limits.ts'
+import { firstPasskeyMinutes, magicLinkTtlMinutes } from './lib/limits.ts'
 import { createSealKey } from './lib/seal-key.ts'
-import { removePasskeysOf } from './modules/people/passkeys/actions.ts'
+import { allowPasskeyOf, removePasskeysOf } from './modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
@@ -66,7 +66,18 @@ export function removePasskeys(email: string, reason: string): Promise<void> {
     const removed = await inTransaction(db, async (trx) =>
       removePasskeysOf(trx, { ...(await byOperator(trx, email, reason)), operator: nameOfOperator() }),
     )
-    print(`Passkeys of ${email} that were removed: ${removed}. The next one needs no confirmation.`)
+    print(
+      `Passkeys of ${email} that were removed: ${removed}. In a protected vault, a second person accepts the next one.`,
+    )
+  })
+}
+
+export function allowPasskey(email: string, reason: string): Promise<void> {
+  return withDatabase(async (db) => {
+    await inTransaction(db, async (trx) =>
+      allowPasskeyOf(trx, { ...(await byOperator(trx, email, reason)), operator: nameOfOperator() }),
+    )
+    print(`${email} may add a first passkey within ${firstPasskeyMinutes} minutes, without a second person.`)
   })
 }
 

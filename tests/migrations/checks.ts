@@ -221,6 +221,10 @@ export const checksAfter: Record<string, Check[]> = {
     insertAuditSeal('2', 'audit_seals_signed'),
     insertAuditSeal('default', 'null value in column "format" of relation "audit_seals" violates not-null constraint'),
   ],
+  '0064-first-passkeys': [
+    insertWaitingKeys(['r8'], null),
+    insertWaitingKeys(['r8', 'r9'], 'approval_requests_passkey'),
+  ],
 }
 
 /** A seal without a signature, of this format. */
@@ -257,6 +261,18 @@ function insertPasskey(credentialId: string, refusedBy: string | null): Check {
   return {
     statement: `insert into passkeys (id, user_id, credential_id, public_key, signatures, transports, is_synced, name, created_at)
       values ('k1', 'u1', '${credentialId}', 'key', 0, '{internal}', false, 'Phone', now())`,
+    refusedBy,
+  }
+}
+
+/** Requests of one person to have a first passkey accepted. */
+function insertWaitingKeys(ids: string[], refusedBy: string | null): Check {
+  const rows = ids.map(
+    (id) => `('v1', '${id}', 'passkey_add', 'pending', 'u2', '[]', 'h', '[]', 1, now(), now(), now())`,
+  )
+  return {
+    statement: `insert into approval_requests (vault_id, id, action, status, initiator_id, steps, payload_hash, decision,
+      approval_threshold, expires_at, created_at, updated_at) values ${rows.join(', ')}`,
     refusedBy,
   }
 }

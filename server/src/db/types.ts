@@ -1073,6 +1073,7 @@ export interface Users {
   disabled_at: Timestamp | null;
   email: string | null;
   emoji: string | null;
+  first_passkey_until: Timestamp | null;
   id: string;
   image: string | null;
   is_platform_admin: Generated<boolean>;

@@ -162,6 +162,8 @@ export const unexpiredLinksPerEmailMax = 5
 /** How long a challenge for a passkey can be answered. */
 export const passkeyChallengeMinutes = 5
 export const passkeysPerPersonMax = 20
+/** How long an operator lets a person add their first passkey without a second person. */
+export const firstPasskeyMinutes = 60
 /** Wrong codes until a link is used up. */
 export const codesPerLinkMax = 5
 /** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */

@@ -74,7 +74,7 @@ export function operatorLinkMessage({ operator, createdAt, link }: OperatorLink)
 }
 
 type PasskeyChange = {
-  change: 'added' | 'removed'
+  change: 'added' | 'removed' | 'waits' | 'allowed'
   name: string
   operator: string | null
   changedAt: Date
@@ -83,10 +83,20 @@ type PasskeyChange = {
 
 export function passkeyMessage({ change, name, operator, changedAt, link }: PasskeyChange): Message {
   const by = operator === null ? '' : ` by ${operator}, an operator of the service`
+  const at = formatMinute(changedAt)
+  const what = {
+    added: [`A passkey was added`, `The passkey ${name} was added${by}, at ${at}.`],
+    removed: [`A passkey was removed`, `The passkey ${name} was removed${by}, at ${at}.`],
+    waits: [
+      'A passkey waits for a second person',
+      `The passkey ${name} was added at ${at}, and waits until an administrator of your vault accepts it.`,
+    ],
+    allowed: ['You may add a passkey', `You may add your first passkey within an hour${by}, at ${at}.`],
+  }[change] as [string, string]
   return layOut({
-    subject: `A passkey was ${change}`,
+    subject: what[0],
     lines: [
-      `The passkey ${name} was ${change}${by}, at ${formatMinute(changedAt)}.`,
+      what[1],
       [
         'If you did this or asked for it, you do not need to do anything.',
         'If you did not, inform an administrator at once: somebody acts in your name.',

@@ -3,13 +3,41 @@ import { hashOfBody } from '../http/confirmation.ts'
 import type { Answer, Person } from './app.ts'
 import { Authenticator } from './authenticator.ts'
 
-/** A passkey of a person who had none. */
+/** A passkey of a person who had none, which is in use at once. */
 export async function addPasskey(person: Person): Promise<Authenticator> {
+  const { key, answer } = await askForPasskey(person)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return key
+}
+
+export async function askForPasskey(person: Person, name = 'Phone'): Promise<{ key: Authenticator; answer: Answer }> {
   const key = new Authenticator()
   const { creation } = (await person.post('/users/me/passkeys/options', {})).body
-  const added = await person.post('/users/me/passkeys', { name: 'Phone', credential: key.create(creation) })
-  expect(added.status).toBe(201)
+  return { key, answer: await person.post('/users/me/passkeys', { name, credential: key.create(creation) }) }
+}
+
+/** The first passkey of a member of a protected vault, which an administrator with a passkey of their own accepts. */
+export async function addAcceptedPasskey(person: Person, by: { admin: Person; key: Authenticator; url: string }) {
+  const { key, answer } = await askForPasskey(person)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+  const accepted = await acceptRequest(by, answer.body.request)
+  expect([accepted.status, accepted.body.status]).toEqual([200, 'applied'])
   return key
+}
+
+/** Approves a request with a signed vote. */
+export function acceptRequest(
+  { admin, key, url }: { admin: Person; key: Authenticator; url: string },
+  { id, payloadHash }: { id: string; payloadHash: string },
+): Promise<Answer> {
+  const signature = key.vote({
+    format: 'strongroom-vote-1',
+    subject: 'approval_request',
+    hash: payloadHash,
+    decision: 'approve',
+    person: admin.userId,
+  })
+  return admin.post(`${url}/approval-requests/${id}/approve`, { payloadHash, signature })
 }
 
 export type Write = { method: 'post' | 'put' | 'patch' | 'delete'; url: string; body?: object }

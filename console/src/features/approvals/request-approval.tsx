@@ -7,6 +7,7 @@ import { nameOf, sessionQuery } from '../../lib/session.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
 import { holdQuery } from '../holds/queries.ts'
@@ -114,6 +115,20 @@ function Payload({ request }: { request: ApprovalRequest }) {
   }
   if (request.action === 'transfer_replace') {
     return <FeeRaise payload={request.payload as FeeRaisePayload} />
+  }
+  if (request.action === 'passkey_add') {
+    const { name, fingerprint } = request.payload as { name: string; fingerprint: string }
+    return (
+      <>
+        <Facts
+          facts={[
+            [t('Name'), name],
+            [t('Fingerprint of the key'), <Fingerprint key="key" hash={fingerprint} />],
+          ]}
+        />
+        <p>{t('Compare it with what {name} sees on their own page.', { name: nameOf(request.initiator) })}</p>
+      </>
+    )
   }
   if (steps === null) return <Facts facts={factsOf(request.payload)} />
   return (

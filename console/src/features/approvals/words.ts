@@ -60,6 +60,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     event_resolve: t('Decision on a held deposit'),
     transfer_replace: t('Higher fee of a transfer'),
     rules_change: t('Change of the rules'),
+    passkey_add: t('First passkey of a person'),
   }
   return words[action]
 }

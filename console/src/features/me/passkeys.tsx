@@ -1,11 +1,12 @@
 import type { Passkey } from '@strongroom/sdk'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
 import { hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/authenticator.ts'
 import { errorsOfFields } from '../../lib/forms.ts'
-import { t } from '../../lib/language.ts'
 import { sha256 } from '../../lib/hashes.ts'
+import { t } from '../../lib/language.ts'
 import { formatRecent, formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -44,7 +45,19 @@ export function Passkeys() {
     {
       id: 'used',
       header: t('Last used'),
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('Never') : formatRecent(lastUsedAt)),
+      cell: ({ lastUsedAt, waitsFor }) =>
+        waitsFor !== null ? (
+          <Link
+            to="/v/$code/approvals/request/$id"
+            params={{ code: waitsFor.vaultCode, id: waitsFor.approvalRequestId }}
+          >
+            {t('Waits for a second person')}
+          </Link>
+        ) : lastUsedAt === null ? (
+          t('Never')
+        ) : (
+          formatRecent(lastUsedAt)
+        ),
     },
     { id: 'since', header: t('Added'), cell: ({ createdAt }) => formatTime(createdAt) },
     // Compared with the authority of the wallet service, before people trust the key (docs/security/ceremony.md).
@@ -56,16 +69,17 @@ export function Passkeys() {
     {
       id: 'remove',
       header: t('Actions'),
-      cell: ({ id, name }) => (
-        <Button
-          look="quiet"
-          busy={remove.isPending}
-          aria-label={t('Remove the passkey {name}', { name })}
-          onClick={() => remove.mutate(id)}
-        >
-          {t('Remove')}
-        </Button>
-      ),
+      cell: ({ id, name, waitsFor }) =>
+        waitsFor === null && (
+          <Button
+            look="quiet"
+            busy={remove.isPending}
+            aria-label={t('Remove the passkey {name}', { name })}
+            onClick={() => remove.mutate(id)}
+          >
+            {t('Remove')}
+          </Button>
+        ),
     },
   ]
   return (
@@ -92,9 +106,13 @@ function AddPasskey() {
       const confirmed = confirmation === null ? {} : { confirmation: await signWithPasskey(confirmation) }
       return strongroom.me.addPasskey({ name: name.trim(), credential: await makePasskey(creation), ...confirmed })
     },
-    onSuccess: () => {
+    onSuccess: ({ value }) => {
       reset()
-      announce(t('The passkey is added. Next time, sign in with it.'))
+      announce(
+        value === null
+          ? t('The passkey waits until an administrator has compared its fingerprint.')
+          : t('The passkey is added. Next time, sign in with it.'),
+      )
     },
     onError: sayDeclined,
     onSettled: () => client.invalidateQueries({ queryKey: passkeysQuery.queryKey }),

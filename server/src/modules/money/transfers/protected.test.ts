@@ -7,7 +7,7 @@ import { Authenticator } from '../../../testing/authenticator.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createPolicy } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
-import { addPasskey, confirming } from '../../../testing/passkeys.ts'
+import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { printReport, verifySignatures } from '../../../verify-evidence.ts'
 import { verifyTransfers } from './compare-record.ts'
@@ -15,6 +15,7 @@ import { hashPayload } from './payload.ts'
 
 let bench: TransferBench
 let address: Answer['body']
+let adminKey: Authenticator
 const keys = new Map<Person, Authenticator>()
 const base = () => `/vaults/${bench.vault.code}`
 
@@ -22,7 +23,8 @@ beforeAll(async () => {
   bench = await createTransferBench()
   for (const person of [bench.owner, bench.firstApprover, bench.secondApprover])
     keys.set(person, await addPasskey(person))
-  bench.vault.admin = confirming(bench.vault.admin, await addPasskey(bench.vault.admin))
+  adminKey = await addPasskey(bench.vault.admin)
+  bench.vault.admin = confirming(bench.vault.admin, adminKey)
   expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).body.protection).toBe('votes')
   const known = [bench.owner, bench.firstApprover, bench.secondApprover]
   const ids = known.map((person) => ({ id: keys.get(person)!.id.toString('base64url'), person: person.userId }))
@@ -305,7 +307,8 @@ describe('the verification of evidence', () => {
 
 describe('the hand-over of a signed order', () => {
   it('leaves out the votes by keys that the wallet service does not know', async () => {
-    keys.set(bench.thirdApprover, await addPasskey(bench.thirdApprover))
+    const by = { admin: bench.vault.admin, key: adminKey, url: base() }
+    keys.set(bench.thirdApprover, await addAcceptedPasskey(bench.thirdApprover, by))
     const id = await ordered('200')
     for (const person of [bench.firstApprover, bench.thirdApprover]) await approve(person, id)
     await bench.deliver()

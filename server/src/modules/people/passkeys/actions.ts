@@ -4,40 +4,45 @@ import { onViolation } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { passkeysPerPersonMax } from '../../../lib/limits.ts'
+import { firstPasskeyMinutes, passkeysPerPersonMax } from '../../../lib/limits.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
 import type { Purpose } from './challenge.ts'
-import { listCredentials, type PasskeyRow } from './queries.ts'
+import { findSecondPersons, type KeyColumns, listCredentials } from './queries.ts'
 import type { AddPasskey, Assertion } from './schema.ts'
 import { verifyAssertion, verifyNewKey } from './verify.ts'
 import { fingerprintOfKey } from './verify-passkeys.ts'
 
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
 
-/** The queued mail about a passkey that was added or removed. */
+/** The queued mail about a passkey that was added or removed, or that waits for a second person. */
 export type PasskeyNotice = {
   kind: 'passkey'
   mailId: string
   email: string
-  change: 'added' | 'removed'
+  change: Change['change']
   name: string
   operator: string | null
   changedAt: string
 }
 
+/** A key of a person, as it is stored. */
+export type NewKey = KeyColumns & { signatures: number; transports: string[] }
+
 /**
- * Adds a passkey. Who has one confirms with it, so that a stolen session cannot add its own.
- * @throws 403 without that confirmation; 409 for an answer that is not of this person, origin and moment
+ * Adds a passkey. Who has one confirms with it, so that a stolen session cannot add its own. In a protected vault a session
+ * alone adds no first one either: it is returned with the vault where a second person must accept it, and is no key yet.
+ * @throws 403 without that confirmation; 409 for an answer that is not of this person, origin and moment, and when nobody could
+ *   accept it
  */
 export async function addPasskey(
   trx: Trx,
   deps: Checks,
   { caller, body, now }: { caller: Caller; body: AddPasskey; now: Date },
-): Promise<PasskeyRow> {
+): Promise<{ key: NewKey; waitsIn: string | null }> {
   const purpose: Purpose = { for: 'add', userId: caller.userId }
-  const { email } = await lockPerson(trx, caller.userId)
+  const { email, mayAddUntil } = await lockPerson(trx, caller.userId)
   const present = await listCredentials(trx, caller.userId)
   if (present.length >= passkeysPerPersonMax) {
     throw conflict('limit_reached', `A person has at most ${passkeysPerPersonMax} passkeys`)
@@ -51,7 +56,7 @@ export async function addPasskey(
       'The answer of the authenticator is not valid here and now; ask for new options',
     )
   }
-  const row = {
+  const row: NewKey = {
     id: newId(now),
     credential_id: key.credentialId,
     public_key: key.publicKey,
@@ -59,27 +64,49 @@ export async function addPasskey(
     is_synced: key.isSynced,
     created_at: now,
     last_used_at: null,
+    signatures: key.signatures,
+    transports: body.credential.transports,
   }
+  const isPermitted = present.length > 0 || (mayAddUntil !== null && mayAddUntil > now)
+  const waitsIn = isPermitted ? null : await findSecondPersons(trx, caller.userId)
+  if (waitsIn === null) await keepPasskey(trx, { userId: caller.userId, email, key: row, now })
+  else {
+    if (waitsIn.vaultId === null) {
+      const why = 'No other administrator of your protected vaults has a passkey with which they could accept yours'
+      throw conflict('quorum_unreachable', why)
+    }
+    await tell(trx, { email, change: 'waits', name: row.name, now })
+  }
+  return { key: row, waitsIn: waitsIn?.vaultId ?? null }
+}
+
+type Kept = { userId: string; email: string | null; key: NewKey; now: Date }
+
+/** Makes a key a passkey of the person. @throws 409 for one that is known */
+export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): Promise<void> {
   await trx
     .insertInto('passkeys')
-    .values({
-      ...row,
-      user_id: caller.userId,
-      signatures: key.signatures,
-      transports: body.credential.transports,
-    })
+    .values({ ...key, user_id: userId })
     .execute()
     .catch(onViolation('passkeys_credential_id_key', () => conflict('already_exists', 'This passkey is added already')))
-  await announce(trx, {
-    userId: caller.userId,
-    email,
-    actorId: caller.userId,
-    change: 'added',
-    key: row,
-    keyHash: fingerprintOfKey(key),
-    now,
-  })
-  return row
+  const { credential_id: credentialId, public_key: publicKey } = key
+  await trx.updateTable('users').set({ first_passkey_until: null }).where('id', '=', userId).execute()
+  const keyHash = fingerprintOfKey({ credentialId, publicKey })
+  await announce(trx, { userId, email, actorId: userId, change: 'added', key, keyHash, now })
+}
+
+/** Lets a person add their first passkey without a second person for an hour, by an operator of the service. */
+export async function allowPasskeyOf(
+  trx: Trx,
+  { userId, reason, operator, now }: { userId: string; reason: string; operator: string; now: Date },
+): Promise<void> {
+  const { email } = await lockPerson(trx, userId)
+  const until = new Date(now.getTime() + firstPasskeyMinutes * 60_000)
+  await trx.updateTable('users').set({ first_passkey_until: until }).where('id', '=', userId).execute()
+  const details = { userId, reason, operator }
+  const event = { actorId: null, action: 'passkey.allowed', targetType: 'user', targetId: userId, details, now }
+  await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
+  await tell(trx, { email, change: 'allowed', name: '', operator, now })
 }
 
 /** @throws 404 for a passkey that is not the person's own */
@@ -120,15 +147,20 @@ export async function assertSigned(
 }
 
 /** Serialises the changes to the passkeys of one person, so that two first ones are not both unconfirmed. */
-function lockPerson(trx: Trx, userId: string): Promise<{ email: string | null }> {
-  return trx.selectFrom('users').select('email').where('id', '=', userId).forUpdate().executeTakeFirstOrThrow()
+export function lockPerson(trx: Trx, userId: string): Promise<{ email: string | null; mayAddUntil: Date | null }> {
+  return trx
+    .selectFrom('users')
+    .select(['email', 'first_passkey_until as mayAddUntil'])
+    .where('id', '=', userId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
 }
 
 type Change = {
   userId: string
   email: string | null
   actorId: string | null
-  change: 'added' | 'removed'
+  change: 'added' | 'removed' | 'waits' | 'allowed'
   key: { id: string; name: string }
   keyHash?: string
   reason?: string
@@ -150,13 +182,19 @@ async function announce(
   }
   const event = { actorId, action: `passkey.${change}`, targetType: 'passkey', targetId: key.id, details, now }
   await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
+  await tell(trx, { email, change, name: key.name, now, ...(operator === undefined ? {} : { operator }) })
+}
+
+type Told = Pick<Change, 'email' | 'change' | 'operator' | 'now'> & { name: string }
+
+async function tell(trx: Trx, { email, change, name, operator, now }: Told): Promise<void> {
   if (email === null) return
   const notice: PasskeyNotice = {
     kind: 'passkey',
     mailId: newId(now),
     email,
     change,
-    name: key.name,
+    name,
     operator: operator ?? null,
     changedAt: now.toISOString(),
   }

@@ -14,5 +14,6 @@ export function toPasskey(row: PasskeyRow): Passkey {
     fingerprint: fingerprintOf(publicKey),
     createdAt: row.created_at.toISOString(),
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    waitsFor: row.waitsFor,
   }
 }

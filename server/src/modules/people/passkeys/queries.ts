@@ -1,25 +1,64 @@
 import { sql } from 'kysely'
+import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import type { PreparedStep } from '../../rules/votes/executor.ts'
+import { readNewKey } from './new-key.ts'
 
-export type PasskeyRow = Awaited<ReturnType<typeof listPasskeys>>[number]
+/** A passkey; `waitsFor`: it is none before a second person accepts it. */
+export type KeyColumns = {
+  id: string
+  credential_id: Buffer
+  public_key: Buffer
+  name: string
+  is_synced: boolean
+  created_at: Date
+  last_used_at: Date | null
+}
+export type PasskeyRow = KeyColumns & { waitsFor: { vaultCode: string; approvalRequestId: string } | null }
 
-/** The passkeys of a person, newest first; one row more than `limit`. */
-export function listPasskeys(
+/** The passkeys of a person and those that wait, newest first; one row more than `limit`. */
+export async function listPasskeys(
   db: Db | Trx,
   userId: string,
-  { after, limit }: { after: Position | null; limit: number },
-) {
+  { after, limit, now }: { after: Position | null; limit: number; now: Date },
+): Promise<PasskeyRow[]> {
   let query = db
     .selectFrom('passkeys')
     .select(['id', 'credential_id', 'public_key', 'name', 'is_synced', 'created_at', 'last_used_at'])
     .where('user_id', '=', userId)
   if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
-  return query
+  const rows = await query
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute()
+  const waiting = (await listWaiting(db, userId, now)).filter(
+    (row) => after === null || isOlder(row, { created_at: after.createdAt, id: after.id }),
+  )
+  const all = [...waiting, ...rows.map((row) => ({ ...row, waitsFor: null }))]
+  return all.sort((a, b) => (isOlder(a, b) ? 1 : -1)).slice(0, limit + 1)
+}
+
+type Dated = Pick<PasskeyRow, 'created_at' | 'id'>
+
+const isOlder = (a: Dated, b: Dated): boolean => {
+  const later = a.created_at.getTime() - b.created_at.getTime()
+  return later < 0 || (later === 0 && a.id < b.id)
+}
+
+/** At most one in each protected vault of the person. */
+async function listWaiting(db: Db | Trx, userId: string, now: Date): Promise<PasskeyRow[]> {
+  const { rows } = await sql<{ id: string; vaultCode: string; steps: PreparedStep[]; createdAt: Date }>`
+    select r.id, v.code as "vaultCode", r.steps, r.created_at as "createdAt"
+    from approval_requests r join vaults v on v.id = r.vault_id
+    where r.initiator_id = ${userId} and r.action = 'passkey_add' and r.status = 'pending' and r.expires_at > ${now}`.execute(
+    db,
+  )
+  return rows.map(({ id: approvalRequestId, vaultCode, steps, createdAt }) => ({
+    ...readNewKey(steps[0]!.step.payload, createdAt),
+    waitsFor: { vaultCode, approvalRequestId },
+  }))
 }
 
 /** The credentials of a person, as browsers name them; at most as many as a person may have. */
@@ -35,4 +74,25 @@ export async function listCredentials(db: Db | Trx, userId: string) {
     id: credential_id.toString('base64url'),
     transports,
   }))
+}
+
+/**
+ * Where a second person can accept the first passkey of a person: the first of their protected vaults that another administrator
+ * with a passkey has; null in it when there is none. null: they are in no protected vault. The vaults are locked against being
+ * switched.
+ */
+export async function findSecondPersons(trx: Trx, userId: string): Promise<{ vaultId: string | null } | null> {
+  const { rows } = await sql<{ id: string; hasOther: boolean }>`
+    select v.id, exists (
+      select from policy_groups g
+      join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
+      join users u on u.id = m.user_id and u.disabled_at is null
+      where g.vault_id = v.id and ${isAdministrators('g')} and u.id <> ${userId}
+        and exists (select from passkeys p where p.user_id = u.id)) as "hasOther"
+    from vaults v
+    where v.protection <> 'off' and exists (
+      select from policy_group_memberships m where m.vault_id = v.id and m.user_id = ${userId})
+    order by v.id for share of v`.execute(trx)
+  if (rows.length === 0) return null
+  return { vaultId: rows.find(({ hasOther }) => hasOther)?.id ?? null }
 }

@@ -71,6 +71,7 @@ describe('POST /users/me/passkeys', () => {
             isSynced: false,
             createdAt: expect.any(String),
             lastUsedAt: null,
+            waitsFor: null,
           },
         ],
         nextCursor: null,
@@ -216,8 +217,8 @@ describe('POST /auth/passkey', () => {
     const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', {
       method: 'DELETE',
       path: `/api/v1${path}`,
-    })
       bodyHash: ofNoBody,
+    })
     expect((await signInWith(() => key.get(confirmation))).first.status).toBe(401)
     const prepared = await test.anonymous.post('/auth/passkey/options', {})
     const headers = headerOf(key.get(prepared.body))

@@ -1,15 +1,18 @@
 import type { Caller } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, ok } from '../../../http/mutate.ts'
+import { accepted, created, ok } from '../../../http/mutate.ts'
 import { IdParams } from '../../../http/schema.ts'
 import { forbidden } from '../../../lib/errors.ts'
+import { readRequest } from '../../rules/approval-requests/gate.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { getOwnProfile } from '../users/queries.ts'
 import { addPasskey, removePasskey } from './actions.ts'
 import { passkeyOptions, requestOptions } from './options.ts'
 import { toPasskey } from './present.ts'
 import { listCredentials, listPasskeys } from './queries.ts'
 import { AddPasskey, ConfirmationOf, Passkey, PasskeyOptions, PasskeyQuery, RequestOptions } from './schema.ts'
+import { askSecondPerson } from './second-person.ts'
 
 export function passkeyRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Passkeys')
@@ -19,12 +22,12 @@ export function passkeyRoutes(app: App, deps: Deps): void {
     {
       operationId: 'listMyPasskeys',
       summary: 'List your passkeys',
-      description: 'Newest first.',
+      description: 'Newest first, with one that waits for a second person.',
       access: 'caller',
       querystring: PasskeyQuery,
       item: Passkey,
     },
-    (db, { caller }, page) => listPasskeys(db, caller.userId, page),
+    (db, { caller, now }, page) => listPasskeys(db, caller.userId, { ...page, now }),
     toPasskey,
   )
 
@@ -54,15 +57,28 @@ export function passkeyRoutes(app: App, deps: Deps): void {
       summary: 'Add a passkey',
       description:
         'The service takes ES256 and EdDSA, and demands that the authenticator checked who holds it. Who has a passkey ' +
-        'confirms the new one with it: otherwise 403. You get a mail.',
+        'confirms the new one with it: otherwise 403. The first one of a member of a protected vault waits until an ' +
+        'administrator there accepts it (202). You get a mail.',
       access: 'caller',
-      errors: ['person_required', 'passkey_required', 'passkey_not_accepted', 'already_exists', 'limit_reached'],
+      errors: [
+        'person_required',
+        'passkey_required',
+        'passkey_not_accepted',
+        'already_exists',
+        'limit_reached',
+        'quorum_unreachable',
+      ],
       body: AddPasskey,
-      answers: { 201: Passkey },
+      answers: { 201: Passkey, 202: WaitingAction },
     },
     async (trx, { caller, body, now }) => {
       assertPerson(caller)
-      return created(toPasskey(await addPasskey(trx, deps, { caller, body, now })))
+      const { key, waitsIn } = await addPasskey(trx, deps, { caller, body, now })
+      if (waitsIn === null) return created(toPasskey({ ...key, waitsFor: null }))
+      const { approvalTtlHours } = deps.config
+      const asked = { userId: caller.userId, vaultId: waitsIn, key, approvalTtlHours, now }
+      const { member, requestId } = await askSecondPerson(trx, asked)
+      return accepted({ request: await readRequest(trx, member, requestId, now) })
     },
   )
 

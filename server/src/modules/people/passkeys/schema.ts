@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Id, Name, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Id, Name, Nullable, pageQuery, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
 
 /** COSE: EdDSA (Ed25519) and ES256 (P-256 with SHA-256). */
 export const algorithms = [-8, -7] as const
@@ -49,6 +49,15 @@ export const Passkey = Closed(
     }),
     createdAt: Timestamp,
     lastUsedAt: described(Nullable(Timestamp), 'Instant of its last signature, in UTC; null before the first.'),
+    waitsFor: described(
+      Nullable(
+        Closed({
+          vaultCode: described(VaultCode, 'Vault in which it waits.'),
+          approvalRequestId: described(Id, 'Identifier of the approval request.'),
+        }),
+      ),
+      'The approval request in which a second person accepts it: until then it is good for nothing. null: it is in use.',
+    ),
   },
   {
     $id: 'Passkey',
@@ -161,6 +170,18 @@ export const AddPasskey = Closed({
 })
 export type AddPasskey = Static<typeof AddPasskey>
 
+/** What a second person accepts. */
+export const NewPasskey = Closed({
+  passkeyId: Id,
+  name: Name,
+  fingerprint: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  credentialId: CredentialId,
+  coseKey: bytes('The key as the authenticator made it (COSE)', 1366, 'pQECAyYgASFYIA'),
+  signatures: Type.Integer({ minimum: 0, maximum: 0xffff_ffff }),
+  transports: Transports,
+  isSynced: Type.Boolean(),
+})
+
 export const ConfirmationOf = Closed({
   method: Type.String({
     enum: ['POST', 'PUT', 'PATCH', 'DELETE'],
@@ -173,13 +194,13 @@ export const ConfirmationOf = Closed({
     description: 'Path of the request, without a query.',
     examples: ['/api/v1/users/me/passkeys/cmi8h2k1p0a1b2c3d4e5f6g7h'],
   }),
-})
-
-export const PasskeySignIn = Closed({ credential: Ref(Assertion) })
-export const PasskeyQuery = Closed(pageQuery)
-export const passkeyComponents = [Passkey, Assertion, Attestation, RequestOptions, CreationOptions, PasskeyOptions]
   bodyHash: Type.String({
     pattern: '^[0-9a-f]{64}$',
     description: 'SHA-256 (hex) of the canonical JSON of its body (RFC 8785); of `{}` for a request without one.',
     examples: ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'],
   }),
+})
+
+export const PasskeySignIn = Closed({ credential: Ref(Assertion) })
+export const PasskeyQuery = Closed(pageQuery)
+export const passkeyComponents = [Passkey, Assertion, Attestation, RequestOptions, CreationOptions, PasskeyOptions]

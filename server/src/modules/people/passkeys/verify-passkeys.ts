@@ -1,40 +1,112 @@
+import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
+import { firstPasskeyMinutes } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import { isSignedBy } from '../../../lib/signed-vote.ts'
 import { platformChain } from '../../record/audit/record.ts'
-import { replay } from '../../record/audit/replay.ts'
+import { type ReplayedRecord, replay } from '../../record/audit/replay.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
+import { listSignedVotes } from '../../rules/signatures/queries.ts'
 
 /** What the record holds of a key: another key under the same name is another one. */
 export const fingerprintOfKey = ({ credentialId, publicKey }: { credentialId: Buffer; publicKey: Buffer }): string =>
   sha256(Buffer.concat([sha256(credentialId), sha256(publicKey)])).toString('hex')
 
-/** Compares the passkeys of all people with the record of the platform. */
+/** What the record of the platform says of the keys of people. */
+class Recorded {
+  readonly keys = new Map<string, { userId: string; keyHash: unknown; isFirst: boolean }>()
+  private readonly counts = new Map<string, number>()
+  private readonly allowedAt = new Map<string, Date>()
+
+  take({ action, targetId, details, at }: ReplayedRecord): void {
+    const userId = String(details.userId)
+    const count = this.counts.get(userId) ?? 0
+    if (action === 'passkey.allowed') this.allowedAt.set(userId, at)
+    else if (action === 'passkey.added') {
+      this.keys.set(targetId, { userId, keyHash: details.keyHash, isFirst: count === 0 && !this.isAllowed(userId, at) })
+      this.counts.set(userId, count + 1)
+    } else {
+      this.keys.delete(targetId)
+      this.counts.set(userId, count - 1)
+    }
+  }
+
+  private isAllowed(userId: string, at: Date): boolean {
+    const since = this.allowedAt.get(userId)
+    this.allowedAt.delete(userId)
+    return since !== undefined && at.getTime() - since.getTime() < firstPasskeyMinutes * 60_000
+  }
+}
+
+/** Compares the passkeys of all people with the record of the platform, and the first ones with those of protected vaults. */
 export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []
   const name = (targetId: string, detail: string) =>
     differences.push({ vaultId: platformChain, targetType: 'passkey', targetId, detail })
-  const recorded = new Map<string, { userId: unknown; keyHash: unknown }>()
-  for await (const record of replay(trx, platformChain, ['passkey.added', 'passkey.removed'])) {
-    const { action, targetId, details, fault, id } = record
+  const recorded = new Recorded()
+  for await (const record of replay(trx, platformChain, ['passkey.allowed', 'passkey.added', 'passkey.removed'])) {
+    const { targetId, fault, id } = record
     if (fault !== null) name(targetId, `its audit record ${id}: ${fault}`)
-    else if (action === 'passkey.added') recorded.set(targetId, { userId: details.userId, keyHash: details.keyHash })
-    else recorded.delete(targetId)
+    else recorded.take(record)
   }
   const stored = await trx
     .selectFrom('passkeys')
     .select(['id', 'user_id', 'credential_id', 'public_key'])
     .orderBy('id')
     .execute()
+  const unconfirmed = await listUnconfirmed(trx)
   for (const { id, user_id: userId, credential_id: credentialId, public_key: publicKey } of stored) {
-    const known = recorded.get(id)
-    recorded.delete(id)
+    const known = recorded.keys.get(id)
+    recorded.keys.delete(id)
     if (known === undefined) name(id, `no audit record gives it to ${userId}`)
     else if (known.userId !== userId) name(id, `it belongs to ${userId}, and according to the audit records to another`)
     // Records before the hash was written name the person alone.
     else if (known.keyHash !== undefined && known.keyHash !== fingerprintOfKey({ credentialId, publicKey })) {
       name(id, 'its key is not the one that was added')
+    } else if (known.isFirst && unconfirmed.has(id)) {
+      name(
+        id,
+        `it was the first one of ${userId} in a protected vault, and no signed vote of a second person accepts it`,
+      )
     }
   }
-  for (const id of recorded.keys()) name(id, 'it is recorded, and its row is gone')
+  for (const id of recorded.keys.keys()) name(id, 'it is recorded, and its row is gone')
   return { checked: stored.length, differences }
+}
+
+/** The passkeys that were added by members of a vault while it was protected, without a second person who signed for that there. */
+async function listUnconfirmed(trx: Trx): Promise<Set<string>> {
+  const unconfirmed = new Set<string>()
+  const { rows } = await sql<{ id: string }>`select id from vaults order by id`.execute(trx)
+  const accepted = new Set<string>()
+  const actions = ['vault.protection_updated', 'approval_request.applied', 'passkey.added']
+  for (const { id: vaultId } of rows) {
+    let protectedAt: Date | null = null
+    for await (const record of replay(trx, vaultId, actions)) {
+      const { action, targetId, details, fault, at } = record
+      if (fault !== null) continue
+      if (action === 'vault.protection_updated') protectedAt = details.after === 'off' ? null : at
+      else if (action === 'passkey.added') {
+        // What is of the same moment may have come before.
+        if (protectedAt !== null && protectedAt < at) unconfirmed.add(targetId)
+      } else if (details.action === 'passkey_add' && (protectedAt === null || (await isSigned(trx, vaultId, record)))) {
+        for (const { resultId } of details.results as { resultId: string }[]) accepted.add(resultId)
+      }
+    }
+  }
+  return new Set([...unconfirmed].filter((id) => !accepted.has(id)))
+}
+
+/** Whether somebody else than the one whose key it is signed the approval. */
+async function isSigned(trx: Trx, vaultId: string, { targetId, details }: ReplayedRecord): Promise<boolean> {
+  const { rows } = await sql<{ initiatorId: string }>`
+    select initiator_id as "initiatorId" from approval_requests where vault_id = ${vaultId} and id = ${targetId}`.execute(
+    trx,
+  )
+  const votes = await listSignedVotes(trx, vaultId, targetId)
+  return votes.some(({ signed, publicKey, rpId, origin }) => {
+    const { decision, hash, person } = signed.vote
+    const isMeant = decision === 'approve' && hash === details.payloadHash && person !== rows[0]?.initiatorId
+    return isMeant && rpId !== null && isSignedBy(signed, { kind: 'passkey', publicKey, rpId, origins: [origin!] })
+  })
 }

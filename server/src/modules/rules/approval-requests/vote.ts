@@ -6,7 +6,7 @@ import { conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type ActiveHold, findActiveHold } from '../holds/active.ts'
-import { findInitiator } from '../policies/queries.ts'
+import { findInitiator, findMembership } from '../policies/queries.ts'
 import type { Executors, StepContext } from '../votes/executor.ts'
 import { expireDue } from '../votes/expire.ts'
 import { type Approval, assertMayCancel, closeVoting, lockVisible, type VotableSubject } from '../votes/vote.ts'
@@ -109,7 +109,9 @@ async function assertMayGoOn(
   { steps }: LockedRequest,
   { isWaived, executors }: { isWaived: boolean; executors: Executors },
 ): Promise<void> {
-  const initiator = await findInitiator(trx, context.vaultId, context.initiatorId)
+  const isForAuditors = steps.every(({ step }) => executors[step.action]?.isForAuditors === true)
+  const find = isForAuditors ? findMembership : findInitiator
+  const initiator = await find(trx, context.vaultId, context.initiatorId)
   if (initiator === null)
     throw conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
   if (isWaived && !initiator.isAdmin) {

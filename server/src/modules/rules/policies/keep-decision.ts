@@ -4,13 +4,14 @@ import type { Decision } from './decision.ts'
 
 /**
  * Actions that other rules decide on: those of a category, those of the order that a transaction replaces, which is tried
- * itself, and governance.
+ * itself, governance, and the first passkey of a person.
  */
 export const decidedElsewhere: readonly string[] = [
   'category_assign',
   'category_edit',
   'transfer_replace',
   'rules_change',
+  'passkey_add',
 ]
 
 type Kept = {

@@ -20,6 +20,7 @@ export const gatedActions = [
   'event_resolve',
   'transfer_replace',
   'rules_change',
+  'passkey_add',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -42,6 +43,7 @@ export type TargetType =
   | 'transfer'
   | 'wallet_event'
   | 'change_set'
+  | 'passkey'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {
@@ -80,6 +82,8 @@ export type Executor = {
     baseVersion: string | null,
     fetched: unknown,
   ): Promise<{ resultId: string }>
+  /** Auditors of the vault ask for it too, because it changes nothing in the vault. */
+  isForAuditors?: true
   /** The fields of the payload that hold an id, by type: a `$step:N` there must refer to a result of this type. */
   references?: Readonly<Record<string, TargetType>>
   /**

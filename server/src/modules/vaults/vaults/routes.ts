@@ -144,7 +144,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       summary: 'Update the protection of a vault',
       description:
         'Whether what leaves the vault must be signed (docs/signed-orders.md). For administrators of the vault, one of whose ' +
-        'passkeys confirms it if they have any. A change of the rules in both directions: where governance is on, it waits for ' +
+        'passkeys confirms it. A change of the rules in both directions: where governance is on, it waits for ' +
         'votes. What waits unsigned when it is switched on must be ordered again.',
       ...ofAdministrator,
       confirmed: true,
@@ -153,7 +153,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       answers: { 200: Vault, 202: WaitingAction },
     },
     async (trx, { body, ...by }) => {
-      if (by.member.vault.protection === 'off') await by.confirm(trx, { unlessNone: true })
+      // Who switches it on has a passkey: the first ones of others wait for somebody with one.
+      if (by.member.vault.protection === 'off')
+        await by.confirm(trx, body.protection === 'off' ? { unlessNone: true } : {})
       return governed(trx, by, ['protection_update', null, body], async () =>
         ok(toVault(await updateProtection(trx, body, by))),
       )

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import { findMemberById } from '../../../access/authenticate.ts'
+import { administratorsCode } from '../../../access/memberships.ts'
+import type { Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import { requestAction } from '../../rules/approval-requests/request.ts'
+import type { Requirement } from '../../rules/policies/decision.ts'
+import type { Executor } from '../../rules/votes/executor.ts'
+import { keepPasskey, lockPerson, type NewKey } from './actions.ts'
+import { readNewKey, toPayload } from './new-key.ts'
+import { listCredentials } from './queries.ts'
+
+/**
+ * The first passkey of a person in a protected vault, which a session alone must not add: an administrator accepts it with a
+ * signed vote, whose payload is the key. Until then there is no row of it that anything could sign with.
+ */
+export const passkeyExecutors: { passkey_add: Executor } = {
+  passkey_add: {
+    isForAuditors: true,
+    async prepare(_db, { now }, step) {
+      const payload = toPayload(readNewKey(step.payload, now))
+      return { step: { ...step, payload }, targetType: 'passkey', targetId: null, baseVersion: null, facts: {} }
+    },
+    async decide(trx, { vaultId, now }, _prepared, initiator) {
+      const { rows } = await sql<{ id: string }>`
+        select id from policy_groups where vault_id = ${vaultId} and is_system and code = ${administratorsCode}`.execute(
+        trx,
+      )
+      const requirement: Requirement = {
+        policyId: rows[0]!.id,
+        policyCode: 'second_person',
+        policyName: 'A second person',
+        threshold: 1,
+        bypassed: false,
+        allowInitiator: false,
+        approvers: null,
+        groupId: rows[0]!.id,
+        peopleOnly: true,
+      }
+      const { policyId: id, policyCode: code, policyName: name } = requirement
+      const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
+      const none = { blockReason: null, policies: [], trace: [], facts }
+      return { ...none, effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement] }
+    },
+    async apply(trx, { initiatorId: userId, now }, { payload }) {
+      const key = readNewKey(payload, now)
+      const { email } = await lockPerson(trx, userId)
+      if ((await listCredentials(trx, userId)).length > 0) {
+        throw conflict('wrong_state', 'They have a passkey by now, with which they confirm others')
+      }
+      await keepPasskey(trx, { userId, email, key, now })
+      return { resultId: key.id }
+    },
+  },
+}
+
+type Asked = { userId: string; vaultId: string; key: NewKey; approvalTtlHours: number; now: Date }
+
+/** Asks the administrators of a vault to accept the key. Returns the member and the id of the approval request. @throws 409 */
+export async function askSecondPerson(trx: Trx, { userId, vaultId, key, approvalTtlHours, now }: Asked) {
+  const member = await findMemberById(trx, vaultId, userId)
+  if (member === null) throw notFound('Vault')
+  const outcome = await requestAction(trx, {
+    member,
+    action: 'passkey_add',
+    steps: [{ action: 'passkey_add', targetId: null, payload: toPayload(key) }],
+    executors: passkeyExecutors,
+    approvalTtlHours,
+    now,
+  }).catch(
+    onViolation('approval_requests_passkey', () =>
+      conflict('already_exists', 'A passkey of yours waits already: have it accepted, or cancel its request'),
+    ),
+  )
+  if (!('request' in outcome)) throw new Error('A first passkey was added without a second person')
+  return { member, requestId: outcome.request }
+}
