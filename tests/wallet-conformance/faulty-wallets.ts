@@ -110,6 +110,61 @@ const accountKeys: FaultyWallet[] = [
   ],
 ]
 
+const isAuthority = is('GET', /^\/authority$/)
+const isNextAuthority = is('POST', /^\/authority$/)
+const signedOrder = (call: Call) =>
+  ((bodyOf(call).authorization as { order?: object })?.order ?? {}) as Record<string, unknown>
+const refusedAs = (code: string, as: string): Fault =>
+  edit(isOrder, (body) => ({ ...body, details: String(body.details).replace(code, as) }), 403)
+/** Takes the order without a look at this of its signed form. */
+const taken = (check: string, which: Which = always): Fault => during(check, answerWith(all(isOrder, which), 202))
+
+const signedOrders: FaultyWallet[] = [
+  [
+    'authority.shown',
+    'shows the hash of something else',
+    during(
+      'authority.shown',
+      edit(isAuthority, (body) => ({ ...body, hash: 'a'.repeat(64) })),
+    ),
+  ],
+  [
+    'authority.unsigned',
+    'takes orders without authorization',
+    taken('authority.unsigned', (call) => bodyOf(call).authorization === undefined),
+  ],
+  [
+    'authority.other-order',
+    'compares the amount only',
+    taken('authority.other-order', (call) => signedOrder(call).amount === bodyOf(call).amount),
+  ],
+  ['authority.expired', 'has no clock', taken('authority.expired')],
+  ['authority.version', 'does not look at the version', taken('authority.version')],
+  [
+    'authority.forged',
+    'says less than it knows',
+    during('authority.forged', refusedAs('SIGNATURE_INVALID', 'KEY_UNKNOWN')),
+  ],
+  [
+    'authority.not-initiated',
+    'counts approvals only',
+    during('authority.not-initiated', refusedAs('NOT_INITIATED', 'VOTES_MISSING')),
+  ],
+  ['authority.votes-missing', 'counts votes and not persons', taken('authority.votes-missing')],
+  ['authority.accepted', 'checks the signatures of a repetition first', refusesRepetition()],
+  ['authority.replayed', 'does not compare the id', taken('authority.replayed')],
+  ['authority.unprotected', 'ignores signatures that it cannot check', taken('authority.unprotected')],
+  ['authority.next-version', 'takes whatever version comes', answerWith(isNextAuthority, 200)],
+]
+
+function refusesRepetition(): Fault {
+  let count = 0
+  return during('authority.accepted', async (call, forward) => {
+    if (isOrder(call)) count += 1
+    return isOrder(call) && count === 2 ? jsonReply(403, {}) : await forward()
+  })
+}
+
 function withChallenge(path: string, challenge: string): string {
   return path.replace(/challenge=.*$/, `challenge=${challenge}`)
 }
@@ -381,6 +436,7 @@ export const faultyWallets: FaultyWallet[] = [
   ...clients,
   ...addresses,
   ...accountKeys,
+  ...signedOrders,
   ...questions,
   ...orders,
   ...fields,

@@ -1,11 +1,18 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
 import { parseEther } from 'viem'
 import { createTestDatabase } from '../../server/src/testing/database.ts'
 import { type Report, runConformance } from '../../server/src/wallet-conformance/run.ts'
 import type { Options } from '../../server/src/wallet-conformance/wallet-under-test.ts'
 import { startAnvil } from '../../wallet/src/anvil.ts'
+import { pinAuthority } from '../../wallet/src/authority/protection.ts'
+import { AuthorityStore } from '../../wallet/src/authority/store.ts'
 import { startWallet } from '../../wallet/src/start-wallet.ts'
 import { deployTestToken, openFaucet, readTestToken } from '../../wallet/src/testing/test-token.ts'
 import { deriveTestAddress, otherVaultToken, testConfig, vaultToken } from '../../wallet/src/testing/wallet-client.ts'
@@ -30,14 +37,22 @@ const account = 9000
 export async function startStand() {
   const [anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
   const toKit = await startRelay()
+  const authorityDir = await mkdtemp(join(tmpdir(), 'conformance-'))
   const wallet = await startWallet(
     testConfig({
+      authorityDir,
+      clients: [
+        { name: 'first', token: vaultToken },
+        { name: 'other', token: otherVaultToken },
+        { name: 'protected', token: protectedToken },
+      ],
       databaseUrl: database.url,
       rpcUrl: anvil.rpcUrl,
       webhookUrl: `${toKit.url}/webhooks/wallet`,
       webhookSecret,
     }),
   )
+  const authorityKeys = await protect(database.url, authorityDir)
   const toWallet = await startRelay(wallet.url)
   const faucet = openFaucet(anvil.rpcUrl)
   const contract = await deployTestToken(faucet)
@@ -60,6 +75,8 @@ export async function startStand() {
     isEvm: true,
     secret: vaultToken,
     otherSecret: otherVaultToken,
+    protectedSecret: protectedToken,
+    authorityKeys,
     token: { contract, decimals: 6 },
     spend: true,
     webhooks: { host: '127.0.0.1', port: 0, secret: webhookSecret },
@@ -88,8 +105,37 @@ export async function startStand() {
       await wallet.stop()
       await Promise.all([toWallet.stop(), toKit.stop(), anvil.stop()])
       await database.drop()
+      await rm(authorityDir, { recursive: true, force: true })
     },
   }
+}
+
+const protectedToken = 'token-of-the-protected-vault-0003'
+
+/** Pins an authority for the third client: every order of the coin needs two of three services besides its initiator. */
+async function protect(databaseUrl: string, directory: string): Promise<Options['authorityKeys']> {
+  const signers = ['anna', 'ben', 'carla'].map((person) => ({ person, pair: generateKeyPairSync('ed25519') }))
+  const keys = signers.map(({ person, pair }) => {
+    const publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url')
+    return { id: `key-of-${person}`, person, name: `Key of ${person}`, kind: 'service', publicKey }
+  })
+  const votes = { group: 'signers', votes: 2 }
+  const floors = [{ above: '0', to: 'any', ...votes }]
+  const pool = new pg.Pool({ connectionString: databaseUrl })
+  const { rows } = await pool.query("select id from wallet.clients where name = 'protected'")
+  await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, {
+    format: 'strongroom-authority-1',
+    vaultId: 'conformance-vault',
+    version: 1,
+    previous: null,
+    keys,
+    groups: [{ id: 'signers', persons: signers.map(({ person }) => person) }],
+    addresses: [],
+    change: votes,
+    rules: [{ network: 'ethereum', contractAddress: null, initiators: 'signers', perDay: null, floors }],
+  })
+  await pool.end()
+  return signers.map(({ person, pair }) => ({ id: `key-of-${person}`, privateKey: pair.privateKey }))
 }
 
 export type Stand = Awaited<ReturnType<typeof startStand>>

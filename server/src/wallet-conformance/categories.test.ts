@@ -57,6 +57,8 @@ function optionOf(need: string): string {
     token: '`--token`',
     spend: '`--spend`',
     webhooks: '`--webhook-port`',
+    protected: '`WALLET_PROTECTED_TOKEN`',
+    authorityKeys: '`--authority-keys`',
   }
   return options[need]!
 }

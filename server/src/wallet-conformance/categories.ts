@@ -2,6 +2,7 @@ import type { Category } from './check.ts'
 import { accountKeys } from './checks/account-keys.ts'
 import { addresses } from './checks/addresses.ts'
 import { authentication } from './checks/authentication.ts'
+import { authority } from './checks/authority.ts'
 import { balances } from './checks/balances.ts'
 import { errors } from './checks/errors.ts'
 import { fees } from './checks/fees.ts'
@@ -29,6 +30,7 @@ export const categories: readonly Category[] = [
   errors,
   hostileInput,
   limits,
+  authority,
   payments,
   replacement,
   transactions,

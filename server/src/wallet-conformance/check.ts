@@ -1,7 +1,10 @@
 import type { WalletUnderTest } from './wallet-under-test.ts'
 
-/** What a check can only do with: a second client, an EVM network, a token, leave to move funds, a place for webhooks. */
-export const needs = ['otherClient', 'evm', 'token', 'spend', 'webhooks'] as const
+/**
+ * What a check can only do with: a second client, an EVM network, a token, leave to move funds, a place for webhooks, a client
+ * with an authority, keys that it names.
+ */
+export const needs = ['otherClient', 'evm', 'token', 'spend', 'webhooks', 'protected', 'authorityKeys'] as const
 export type Need = (typeof needs)[number]
 
 /** One sentence of the protocol, and how it is tried. */
@@ -37,6 +40,7 @@ export type Section =
   | 'post-transfers'
   | 'get-transfersid'
   | 'replacing-a-transaction'
+  | 'signed-orders'
   | 'get-transactionshashnetwork'
   | 'get-balancesnetworkaddresscontract'
   | 'post-fees'

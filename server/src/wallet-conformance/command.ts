@@ -1,16 +1,19 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { parseOnchainAddress } from '../lib/onchain-address.ts'
 import { askSecret } from './ask-secret.ts'
 import { categories } from './categories.ts'
 import { CouldNotRun } from './check.ts'
 import { printResult, printSummary } from './print-result.ts'
 import { runConformance } from './run.ts'
-import type { Options } from './wallet-under-test.ts'
+import type { KitKey, Options } from './wallet-under-test.ts'
 
 export type Flags = {
   network: string
   coinType: string
   account: string
   nonEvm?: true
+  authorityKeys?: string[]
   token?: string
   tokenDecimals: string
   spend?: true
@@ -52,6 +55,8 @@ async function readOptions(url: string | undefined, flags: Flags): Promise<Optio
     isEvm: flags.nonEvm !== true,
     secret: await askSecret('WALLET_TOKEN'),
     otherSecret: process.env.WALLET_OTHER_TOKEN || null,
+    protectedSecret: process.env.WALLET_PROTECTED_TOKEN || null,
+    authorityKeys: (flags.authorityKeys ?? []).map(readKey),
     token: flags.token === undefined ? null : readToken(flags.token, flags),
     spend: flags.spend === true,
     webhooks:
@@ -60,6 +65,19 @@ async function readOptions(url: string | undefined, flags: Flags): Promise<Optio
         : { host: flags.webhookHost, port: webhookPort, secret: await askSecret('WALLET_WEBHOOK_SECRET') },
     waitSeconds: readWhole('--wait', flags.wait, 1, 86_400),
   }
+}
+
+/** `ID=FILE`: the id of the key in the authority, and its private key as PEM. */
+function readKey(text: string): KitKey {
+  const [, id, file] = /^([A-Za-z0-9._:-]+)=(.+)$/.exec(text) ?? []
+  if (id === undefined || file === undefined) throw new CouldNotRun('--authority-keys are of the form ID=FILE')
+  try {
+    const privateKey = createPrivateKey(readFileSync(file))
+    if (privateKey.asymmetricKeyType === 'ed25519') return { id, privateKey }
+  } catch {
+    // What is wrong with it must not show what is in it.
+  }
+  throw new CouldNotRun(`${file} is no private Ed25519 key in PEM`)
 }
 
 function readToken(contract: string, { tokenDecimals, nonEvm }: Flags): NonNullable<Options['token']> {

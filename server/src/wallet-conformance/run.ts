@@ -116,6 +116,8 @@ function reasonNotToHave(need: Need, options: Options): string | null {
   if (need === 'evm') return options.isEvm ? null : 'the network is not an EVM network (--non-evm)'
   if (need === 'token') return options.token === null ? '--token was not given' : null
   if (need === 'spend') return options.spend ? null : '--spend was not given'
+  if (need === 'protected') return options.protectedSecret === null ? 'WALLET_PROTECTED_TOKEN is not set' : null
+  if (need === 'authorityKeys') return options.authorityKeys.length === 0 ? '--authority-keys was not given' : null
   return options.webhooks === null ? '--webhook-port was not given' : null
 }
 
@@ -132,7 +134,13 @@ async function greet({ call, options, pathOf }: WalletUnderTest): Promise<void> 
     const shown = 'body' in answer.exchange.response ? answer.exchange.response.body : ''
     throw new CouldNotRun(`The wallet service refuses the network ${network} (--network): ${shown}`)
   }
-  if (options.otherSecret === null) return
-  const other = await call('POST', '/addresses', { body, client: 'other' })
-  if (other.status === 401) throw new CouldNotRun('The wallet service refuses WALLET_OTHER_TOKEN')
+  const others = [
+    ['other', options.otherSecret, 'WALLET_OTHER_TOKEN'],
+    ['protected', options.protectedSecret, 'WALLET_PROTECTED_TOKEN'],
+  ] as const
+  for (const [client, secret, variable] of others) {
+    if (secret === null) continue
+    const other = await call('POST', '/addresses', { body, client })
+    if (other.status === 401) throw new CouldNotRun(`The wallet service refuses ${variable}`)
+  }
 }

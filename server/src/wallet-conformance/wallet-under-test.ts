@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { type KeyObject, randomInt } from 'node:crypto'
 import type { Agent } from 'undici'
 import { DerivedAddress, expectAnswer } from './answers.ts'
 import { Blocked } from './check.ts'
@@ -17,6 +17,9 @@ export type Options = {
   /** The secret of the client that the checks act for, and of a second client, if there is one. */
   secret: string
   otherSecret: string | null
+  /** The secret of a third client, which has an authority, and keys that this names: for what people sign. */
+  protectedSecret: string | null
+  authorityKeys: KitKey[]
   token: { contract: string; decimals: number } | null
   /** Whether funds of the purse may be moved. */
   spend: boolean
@@ -25,7 +28,10 @@ export type Options = {
   waitSeconds: number
 }
 
-export type Client = 'main' | 'other'
+export type Client = 'main' | 'other' | 'protected'
+
+/** An Ed25519 key of a service, by its id in the authority. */
+export type KitKey = { id: string; privateKey: KeyObject }
 
 type CallInit = {
   /** Sent as JSON. */
@@ -159,7 +165,8 @@ function openSender(options: Options, agent: Agent, answersSeen: AnswerSeen[]): 
   return async (checkId: string, method: string, path: string, init: CallInit = {}): Promise<Answer> => {
     const { body, raw, client = 'main', authorization, contentType = 'application/json' } = init
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-    const secret = client === 'other' ? options.otherSecret : options.secret
+    const secrets = { main: options.secret, other: options.otherSecret, protected: options.protectedSecret }
+    const secret = client === null ? null : secrets[client]
     const credentials = authorization ?? (client === null ? null : `Bearer ${secret}`)
     const headers = {
       accept: 'application/json',
@@ -182,8 +189,8 @@ function openSender(options: Options, agent: Agent, answersSeen: AnswerSeen[]): 
   }
 }
 
-const secretsOf = ({ secret, otherSecret, webhooks }: Options): string[] =>
-  [secret, otherSecret, webhooks?.secret].filter((each): each is string => each != null && each !== '')
+const secretsOf = ({ secret, otherSecret, protectedSecret, webhooks }: Options): string[] =>
+  [secret, otherSecret, protectedSecret, webhooks?.secret].filter((each): each is string => each != null && each !== '')
 
 /** Credentials are left out whole: a check may send a part of a secret. */
 function redactionOf(options: Options): Redact {
