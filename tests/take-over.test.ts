@@ -6,6 +6,7 @@ import { parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
+import { confirmationHeader, hashOfBody } from '../server/src/http/confirmation.ts'
 import { canonicalJson } from '../server/src/lib/canonical-json.ts'
 import { sha256 } from '../server/src/lib/secrets.ts'
 import { planPayout } from '../server/src/lib/signed-payout.ts'
@@ -44,6 +45,8 @@ let keeper: pg.Pool
 let address: any
 let clientId: string
 const people: Record<string, Signer> = {}
+/** Switched the protection on; the wallet service does not know this key. */
+let administrator: Signer
 const cleanUps: (() => Promise<unknown>)[] = []
 
 type Signer = { id: string; key: Authenticator; publicKey: string; call: Call }
@@ -133,9 +136,8 @@ describe('T58 who has taken over the service', () => {
   it('T58 moves nothing with a passkey that was written into the database for a person', async () => {
     const { id } = await orderAs('treasurer', '2')
     // A passkey of the attacker, registered as their own, is written over to the person.
-    const own = await withPasskey(await signIn('operator@example.org'))
-    await service.query('update passkeys set user_id = $2 where user_id = $1', [own.id, people.first!.id])
-    const vote = await voteAs('first', id, own.key)
+    await service.query('update passkeys set user_id = $2 where user_id = $1', [administrator.id, people.first!.id])
+    const vote = await voteAs('first', id, administrator.key)
     await people.first!.call('POST', `/vaults/treasury/transfers/${id}/approve`, 200, vote)
     await until(async () => (await read(id)).status === 'failed')
     expect((await read(id)).failureReason).toMatch(/VOTES_MISSING|KEY_UNKNOWN/)
@@ -360,7 +362,12 @@ async function openVault(): Promise<string> {
   await faucet.waitForTransactionReceipt({ hash })
   await controlChain(anvil.rpcUrl).setAutomine(true)
   await until(async () => (await people.treasurer!.call('GET', '/vaults/treasury/balances', 200)).totals.length === 1)
-  await operator('PUT', '/vaults/treasury/protection', 200, { protection: 'votes' })
+  administrator = await withPasskey(operator)
+  const protection = { protection: 'votes' }
+  const asked = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection) }
+  const assertion = administrator.key.get(await operator('POST', '/users/me/passkeys/confirmation', 200, asked))
+  const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')
+  await operator('PUT', '/vaults/treasury/protection', 200, protection, { [confirmationHeader]: header })
   return vaultId
 }
 

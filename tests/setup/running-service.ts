@@ -4,20 +4,21 @@ import { createSignInLink } from '../../server/src/modules/people/sign-in/action
 import type { RunningServer } from '../../server/src/start.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
-export type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
+export type Call = (method: string, path: string, status: number, body?: object, headers?: object) => Promise<any>
 
 /** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
 export async function signInTo({ deps, url }: RunningServer, email: string): Promise<Call> {
   const link = new URL(await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, new Date())))
   const token = link.searchParams.get('token')
   const { token: bearer } = await call(url, '', 'POST', '/auth/magic-link/verify', 200, { token })
-  return (method, path, status, body) => call(url, bearer, method, path, status, body)
+  return (...asked) => call(url, bearer, ...asked)
 }
 
-async function call(url: string, bearer: string, method: string, path: string, status: number, body?: object) {
+async function call(url: string, bearer: string, ...[method, path, status, body, headers]: Parameters<Call>) {
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
     headers: {
+      ...headers,
       ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
