@@ -32,6 +32,12 @@ export type Faults = {
 }
 
 const account = 9000
+const protectedToken = 'token-of-the-protected-vault-0003'
+const clients = [
+  { name: 'first', token: vaultToken },
+  { name: 'other', token: otherVaultToken },
+  { name: 'protected', token: protectedToken },
+]
 
 /** The reference wallet on a chain, with a funded purse, and a relay on each side of it that can break one thing. */
 export async function startStand() {
@@ -40,12 +46,7 @@ export async function startStand() {
   const authorityDir = await mkdtemp(join(tmpdir(), 'conformance-'))
   const wallet = await startWallet(
     testConfig({
-      authorityDir,
-      clients: [
-        { name: 'first', token: vaultToken },
-        { name: 'other', token: otherVaultToken },
-        { name: 'protected', token: protectedToken },
-      ],
+      ...{ authorityDir, clients },
       databaseUrl: database.url,
       rpcUrl: anvil.rpcUrl,
       webhookUrl: `${toKit.url}/webhooks/wallet`,
@@ -109,8 +110,6 @@ export async function startStand() {
     },
   }
 }
-
-const protectedToken = 'token-of-the-protected-vault-0003'
 
 /** Pins an authority for the third client: every order of the coin needs two of three services besides its initiator. */
 async function protect(databaseUrl: string, directory: string): Promise<Options['authorityKeys']> {
