@@ -62,10 +62,8 @@ export function confirming(person: Person, key: Authenticator): Person {
     async (url, body, headers = {}) => {
       const answer = await person[method](url, body, headers)
       if (answer.body?.reason !== 'passkey_required') return answer
-      return person[method](url, body, {
-        ...headers,
-        ...(await confirmationOf(person, key, body === undefined ? { method, url } : { method, url, body })),
-      })
+      const confirmation = await confirmationOf(person, key, { method, url, body: body ?? {} })
+      return person[method](url, body, { ...headers, ...confirmation })
     }
   return { ...person, post: write('post'), put: write('put'), patch: write('patch'), delete: write('delete') }
 }
