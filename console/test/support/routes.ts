@@ -21,7 +21,9 @@ const more: Record<string, { search?: string[]; people?: Person[] }> = {
     search: ['', '?part=entries', '?part=held', '?part=unmatched', '?part=verification', '?part=adjust'],
   },
   platform: {
-    search: ['', '?part=people', '?part=networks', '?part=tokens', '?part=rates', '?part=events', '?part=health'],
+    search: ['', 'people', 'networks', 'tokens', 'rates', 'events', 'record', 'health'].map((part) =>
+      part === '' ? '' : `?part=${part}`,
+    ),
   },
 }
 
@@ -54,11 +56,11 @@ const referencePaths = [
   '/docs/reports/reportAccountStatement',
 ]
 
-/** The file `v.$code.policies.$id` is the page /v/treasury/policies/{id of a policy}. */
+/** The file `v.$code.policies.$id` is the page /v/treasury/policies/{id of a policy}, and `me_.sessions` is /me/sessions. */
 function pathsOf(route: string, ids: Record<string, string[]>): string[] {
   if (route === 'docs.$') return referencePaths
   const path = `/${route}`
-    .replaceAll('.', '/')
+    .replaceAll(/_?\./g, '/')
     .replace('$code', vaultCode)
     .replace(/\/index$/, '')
   const parameter = /\$\w+/.exec(path)?.[0]

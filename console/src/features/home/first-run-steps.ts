@@ -47,7 +47,7 @@ export function firstRunSteps(facts: FirstRunFacts): FirstRunStep[] {
       title: t('The structure is locked'),
       isDone: facts.isLocked,
       hint: t('Decide about the segments of the derivation paths, then lock them. Addresses can be made after that.'),
-      to: '/vault',
+      to: '/settings',
     },
     {
       key: 'policy',
