@@ -31,4 +31,13 @@ export function Avatar({ name, image, size = 'small' }: Props) {
   )
 }
 
+/** The avatar with its name. */
+export function Named({ name, image }: Pick<Props, 'name' | 'image'>) {
+  return (
+    <span className="inline-flex items-center gap-2">
+      <Avatar name={name} image={image} /> {name}
+    </span>
+  )
+}
+
 const sizes = { small: 'size-7 text-[0.6875rem]', large: 'size-16 text-xl' }

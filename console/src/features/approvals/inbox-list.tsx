@@ -6,7 +6,7 @@ import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { formatRecent, formatTimeLeft } from '../../lib/time.ts'
 import { Usd } from '../../ui/amount.tsx'
-import { Avatar } from '../../ui/avatar.tsx'
+import { Named } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
@@ -87,23 +87,21 @@ function columnsOf(state: InboxState, hasVaults: boolean): Column<InboxItem>[] {
     {
       id: 'who',
       header: t('Asked by'),
-      cell: ({ initiator }) => (
-        <span className="inline-flex items-center gap-2">
-          <Avatar name={initiator.name} image={initiator.image} /> {initiator.name}
-        </span>
-      ),
+      cell: ({ initiator }) => <Named name={initiator.name} image={initiator.image} />,
     },
     ...(hasVaults ? [{ id: 'vault', header: t('Vault'), cell: ({ vault }: InboxItem) => vault.name }] : []),
     {
       id: 'votes',
       header: t('Votes'),
       align: 'end',
+      className: 'md:whitespace-nowrap',
       cell: ({ votes }) => t('{given} of {needed}', { given: votes.given, needed: votes.needed }),
     },
     state === 'waiting'
       ? {
           id: 'left',
           header: t('Time left'),
+          className: 'md:whitespace-nowrap',
           cell: ({ expiresAt }) => (expiresAt === null ? '–' : formatTimeLeft(expiresAt)),
         }
       : { id: 'at', header: t('When'), cell: ({ decidedAt, createdAt }) => formatRecent(decidedAt ?? createdAt) },

@@ -1,3 +1,4 @@
+import type { AuditRecord } from '@strongroom/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { t } from '../../lib/language.ts'
@@ -11,12 +12,12 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
 import { type Line, linesOf } from './difference.ts'
 import { evidenceOf, type Log } from './queries.ts'
-import { Actor, type ShownRecord, Target } from './record-table.tsx'
+import { Actor, Target } from './record-table.tsx'
 import { actionWords } from './words.ts'
 
 type RecordSheetProps = {
   log: Log
-  record: ShownRecord | null
+  record: AuditRecord | null
   onClose: () => void
   onFilter: (changed: { actor?: string; target?: string }) => void
 }

@@ -2,21 +2,20 @@ import type { AuditRecord } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../../lib/time.ts'
+import { Named } from '../../ui/avatar.tsx'
 import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 import type { Log } from './queries.ts'
 import { actionWords, nounWord } from './words.ts'
 
-export type ShownRecord = AuditRecord & { actorName: string | null }
-
 type RecordTableProps = {
   log: Log
-  records: readonly ShownRecord[]
+  records: readonly AuditRecord[]
   more: More
-  onOpen: (record: ShownRecord) => void
+  onOpen: (record: AuditRecord) => void
 }
 
 export function RecordTable({ log, records, more, onOpen }: RecordTableProps) {
-  const columns: Column<ShownRecord>[] = [
+  const columns: Column<AuditRecord>[] = [
     {
       id: 'at',
       header: t('When'),
@@ -41,13 +40,14 @@ export function RecordTable({ log, records, more, onOpen }: RecordTableProps) {
   return <DataTable caption={t('Records')} columns={columns} rows={records} rowKey={({ id }) => id} more={more} />
 }
 
-export function Actor({ record: { actorName, actorId } }: { record: ShownRecord }) {
+export function Actor({ record: { actor, actorId } }: { record: AuditRecord }) {
   if (actorId === null) return <span className="text-quiet">{t('The service')}</span>
-  return actorName ?? <span className="code">{actorId}</span>
+  if (actor === null) return <span className="code">{actorId}</span>
+  return <Named {...actor} />
 }
 
 /** What a record is about, as a link where it has a page. */
-export function Target({ log, record: { targetType, targetId, details } }: { log: Log; record: ShownRecord }) {
+export function Target({ log, record: { targetType, targetId, details } }: { log: Log; record: AuditRecord }) {
   const name = nounWord(targetType)
   const after = details.after as { name?: unknown; code?: unknown } | undefined
   const called = [after?.name, after?.code, details.name, details.label, details.email].find(

@@ -1,3 +1,5 @@
+import type { AuditRecord } from '@strongroom/sdk'
+import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { canHash } from '../../lib/hashes.ts'
@@ -11,7 +13,6 @@ import { Failed } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { type ChainSeal, type Fault, type Progress, verifyLog, verifyPage } from './chain.ts'
 import { allRecords, allSeals, type Log, sealOf } from './queries.ts'
-import type { ShownRecord } from './record-table.tsx'
 
 type State =
   | { at: 'rest' }
@@ -22,7 +23,7 @@ type State =
 const nothing: Progress = { seals: 0, records: 0, newestSeal: null, waiting: 0, faults: [] }
 
 /** Recomputes hashes and seals in this browser: the service is asked for data, and not for its opinion. */
-export function Verification({ log, records }: { log: Log; records: readonly ShownRecord[] }) {
+export function Verification({ log, records }: { log: Log; records: readonly AuditRecord[] }) {
   const [state, setState] = useState<State>({ at: 'rest' })
   const running = useRef<AbortController | null>(null)
   const run = async (whole: boolean) => {
@@ -65,7 +66,10 @@ export function Verification({ log, records }: { log: Log; records: readonly Sho
           <p className="text-quiet">
             {t(
               'Your browser computes the hash of each record and each seal anew, and compares them. The service is not asked for its opinion.',
-            )}
+            )}{' '}
+            <Link to="/verify" className="text-accent underline">
+              {t('Verify evidence')}
+            </Link>
           </p>
         )}
         {state.at === 'work' && <Counts progress={state.progress} />}

@@ -1,4 +1,11 @@
-export const parts = ['vaults', 'people', 'networks', 'tokens', 'rates', 'events', 'health'] as const
+import type { ReactNode } from 'react'
+
+export const parts = ['vaults', 'people', 'networks', 'tokens', 'rates', 'events', 'record', 'health'] as const
 export type Part = (typeof parts)[number]
 export type PlatformSearch = { part?: Part; tokenId?: string }
-export type PlatformProps = { search: PlatformSearch; change: (changed: PlatformSearch) => void }
+export type PlatformProps = {
+  search: PlatformSearch
+  change: (changed: PlatformSearch) => void
+  /** What is on record about the installation. */
+  record: ReactNode
+}

@@ -11,7 +11,7 @@ import { Vaults } from './vaults.tsx'
 import { WalletEvents } from './wallet-events.tsx'
 
 /** What all vaults of this installation share. */
-export function PlatformPage({ search, change }: PlatformProps) {
+export function PlatformPage({ search, change, record }: PlatformProps) {
   const part = search.part ?? 'vaults'
   const labels: Record<Part, string> = {
     vaults: t('Vaults'),
@@ -20,6 +20,7 @@ export function PlatformPage({ search, change }: PlatformProps) {
     tokens: t('Tokens'),
     rates: t('Rates'),
     events: t('Wallet events'),
+    record: t('Audit'),
     health: t('Health'),
   }
   return (
@@ -36,6 +37,7 @@ export function PlatformPage({ search, change }: PlatformProps) {
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
         {part === 'events' && <WalletEvents />}
+        {part === 'record' && record}
         {part === 'health' && <Health />}
       </Tabs>
     </Page>

@@ -2,6 +2,7 @@ import type { ActivityApprovals, ApprovalActivityReport, ApproverActivity, Polic
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatDuration } from '../../lib/time.ts'
+import { Named } from '../../ui/avatar.tsx'
 import type { Column } from '../../ui/data-table.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
@@ -77,7 +78,11 @@ function ByPolicy({ rows }: { rows: readonly PolicyApprovals[] }) {
 
 function ByApprover({ rows }: { rows: readonly ApproverActivity[] }) {
   const columns: Column<ApproverActivity>[] = [
-    { id: 'who', header: t('Person'), cell: ({ user, userId }) => (user === null ? userId : nameOf(user)) },
+    {
+      id: 'who',
+      header: t('Person'),
+      cell: ({ user, userId }) => (user === null ? userId : <Named name={nameOf(user)} image={user.image} />),
+    },
     { id: 'asked', header: t('Was asked'), align: 'end', cell: (row) => formatCount(row.askedCount) },
     { id: 'approved', header: t('Approved'), align: 'end', cell: (row) => formatCount(row.approvedCount) },
     { id: 'rejected', header: t('Rejected'), align: 'end', cell: (row) => formatCount(row.rejectedCount) },

@@ -107,7 +107,7 @@ function ResultCard({ result: { name, evidence, checks, votes } }: { result: Res
           <CheckLine key={check.name} check={check} />
         ))}
       </ul>
-      <Signatures votes={votes} />
+      <Signatures votes={votes} names={namesIn(evidence)} />
       <Heads evidence={evidence} />
     </Card>
   )
@@ -193,8 +193,17 @@ function openWords(name: CheckName): string {
   return t('The newest records get their seal within seconds: download the file again.')
 }
 
+/** How the file calls people, beside the ids that they signed. It is a stranger's, so anything may stand there. */
+function namesIn({ transfer: { initiator, approvers } }: Evidence): ReadonlyMap<unknown, string> {
+  const voters = Array.isArray(approvers) ? approvers.map((each) => each?.user) : []
+  const people = [initiator, ...voters] as ({ id?: unknown; name?: unknown } | null | undefined)[]
+  return new Map(people.map((person) => [person?.id, typeof person?.name === 'string' ? person.name : '']))
+}
+
+type SignaturesProps = { votes: CheckedVote[]; names: ReadonlyMap<unknown, string> }
+
 /** Who signed, by their keys: whose a key is, the people compare with what its owner or the wallet service shows. */
-function Signatures({ votes }: { votes: CheckedVote[] }) {
+function Signatures({ votes, names }: SignaturesProps) {
   if (votes.length === 0) return null
   return (
     <>
@@ -206,14 +215,16 @@ function Signatures({ votes }: { votes: CheckedVote[] }) {
       </p>
       <ul className="grid gap-3">
         {votes.map((vote, index) => (
-          <SignatureLine key={index} vote={vote} />
+          <SignatureLine key={index} vote={vote} name={names.get(vote.person)} />
         ))}
       </ul>
     </>
   )
 }
 
-function SignatureLine({ vote: { state, decision, person, fingerprint, faults } }: { vote: CheckedVote }) {
+type SignatureLineProps = { vote: CheckedVote; name: string | undefined }
+
+function SignatureLine({ vote: { state, decision, person, fingerprint, faults }, name }: SignatureLineProps) {
   const words = { holds: t('Valid'), fails: t('Fails'), open: t('Open') }
   const decisions: Record<string, string> = { initiate: t('Ordered'), approve: t('Approved'), reject: t('Rejected') }
   const wrong = {
@@ -227,7 +238,7 @@ function SignatureLine({ vote: { state, decision, person, fingerprint, faults } 
         <Badge tone={tones[state]}>{words[state]}</Badge>
       </span>
       <span className="min-w-0">
-        {decisions[decision] ?? decision} <span className="code [overflow-wrap:anywhere]">{person}</span>
+        {decisions[decision] ?? decision} {name} <span className="code [overflow-wrap:anywhere]">{person}</span>
         <Fingerprint hash={fingerprint} />
         {faults.map((fault) => (
           <span key={fault} className="block text-bad">

@@ -1,32 +1,31 @@
+import type { AuditRecord } from '@strongroom/sdk'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
-import { Card, Page } from '../../ui/page.tsx'
+import { Card } from '../../ui/page.tsx'
 import { memberOptions } from '../reports/queries.ts'
 import { type AuditSearch, filterNames } from './filter.ts'
 import { type AuditFilter, auditQuery, type Log } from './queries.ts'
 import { RecordSheet } from './record-sheet.tsx'
-import { RecordTable, type ShownRecord } from './record-table.tsx'
+import { RecordTable } from './record-table.tsx'
 import { Verification } from './verification.tsx'
 import { actions, actionWords } from './words.ts'
 
-type AuditProps = { log: Log; title: string; search: AuditSearch; change: (changed: AuditSearch) => void }
+type AuditProps = { log: Log; search: AuditSearch; change: (changed: AuditSearch) => void }
 
 /** Who did what and when, with what changed, and the proof that nothing was changed since. */
-export function AuditPage({ log, title, search, change }: AuditProps) {
-  const [open, setOpen] = useState<ShownRecord | null>(null)
+export default function AuditLog({ log, search, change }: AuditProps) {
+  const [open, setOpen] = useState<AuditRecord | null>(null)
   const query = useInfiniteQuery(auditQuery(log, search as AuditFilter))
-  const names = useNames(log)
-  const records = (query.data?.pages.flatMap(({ items }) => items) ?? []).map(
-    (record): ShownRecord => ({ ...record, actorName: names.get(record.actorId ?? '') ?? null }),
-  )
+  const records = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const names = useNames(log, records)
   const isFiltered = filterNames.some((name) => search[name] !== undefined)
   const clear = () => change({ actor: '', action: '', target: '', from: '', to: '' })
   return (
-    <Page title={title}>
+    <>
       <Verification log={log} records={records} />
       <Card>
         <Filters names={names} search={search} change={change} />
@@ -43,15 +42,19 @@ export function AuditPage({ log, title, search, change }: AuditProps) {
         </Card>
       </ListState>
       <RecordSheet log={log} record={open} onClose={() => setOpen(null)} onFilter={change} />
-    </Page>
+    </>
   )
 }
 
-/** Who the members are, by id. Who has left the vault stays an id. */
-function useNames(log: Log): ReadonlyMap<string, string> {
+/** Whose records can be asked for, by id: the members, and who acted in what is shown. */
+function useNames(log: Log, records: readonly AuditRecord[]): ReadonlyMap<string, string> {
   const code = log === 'platform' ? '' : log.code
-  const { data } = useQuery({ ...memberOptions(code), enabled: code !== '' })
-  return useMemo(() => new Map(data?.map(({ value, label }) => [value, label])), [data])
+  const { data = [] } = useQuery({ ...memberOptions(code), enabled: code !== '' })
+  const actors = records.flatMap(({ actor }) => actor ?? [])
+  return new Map([
+    ...data.map(({ value, label }) => [value, label] as const),
+    ...actors.map(({ userId, name }) => [userId, name] as const),
+  ])
 }
 
 type FiltersProps = { names: ReadonlyMap<string, string> } & Pick<AuditProps, 'search' | 'change'>
