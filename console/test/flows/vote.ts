@@ -76,7 +76,43 @@ export function voteFlows(stack: () => Stack): void {
       expect(faults).toEqual([])
       await page.context().close()
     })
+
+    it('on a change is given for what the page names, and not for an id', async () => {
+      const request = await requestRemoval(stack(), 'Northwind')
+      const { page, faults } = await watchPage(await stack().contextOf('admin', phone), stack().url)
+      await page.goto(`${stack().url}/v/${vaultCode}/approvals/request/${request}`)
+      await page.getByRole('heading', { name: 'Removal of a counterparty' }).waitFor()
+      await page.getByRole('link', { name: 'Northwind' }).waitFor()
+      expect(await axeViolations(page)).toEqual([])
+      await page.getByRole('button', { name: 'Approve' }).tap()
+      await page.getByRole('dialog').getByText('Northwind').waitFor()
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
   })
+}
+
+/** The treasurer wants to remove an entry of the address book, about which the administrators vote. */
+async function requestRemoval(stack: Stack, name: string): Promise<string> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const { items: groups } = await vault.policyGroups.list({ limit: 100 }).page()
+  const [treasury, administrators] = ['treasury', 'administrators'].map(
+    (code) => groups.find((group) => group.code === code)!.id,
+  )
+  const approvers = [{ kind: 'group' as const, groupId: administrators! }]
+  const rules = { effect: 'requireApproval', approvalThreshold: 1, approvers } as const
+  const removal = { code: 'removals', name: 'Removals', actionType: 'counterparty_archive' as const }
+  await vault.policies.create(treasury!, { ...removal, ...rules })
+  const entry = {
+    code: 'entries',
+    name: 'Entries',
+    actionType: 'counterparty_create' as const,
+    effect: 'allow' as const,
+  }
+  await vault.policies.create(administrators!, entry)
+  const { value } = await vault.counterparties.create({ name, kind: 'company' })
+  const { counterparties } = (await stack.client('treasurer')).vault(vaultCode)
+  return (await counterparties.archive(value!.id)).pendingApproval!.id
 }
 
 /** The first link of the mail that asks for a vote on a transfer. */

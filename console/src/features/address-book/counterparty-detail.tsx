@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { Archive, Pencil, Plus, Send, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
+import { kindWords } from '../../lib/counterparty-kinds.ts'
 import { t } from '../../lib/language.ts'
 import { membershipQuery } from '../../lib/membership.ts'
 import { formatTime } from '../../lib/time.ts'
@@ -17,7 +18,6 @@ import { AddAddress } from './add-address.tsx'
 import { BookImage } from './book-image.tsx'
 import { ConfirmChange } from './confirm-change.tsx'
 import { CounterpartyForm } from './counterparty-form.tsx'
-import { kindWords } from './words.ts'
 
 type Shown = 'edit' | 'add' | 'archive' | CounterpartyAddress | null
 

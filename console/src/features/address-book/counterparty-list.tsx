@@ -2,6 +2,7 @@ import type { Counterparty } from '@strongroom/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
+import { type Kind, kinds, kindWords } from '../../lib/counterparty-kinds.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { t } from '../../lib/language.ts'
 import { Address } from '../../ui/address.tsx'
@@ -10,9 +11,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
-import { type Kind, kinds } from './kinds.ts'
 import { type CounterpartyFilter, counterpartiesQuery } from './queries.ts'
-import { kindWords } from './words.ts'
 
 type Props = { code: string; filter: CounterpartyFilter; change: (filter: CounterpartyFilter) => void }
 

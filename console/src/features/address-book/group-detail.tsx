@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { Archive, Pencil } from 'lucide-react'
 import { useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
+import { kindWords } from '../../lib/counterparty-kinds.ts'
 import { t } from '../../lib/language.ts'
 import { membershipQuery } from '../../lib/membership.ts'
 import { Button } from '../../ui/button.tsx'
@@ -15,7 +16,6 @@ import { ConfirmChange } from './confirm-change.tsx'
 import { GroupForm } from './group-form.tsx'
 import { AddMember } from './group-member.tsx'
 import { counterpartyGroupMembersQuery } from './queries.ts'
-import { kindWords } from './words.ts'
 
 type Shown = 'edit' | 'archive' | { id: string; name: string } | null
 

@@ -1,10 +1,9 @@
 import { createContext, useContext, useMemo } from 'react'
+import { kinds, kindWords } from '../../lib/counterparty-kinds.ts'
 import { t } from '../../lib/language.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { type ImportField, type ImportRow, type Judged, kindOf, networkOf, type Verdict } from './import-rows.ts'
-import { kinds } from './kinds.ts'
-import { kindWords } from './words.ts'
 
 type Editing = { networks: readonly string[]; setRow: (row: ImportRow) => void }
 const EditingContext = createContext<Editing>(null!)
@@ -32,7 +31,7 @@ export function ImportGrid({ judged, networks, setRow }: Props) {
 function gridColumns(): Column<Judged>[] {
   return [
     { id: 'number', header: t('Line'), cell: ({ row }) => <span className="figures text-quiet">{row.number}</span> },
-    { id: 'verdict', header: t('Verdict'), cell: (judged) => <VerdictCell judged={judged} />, className: 'w-52' },
+    { id: 'verdict', header: t('Verdict'), cell: (judged) => <VerdictCell judged={judged} />, className: 'md:w-52' },
     { id: 'name', header: t('Name'), cell: ({ row }) => <Cell row={row} field="name" label={t('Name')} /> },
     { id: 'kind', header: t('Sort'), cell: ({ row }) => <KindCell row={row} /> },
     { id: 'network', header: t('Network'), cell: ({ row }) => <NetworkCell row={row} /> },

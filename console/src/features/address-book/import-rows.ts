@@ -1,5 +1,5 @@
+import { type Kind, kinds } from '../../lib/counterparty-kinds.ts'
 import { addressKey, isAddressLike, looksLike } from '../../lib/recipient.ts'
-import { type Kind, kinds } from './kinds.ts'
 
 /** The columns of the file, and what else they may be called. */
 export const importColumns = {

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from '../../lib/counterparty-kinds.ts'
 
 export type CounterpartyFilter = {
   search?: string | undefined

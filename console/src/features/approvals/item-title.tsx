@@ -1,5 +1,6 @@
 import type { InboxItem } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
+import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { subjectOf } from './words.ts'
 
@@ -9,7 +10,8 @@ export function ItemTitle({ item }: { item: InboxItem }) {
   const { amountDecimal, token, recipientName, toAddress } = item.transfer
   return (
     <>
-      <Amount decimal={amountDecimal} unit={token.code} /> {t('to {name}', { name: recipientName ?? toAddress })}
+      <Amount decimal={amountDecimal} unit={token.code} /> {t('to {name}', { name: recipientName ?? '' })}
+      {recipientName === null && <Address address={toAddress} />}
     </>
   )
 }

@@ -60,6 +60,24 @@ export const requestQuery = (code: string, id: string) =>
     queryFn: ({ signal }) => vaultOf(code).approvalRequests.get(id, { signal }),
   })
 
+export type NamedKind = 'counterparty' | 'counterparty_group' | 'category'
+type Named = { name: string; addresses?: { id: string; address: string }[] }
+
+/** What an id in a request stands for. */
+export const namedQuery = (code: string, kind: NamedKind, id: string) =>
+  queryOptions({
+    queryKey: ['approval-requests', code, 'names', kind, id],
+    queryFn: ({ signal }): Promise<Named> => {
+      const { counterparties, counterpartyGroups, operationCategories } = vaultOf(code)
+      const resources = {
+        counterparty: counterparties,
+        counterparty_group: counterpartyGroups,
+        category: operationCategories,
+      }
+      return resources[kind].get(id, { signal })
+    },
+  })
+
 export const payoutQuery = (code: string, id: string) =>
   queryOptions({
     queryKey: ['payouts', code, id],

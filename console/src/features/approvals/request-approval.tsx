@@ -9,8 +9,9 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
-import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
+import { Card, Facts, Page } from '../../ui/page.tsx'
 import { holdQuery } from '../holds/queries.ts'
+import { ChangeFacts } from './change-facts.tsx'
 import { Decide } from './decide.tsx'
 import { requestQuery } from './queries.ts'
 import {
@@ -42,7 +43,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
   return (
     <>
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
-        <Payload request={request} />
+        <Payload code={code} request={request} />
         {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
         {request.action === 'rules_change' && (
           <Link to="/v/$code/rules/$id" params={{ code, id: request.targetId ?? '' }} className={buttonClass()}>
@@ -81,7 +82,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
         summary={
           <>
             <p className="font-semibold">{actionOf(request.action)}</p>
-            <Payload request={request} />
+            <Payload code={code} request={request} />
           </>
         }
       />
@@ -102,11 +103,8 @@ function HoldState({ code, id }: { code: string; id: string }) {
   )
 }
 
-type Step = { action: ApprovalRequest['action']; payload: unknown }
-
-/** The request as names and values; of a composite request, each of its steps. */
-function Payload({ request }: { request: ApprovalRequest }) {
-  const steps = request.action === 'composite' ? (request.payload as { steps: Step[] }).steps : null
+/** The request as names and values. */
+function Payload({ code, request }: { code: string; request: ApprovalRequest }) {
   if (request.action === 'transfer_resolve') {
     return <TransferResolution payload={request.payload as TransferResolutionPayload} />
   }
@@ -130,42 +128,7 @@ function Payload({ request }: { request: ApprovalRequest }) {
       </>
     )
   }
-  if (steps === null) return <Facts facts={factsOf(request.payload)} />
-  return (
-    <ol className="grid gap-3">
-      {steps.map((step, index) => (
-        <li key={`${index}-${step.action}`} className="border-l-2 border-line pl-3">
-          <h3 className="font-medium">
-            {t('{number}. {action}', { number: index + 1, action: actionOf(step.action) })}
-          </h3>
-          <Facts facts={factsOf(step.payload)} />
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-function factsOf(payload: unknown): Fact[] {
-  if (payload === null || typeof payload !== 'object') return [[t('Value'), String(payload)]]
-  return Object.entries(payload).map(([name, value]) => [inWords(name), textOf(value)])
-}
-
-/** "walletServiceUrl" as "Wallet service url". */
-function inWords(name: string): string {
-  const words = name
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replaceAll('_', ' ')
-    .toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null
-  if (Array.isArray(value)) return value.map(textOf).join('; ')
-  if (typeof value !== 'object') return String(value)
-  return Object.entries(value)
-    .map(([name, each]) => `${inWords(name)}: ${textOf(each) ?? '–'}`)
-    .join(', ')
+  return <ChangeFacts code={code} request={request} />
 }
 
 /** Who asked for it may take it back as long as it waits. */

@@ -1,5 +1,7 @@
-import { t } from '../../lib/language.ts'
-import type { Kind } from './kinds.ts'
+import { t } from './language.ts'
+
+export const kinds = ['company', 'individual', 'exchange', 'service', 'other'] as const
+export type Kind = (typeof kinds)[number]
 
 export function kindWords(): Record<Kind, string> {
   return {
