@@ -16,11 +16,15 @@ export function Address({
     <span className="inline-flex flex-wrap items-baseline gap-x-2">
       {name !== null && name !== undefined && <span className="font-medium">{name}</span>}
       <span className="code [overflow-wrap:anywhere]">
-        {groupsOfFour(address).map((group, index) => (
-          <span key={index} className={index % 2 === 0 ? '' : 'text-quiet'}>
-            {group}
-          </span>
-        ))}
+        {groupsOfFour(address).map((group, index) =>
+          index % 2 === 0 ? (
+            group
+          ) : (
+            <span key={index} className="text-quiet">
+              {group}
+            </span>
+          ),
+        )}
       </span>
       {copy && <CopyButton text={address} label={t('Copy the address')} />}
     </span>

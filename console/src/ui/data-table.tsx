@@ -1,6 +1,5 @@
-import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useHotkeys } from 'react-hotkeys-hook'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
@@ -28,8 +27,6 @@ type DataTableProps<Row> = {
   estimate?: number
 }
 
-const features = tableFeatures({})
-
 /**
  * A table that draws only the rows in sight, however many are loaded. Rows load as the reader comes near the end. On a
  * phone each row is a card. `j` and `k` move between the links of the rows.
@@ -42,22 +39,17 @@ export function DataTable<Row extends object>({
   more,
   estimate = 53,
 }: DataTableProps<Row>) {
-  const definitions = useMemo(() => {
-    const helper = createColumnHelper<typeof features, Row>()
-    return columns.map((column) =>
-      helper.display({ id: column.id, header: column.header, cell: ({ row }) => column.cell(row.original) }),
-    )
-  }, [columns])
-  const table = useTable({ features, columns: definitions, data: rows as Row[], getRowId: rowKey })
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => setOffset(body.current!.getBoundingClientRect().top + window.scrollY), [rows.length])
+  // Another function makes the virtualizer place all rows anew.
+  const getItemKey = useCallback((index: number) => rowKey(rows[index]!), [rows, rowKey])
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => estimate,
-    overscan: 8,
+    overscan: 4,
     scrollMargin: offset,
-    getItemKey: (index) => rowKey(rows[index]!),
+    getItemKey,
   })
   const shown = virtualizer.getVirtualItems()
   const last = shown.at(-1)?.index ?? -1
@@ -68,7 +60,6 @@ export function DataTable<Row extends object>({
 
   const above = (shown[0]?.start ?? offset) - offset
   const below = virtualizer.getTotalSize() - ((shown.at(-1)?.end ?? offset) - offset)
-  const models = table.getRowModel().rows
   return (
     <>
       {/* Roles are said, because a table that is drawn as cards loses them. */}
@@ -94,26 +85,8 @@ export function DataTable<Row extends object>({
         </thead>
         <tbody ref={body} role="rowgroup" className="max-md:block">
           <Space height={above} />
-          {shown.map(({ index }) => (
-            <tr
-              key={models[index]!.id}
-              ref={virtualizer.measureElement}
-              data-index={index}
-              role="row"
-              aria-rowindex={index + 2}
-              className="border-b border-line hover:bg-accent-soft/40 max-md:block max-md:py-3"
-            >
-              {models[index]!.getAllCells().map((cell, position) => (
-                <td
-                  key={cell.id}
-                  role="cell"
-                  data-label={columns[position]!.header}
-                  className={`px-3 py-2 max-md:flex max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] max-md:*:min-w-0 max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)] ${end(columns[position]!.align)} ${columns[position]!.className ?? ''}`}
-                >
-                  <table.FlexRender cell={cell} />
-                </td>
-              ))}
-            </tr>
+          {shown.map(({ index, key }) => (
+            <Line key={key as string} {...{ index, columns }} row={rows[index]!} measure={virtualizer.measureElement} />
           ))}
           <Space height={below} />
         </tbody>
@@ -129,6 +102,36 @@ export function DataTable<Row extends object>({
     </>
   )
 }
+
+const cellClass =
+  'px-3 py-2 max-md:flex max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] ' +
+  'max-md:*:min-w-0 max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)]'
+
+type LineProps<Row> = {
+  index: number
+  row: Row
+  columns: readonly Column<Row>[]
+  measure: (row: HTMLTableRowElement | null) => void
+}
+
+/** Drawn again only when it changes: while the reader scrolls, only the rows that come into sight are. */
+const Line = memo(function Line<Row>({ index, row, columns, measure }: LineProps<Row>) {
+  return (
+    <tr
+      ref={measure}
+      data-index={index}
+      role="row"
+      aria-rowindex={index + 2}
+      className="border-b border-line hover:bg-accent-soft/40 max-md:block max-md:py-3"
+    >
+      {columns.map(({ id, header, cell, align, className }) => (
+        <td key={id} role="cell" data-label={header} className={`${cellClass} ${end(align)} ${className ?? ''}`}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  )
+}) as <Row>(props: LineProps<Row> & { key: string }) => ReactNode
 
 const end = (align: 'start' | 'end' | undefined) => (align === 'end' ? 'md:text-right' : '')
 
