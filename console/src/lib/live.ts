@@ -1,6 +1,8 @@
 import type { Changes } from '@strongroom/sdk'
 import type { QueryClient } from '@tanstack/react-query'
 import { strongroom } from './api.ts'
+import { isUnreached } from './query-client.ts'
+import { noteReached } from './reached.ts'
 
 type Change = Changes['items'][number]
 type Message = { items: Change[]; reset: boolean }
@@ -65,8 +67,11 @@ async function waitForChanges(signal: AbortSignal, tell: (message: Message) => v
         tell({ items, reset: reset || failures > 0 })
       after = nextCursor
       failures = 0
-    } catch {
+      noteReached(true)
+    } catch (error) {
       failures += 1
+      // One wait that breaks off is no news.
+      if (failures > 1 && isUnreached(error)) noteReached(false)
       after = undefined
       await pause(Math.min(60, 2 ** failures) * 1_000, signal)
     }

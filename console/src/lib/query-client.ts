@@ -1,9 +1,14 @@
-import { StrongroomError } from '@strongroom/sdk'
-import { QueryClient } from '@tanstack/react-query'
+import { ConnectionError, StrongroomError } from '@strongroom/sdk'
+import { QueryCache, QueryClient } from '@tanstack/react-query'
 import { said } from './language.ts'
+import { noteReached } from './reached.ts'
 
 /** The SDK repeats what can be repeated: the cache does not do it again. */
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onSuccess: () => noteReached(true),
+    onError: (error) => isUnreached(error) && noteReached(false),
+  }),
   defaultOptions: {
     queries: {
       retry: false,
@@ -24,4 +29,9 @@ export function messageOf(error: unknown): string {
 /** What support needs to find the request. */
 export function requestIdOf(error: unknown): string | null {
   return error instanceof StrongroomError ? error.requestId : null
+}
+
+/** Nothing is known about what was asked for: the service did not answer, or could not. */
+export function isUnreached(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof StrongroomError && error.status >= 500)
 }

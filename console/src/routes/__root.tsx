@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, Outlet } from '@tanstack/react-router'
 import { sessionQuery } from '../lib/session.ts'
+import { ConnectionBar } from '../ui/connection-bar.tsx'
 import { Toasts } from '../ui/toast.tsx'
 
 export const Route = createRootRouteWithContext<{ queryClient: QueryClient }>()({
@@ -10,6 +11,7 @@ export const Route = createRootRouteWithContext<{ queryClient: QueryClient }>()(
   },
   component: () => (
     <>
+      <ConnectionBar />
       <Outlet />
       <Toasts />
     </>

@@ -1,11 +1,20 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { isNotFound } from '../lib/api.ts'
 import { t } from '../lib/language.ts'
-import { messageOf, requestIdOf } from '../lib/query-client.ts'
+import { isUnreached, messageOf, requestIdOf } from '../lib/query-client.ts'
+import { formatTime } from '../lib/time.ts'
 import { Button } from './button.tsx'
 
 /** The part of a query that decides what a list shows. */
-export type Loading = { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown }
+export type Loading = {
+  isPending: boolean
+  isError: boolean
+  error: unknown
+  refetch: () => unknown
+  /** What was loaded before, and when. */
+  data?: unknown
+  dataUpdatedAt?: number
+}
 
 type ListStateProps = {
   query: Loading
@@ -18,11 +27,11 @@ type ListStateProps = {
   children: ReactNode
 }
 
-/** The states of every list and detail: loading, failed, empty, empty by filter, and filled. */
+/** The states of every list: loading, failed, empty, empty by filter, and filled, also with what is old. */
 export function ListState({ query, isEmpty, empty, clearFilter, rows = 5, children }: ListStateProps) {
   if (query.isPending) return <Skeleton rows={rows} />
-  if (query.isError) return <Failed error={query.error} retry={() => query.refetch()} />
-  if (!isEmpty) return children
+  if (query.isError && !isOld(query)) return <Failed error={query.error} retry={() => query.refetch()} />
+  if (!isEmpty) return <Old query={query}>{children}</Old>
   if (clearFilter === undefined) return <Empty>{empty}</Empty>
   return (
     <Empty>
@@ -35,10 +44,25 @@ export function ListState({ query, isEmpty, empty, clearFilter, rows = 5, childr
 /** What one thing needs before it is shown: it loads, it failed, it does not exist. */
 export function DetailState({ query, children }: { query: Loading; children: ReactNode }) {
   if (query.isPending) return <Skeleton rows={6} />
-  if (query.isError) {
+  if (query.isError && !isOld(query)) {
     return isNotFound(query.error) ? <NotFound /> : <Failed error={query.error} retry={() => query.refetch()} />
   }
-  return children
+  return <Old query={query}>{children}</Old>
+}
+
+/** Loaded before, and now the service does not answer. What it refuses, because one may not see it any more, goes. */
+function isOld({ isError, error, data }: Loading): boolean {
+  return isError && data !== undefined && isUnreached(error)
+}
+
+function Old({ query, children }: { query: Loading; children: ReactNode }) {
+  const at = new Date(query.dataUpdatedAt ?? 0)
+  return (
+    <>
+      {isOld(query) && <p className="mb-3 text-warn">{t('As of {time}', { time: formatTime(at.toISOString()) })}</p>}
+      {children}
+    </>
+  )
 }
 
 /** Grey rows of the true height, after a moment: what comes at once does not flicker. */

@@ -1,0 +1,19 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { t } from '../lib/language.ts'
+import { isReached, onReached } from '../lib/reached.ts'
+import { Button } from './button.tsx'
+
+/** Says while the service does not answer that the page may be old. The page itself stays. */
+export function ConnectionBar() {
+  const client = useQueryClient()
+  const isUp = useSyncExternalStore(onReached, isReached)
+  // A page that asks for nothing, such as /verify, misses nothing.
+  if (isUp || client.getQueryCache().getAll().length === 0) return null
+  return (
+    <div role="alert" className="sticky top-0 z-50 flex items-center gap-3 bg-warn-soft px-4 py-2 text-warn">
+      {t('The service does not answer. What you see may be old.')}
+      <Button onClick={() => client.refetchQueries({ type: 'active' })}>{t('Try again')}</Button>
+    </div>
+  )
+}
