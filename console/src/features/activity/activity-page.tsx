@@ -1,6 +1,7 @@
+import type { HistoryItem } from '@strongroom/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatDay } from '../../lib/time.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
@@ -23,6 +24,7 @@ type ActivityPageProps = {
 export function ActivityPage({ code, filter, onFilter, exportHref, tagCell }: ActivityPageProps) {
   const query = useInfiniteQuery(activityQuery(code, filter))
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data])
+  const { shown, news, showNews } = useHeldBack(items, JSON.stringify(filter))
   const last = query.data?.pages.at(-1)
   // An empty page that is not the end: the list has gone on by itself often enough, and asks before it looks further.
   const hasPaused = last !== undefined && last.items.length === 0 && last.nextCursor !== null
@@ -49,13 +51,27 @@ export function ActivityPage({ code, filter, onFilter, exportHref, tagCell }: Ac
         clearFilter={isFiltered ? () => onFilter({}) : undefined}
         rows={8}
       >
+        {news > 0 && (
+          <p role="status" className="mb-3">
+            <Button onClick={showNews}>{t('{count} new', { count: news })}</Button>
+          </p>
+        )}
         {items.length > 0 && (
-          <ActivityTable code={code} items={items} tagCell={tagCell} {...(hasPaused ? {} : { more: query })} />
+          <ActivityTable code={code} items={shown} tagCell={tagCell} {...(hasPaused ? {} : { more: query })} />
         )}
         {hasPaused && <Paused cursor={last.nextCursor!} busy={query.isFetchingNextPage} onMore={query.fetchNextPage} />}
       </ListState>
     </Page>
   )
+}
+
+/** What arrives while somebody reads a list waits above it, so that no row moves from under a finger. */
+function useHeldBack(items: readonly HistoryItem[], list: string) {
+  const top = items[0]?.id
+  const [seen, setSeen] = useState({ list, top })
+  const news = seen.list === list ? items.findIndex(({ id }) => id === seen.top) : -1
+  if (news === -1 && (seen.top !== top || seen.list !== list)) setSeen({ list, top })
+  return { shown: news > 0 ? items.slice(news) : items, news, showNews: () => setSeen({ list, top }) }
 }
 
 function Paused({ cursor, busy, onMore }: { cursor: string; busy: boolean; onMore: () => unknown }) {
