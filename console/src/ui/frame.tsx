@@ -25,7 +25,7 @@ export function Frame({ isPlatformAdmin, children }: { isPlatformAdmin: boolean;
           <Link to="/me" className={link} {...looks}>
             {t('Me')}
           </Link>
-          <a href="/docs" className={`${link} text-quiet hover:text-ink`}>
+          <a href="/docs" className={`${link} text-quiet hover:text-ink max-sm:hidden`}>
             {t('API reference')}
           </a>
           {isPlatformAdmin && (

@@ -29,12 +29,16 @@ export function statusWords(): Record<string, string> {
   }
 }
 
-/** What happened, from the side of the vault: "Received from Northwind", "Sent". */
-export function operationTitle(item: Pick<HistoryItem, 'direction' | 'flowType' | 'counterparty'>): string {
+/** What happened, from the side of the vault: "Received from Northwind", "Sent"; what is not sent is a "Transfer". */
+export function operationTitle(item: Pick<HistoryItem, 'direction' | 'flowType' | 'counterparty' | 'status'>): string {
   const name = item.counterparty?.name
   if (item.direction === 'in') {
     if (item.flowType === 'internal') return t('Received from an address of the vault')
     return name === undefined ? t('Received') : t('Received from {name}', { name })
+  }
+  if (item.status !== 'confirmed') {
+    if (item.flowType === 'internal') return t('Transfer to an address of the vault')
+    return name === undefined ? t('Transfer') : t('Transfer to {name}', { name })
   }
   if (item.flowType === 'internal') return t('Sent to an address of the vault')
   return name === undefined ? t('Sent') : t('Sent to {name}', { name })

@@ -61,7 +61,7 @@ export function movable({ id, label, address, access }: VaultAddress): Movable {
 
 function columnsOf(code: string): Column<VaultAddress>[] {
   return [
-    { id: 'select', header: t('Selection'), cell: (row) => <Select row={row} />, className: 'w-20' },
+    { id: 'select', header: t('Selection'), cell: (row) => <Select row={row} />, className: 'md:w-20' },
     {
       id: 'address',
       header: t('Address'),
@@ -89,7 +89,7 @@ function columnsOf(code: string): Column<VaultAddress>[] {
       header: t('Owner'),
       cell: ({ owner, access }) => (access.isOwner ? t('you') : nameOf(owner)),
     },
-    { id: 'move', header: t('Folder'), cell: (row) => <MoveButton row={row} />, className: 'w-14' },
+    { id: 'move', header: t('Folder'), cell: (row) => <MoveButton row={row} />, className: 'md:w-14' },
   ]
 }
 

@@ -82,12 +82,7 @@ function ProfileCard({ profile }: { profile: OwnProfile }) {
             error={errors.username ?? null}
             {...register('username')}
           />
-          <TextField
-            label={t('Emoji')}
-            hint={t('Shown beside your name')}
-            error={errors.emoji ?? null}
-            {...register('emoji')}
-          />
+          <TextField label={t('Emoji')} error={errors.emoji ?? null} {...register('emoji')} />
           <TextField
             label={t('Colour')}
             hint={t('In hexadecimal digits: #1d4ed8')}

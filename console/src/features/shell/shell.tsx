@@ -129,10 +129,11 @@ function Waiting({ to }: { to: string }) {
   )
 }
 
-function NavigationLink({ code, item: { to, label, Icon } }: { code: string; item: NavigationItem }) {
+function NavigationLink({ code, item: { to, label, Icon, hotkey } }: { code: string; item: NavigationItem }) {
   return (
     <Link
       to={`/v/${code}${to}` as '/'}
+      title={hotkey && `g ${hotkey}`}
       activeOptions={{ exact: to === '' }}
       className="flex min-h-11 items-center gap-3 rounded-md px-3 md:min-h-9"
       inactiveProps={{ className: 'text-quiet hover:bg-ground hover:text-ink' }}
