@@ -41,8 +41,9 @@ function Addresses() {
   const navigate = useNavigate({ from: Route.fullPath })
   const me = useQuery(membershipQuery(code)).data
   const folders = useQuery(foldersQuery(code)).data ?? []
-  const isAdmin = me?.isAdmin === true
-  const place: Place = folderId !== undefined ? { folderId } : { access: access ?? (isAdmin ? 'all' : 'own') }
+  const isAuditor = me?.isAuditor === true
+  const readsAll = me?.isAdmin === true || isAuditor
+  const place: Place = folderId !== undefined ? { folderId } : { access: access ?? (readsAll ? 'all' : 'own') }
   const query = useInfiniteQuery(addressesQuery(code, { ...place, search, token }))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const [move, setMove] = useState<Move | null>(null)
@@ -74,11 +75,11 @@ function Addresses() {
         <div>
           <FolderTree
             folders={folders}
-            isAdmin={isAdmin}
+            readsAll={readsAll}
             place={place}
             open={open}
             onDrop={drop}
-            create={() => show('folder')}
+            create={isAuditor ? null : () => show('folder')}
           />
         </div>
         <div className="min-w-0 rounded-lg border border-line bg-paper p-4">

@@ -47,6 +47,10 @@ function StepFacts({ code, bound: { targetType, targetId, step } }: { code: stri
     if (name === 'removeAddressIds') {
       return [inWords(name), <RemovedAddresses key={name} code={code} id={targetId ?? ''} ids={value as string[]} />]
     }
+    if (name === 'hold') {
+      const { subjectName, reason } = value as { subjectName: string; reason: string }
+      return [t('Hold'), `${subjectName}: ${reason}`]
+    }
     if (name === 'kind') return [t('Kind'), kindWords()[value as Kind] ?? textOf(value)]
     return [inWords(name), textOf(value)]
   })

@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
@@ -25,25 +26,36 @@ import {
 import { Votes } from './votes.tsx'
 import { actionOf, statusOf } from './words.ts'
 
+type Differences = (changeSetId: string) => ReactNode
+type RequestApprovalProps = {
+  code: string
+  id: string
+  /** Draws what a change set makes of the rules. */
+  differences: Differences
+}
+
 /** One screen with all that an approver needs to decide on a change. */
-export function RequestApproval({ code, id }: { code: string; id: string }) {
+export function RequestApproval({ code, id, differences }: RequestApprovalProps) {
   const query = useQuery(requestQuery(code, id))
   return (
     <Page title={query.data === undefined ? t('Approve a change') : actionOf(query.data.action)}>
       <DetailState query={query}>
-        {query.data !== undefined && <Decision code={code} request={query.data} />}
+        {query.data !== undefined && <Decision code={code} request={query.data} differences={differences} />}
       </DetailState>
     </Page>
   )
 }
 
-function Decision({ code, request }: { code: string; request: ApprovalRequest }) {
+type DecisionProps = { code: string; request: ApprovalRequest; differences: Differences }
+
+function Decision({ code, request, differences }: DecisionProps) {
   const { word, tone } = statusOf(request.status, true)
   const isOpen = request.status === 'pending'
+  const payload = <Payload {...{ code, request, differences }} />
   return (
     <>
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
-        <Payload code={code} request={request} />
+        {payload}
         {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
         {request.action === 'rules_change' && (
           <Link to="/v/$code/rules/$id" params={{ code, id: request.targetId ?? '' }} className={buttonClass()}>
@@ -82,7 +94,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
         summary={
           <>
             <p className="font-semibold">{actionOf(request.action)}</p>
-            <Payload code={code} request={request} />
+            {payload}
           </>
         }
       />
@@ -104,7 +116,20 @@ function HoldState({ code, id }: { code: string; id: string }) {
 }
 
 /** The request as names and values. */
-function Payload({ code, request }: { code: string; request: ApprovalRequest }) {
+function Payload({ code, request, differences }: DecisionProps) {
+  if (request.action === 'rules_change') {
+    const { title } = request.payload as { title: string }
+    return (
+      <>
+        <p className="mb-3">{title}</p>
+        {differences(request.targetId ?? '')}
+        <details className="my-3">
+          <summary className="cursor-pointer text-quiet">{t('What votes are bound to')}</summary>
+          <ChangeFacts code={code} request={request} />
+        </details>
+      </>
+    )
+  }
   if (request.action === 'transfer_resolve') {
     return <TransferResolution payload={request.payload as TransferResolutionPayload} />
   }

@@ -12,18 +12,19 @@ export type Place = { folderId: string } | { access: 'own' | 'shared' | 'all' }
 
 type Props = {
   folders: readonly AddressGroup[]
-  /** Administrators see all addresses of the vault at once. */
-  isAdmin: boolean
+  /** Administrators and auditors see all addresses of the vault at once. */
+  readsAll: boolean
   place: Place
   open: (place: Place) => void
   /** Addresses were dropped on a folder, or on no folder. */
   onDrop: (folder: AddressGroup | null, addresses: Movable[]) => void
-  create: () => void
+  /** null for those who make none. */
+  create: (() => void) | null
 }
 
 /** The places of addresses: a list beside the table, on a phone a choice above it. */
-export function FolderTree({ folders, isAdmin, place, open, onDrop, create }: Props) {
-  const roots = isAdmin
+export function FolderTree({ folders, readsAll, place, open, onDrop, create }: Props) {
+  const roots = readsAll
     ? [{ access: 'all' as const, label: t('All addresses') }]
     : [
         { access: 'own' as const, label: t('My addresses') },
@@ -85,9 +86,11 @@ export function FolderTree({ folders, isAdmin, place, open, onDrop, create }: Pr
           <p className="mb-3 px-3 text-quiet">{t('Folders order addresses, and share them together.')}</p>
         )}
       </nav>
-      <Button className="mb-4 w-full" icon={<FolderPlus size={16} aria-hidden />} onClick={create}>
-        {t('New folder')}
-      </Button>
+      {create !== null && (
+        <Button className="mb-4 w-full" icon={<FolderPlus size={16} aria-hidden />} onClick={create}>
+          {t('New folder')}
+        </Button>
+      )}
     </>
   )
 }

@@ -12,14 +12,14 @@ import { balancesQuery, timelineQuery } from './queries.ts'
 
 /** What is there per token, and what of it is spoken for. */
 export function BalancesCard({ code }: { code: string }) {
-  const { isAdmin } = useViewer(code)
+  const { isAdmin, isAuditor } = useViewer(code)
   const query = useQuery(balancesQuery(code))
   const { data: timeline } = useQuery(timelineQuery(code, 30))
   return (
     <Card title={t('Balances')}>
       {query.data !== undefined && query.data.totals.length > 0 && <TotalValue balances={query.data} />}
       <p className="mb-2 text-[0.8125rem] text-quiet">
-        {isAdmin ? t('Over the whole vault') : t('Over your addresses and those shared with you')}
+        {isAdmin || isAuditor ? t('Over the whole vault') : t('Over your addresses and those shared with you')}
       </p>
       <ListState
         query={query}

@@ -12,8 +12,8 @@ import { flowsQuery } from './queries.ts'
 const FlowChart = lazy(() => import('../../ui/charts/flow-chart.tsx'))
 
 /** What came and what went in the last 30 days. */
-export function FlowsCard({ code }: { code: string }) {
-  const query = useQuery(flowsQuery(code))
+export function FlowsCard({ code, enabled }: { code: string; enabled: boolean }) {
+  const query = useQuery({ ...flowsQuery(code), enabled })
   const report = query.data
   const unknown = report?.dataQuality.operationsWithoutUsdRate ?? 0
   return (

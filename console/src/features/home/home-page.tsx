@@ -11,15 +11,18 @@ import { FirstRun } from './first-run.tsx'
 import { FlowsCard } from './flows-card.tsx'
 import { LatestCard } from './latest-card.tsx'
 import { ObservationsCard } from './observations-card.tsx'
+import { balancesQuery } from './queries.ts'
 import { ValueCard } from './value-card.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
 /** What a person wants to know who opens the vault in the morning. */
 export function HomePage({ code }: { code: string }) {
   const { data: session } = useQuery(sessionQuery)
-  const { isAdmin } = useViewer(code)
+  const { isAdmin, maySend } = useViewer(code)
+  // What stands further down is asked for when the first figures are there.
+  const isFirst = useQuery(balancesQuery(code)).isPending
   const vault = session?.vaults.find((each) => each.code === code)
-  const actions = (
+  const actions = maySend && (
     <Link to={`/v/${code}/send` as '/'} className={buttonClass('primary')}>
       {t('Send')}
     </Link>
@@ -31,12 +34,12 @@ export function HomePage({ code }: { code: string }) {
         <Column>
           <BalancesCard code={code} />
           <ValueCard code={code} />
-          <LatestCard code={code} />
+          <LatestCard code={code} enabled={!isFirst} />
         </Column>
         <Column isSide>
           <WaitingCard code={code} />
           <ObservationsCard code={code} />
-          <FlowsCard code={code} />
+          <FlowsCard code={code} enabled={!isFirst} />
         </Column>
       </div>
     </Page>

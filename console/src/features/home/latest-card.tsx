@@ -10,8 +10,8 @@ import { OperationStatus, operationTitle } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
 import { latestQuery } from './queries.ts'
 
-export function LatestCard({ code }: { code: string }) {
-  const query = useQuery(latestQuery(code))
+export function LatestCard({ code, enabled }: { code: string; enabled: boolean }) {
+  const query = useQuery({ ...latestQuery(code), enabled })
   return (
     <Card
       title={t('Latest activity')}

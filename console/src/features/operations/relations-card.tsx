@@ -23,10 +23,11 @@ type RelationsCardProps = { operation: Operation; tokenId: string }
 export function RelationsCard({ operation, tokenId }: RelationsCardProps) {
   const query = useQuery(relationsQuery(operation))
   const [adding, setAdding] = useState(false)
+  const { isAuditor } = useViewer(operation.code)
   return (
     <Card
       title={t('Related operations')}
-      actions={adding ? undefined : <Button onClick={() => setAdding(true)}>{t('Relate')}</Button>}
+      actions={adding || isAuditor ? undefined : <Button onClick={() => setAdding(true)}>{t('Relate')}</Button>}
     >
       <DetailState query={query}>
         {query.data?.length === 0 && !adding && (

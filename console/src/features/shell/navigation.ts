@@ -19,7 +19,7 @@ import {
 } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
-type Viewing = { isAdmin: boolean; isAuditor: boolean }
+type Viewing = { isAdmin: boolean; isAuditor: boolean; maySend: boolean }
 
 /** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
 export type NavigationItem = {
@@ -39,7 +39,14 @@ export function navigation(): NavigationItem[] {
   return [
     { to: '', label: t('Home'), Icon: House, hotkey: 'h', phone: true },
     { to: '/approvals', label: t('Approvals'), Icon: CircleCheck, hotkey: 'p', phone: true },
-    { to: '/send', label: t('Send'), Icon: ArrowUpRight, hotkey: 's', phone: true },
+    {
+      to: '/send',
+      label: t('Send'),
+      Icon: ArrowUpRight,
+      hotkey: 's',
+      phone: true,
+      visible: ({ maySend }) => maySend,
+    },
     { to: '/payouts', label: t('Payouts'), Icon: Rows3 },
     { to: '/activity', label: t('Activity'), Icon: ArrowLeftRight, hotkey: 'a', phone: true },
     { to: '/addresses', label: t('Addresses'), Icon: Wallet, hotkey: 'd' },

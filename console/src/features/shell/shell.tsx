@@ -119,7 +119,13 @@ function VaultSwitcher({ code }: { code: string }) {
 
 /** How much waits for my vote, beside the link to it. */
 function Waiting({ to }: { to: string }) {
-  const { data } = useQuery({ ...inboxCountQuery, enabled: to === '/approvals' })
+  const [isLater, setLater] = useState(false)
+  useEffect(() => {
+    // What the page itself shows comes first.
+    const timer = setTimeout(() => setLater(true), 2_000)
+    return () => clearTimeout(timer)
+  }, [])
+  const { data } = useQuery({ ...inboxCountQuery, enabled: isLater && to === '/approvals' })
   if (data === undefined || data.waiting === 0 || to !== '/approvals') return null
   return (
     <span className="figures ml-auto rounded-full bg-accent px-2 text-[0.8125rem] font-medium text-on-accent">
@@ -192,12 +198,15 @@ function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
             key={to}
             to={`/v/${code}${to}` as '/'}
             activeOptions={{ exact: to === '' }}
-            className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs"
+            className="relative grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs"
             inactiveProps={{ className: 'text-quiet' }}
             activeProps={{ className: 'text-accent font-medium', 'aria-current': 'page' }}
           >
             <Icon size={20} aria-hidden />
             {label}
+            <span className="absolute top-1 left-1/2 ms-2">
+              <Waiting to={to} />
+            </span>
           </Link>
         ))}
       <button

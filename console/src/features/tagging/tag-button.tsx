@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Tag } from 'lucide-react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { t } from '../../lib/language.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import { CategoryName } from './category-name.tsx'
 import { categoriesQuery, type Operation } from './queries.ts'
 
@@ -13,7 +14,10 @@ export function TagButton({ operation, category }: { operation: Operation; categ
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const { data: categories = [] } = useQuery(categoriesQuery(operation.code))
+  const { isAuditor } = useViewer(operation.code)
   const known = categories.find(({ key }) => key === category)
+  const name = category !== null && <CategoryName category={known ?? { name: category, emoji: null, color: null }} />
+  if (isAuditor) return name
   return (
     <>
       <button
@@ -27,12 +31,10 @@ export function TagButton({ operation, category }: { operation: Operation; categ
         onClick={() => setOpen(true)}
       >
         <span className="sr-only">{t('Category')}: </span>
-        {category === null ? (
+        {name || (
           <span className="inline-flex items-center gap-1.5 text-quiet">
             <Tag size={13} aria-hidden /> {t('Tag')}
           </span>
-        ) : (
-          <CategoryName category={known ?? { name: category, emoji: null, color: null }} />
         )}
       </button>
       {open && (

@@ -51,13 +51,15 @@ export function votesOf(requirements: RequirementState[]): { given: number; need
 }
 
 /** What names the object in the payload of an action, in the order of preference. */
-const naming = ['name', 'label', 'code'] as const
+const naming = ['name', 'label', 'code', 'title'] as const
 
 /** What the first step is about, as the requester named it; otherwise the name or the id of what it changes. */
 export function subjectOf(steps: PreparedStep[], targetName: string | null): string {
   const [first] = steps
   const payload = first?.step.payload ?? {}
-  const given = naming.map((field) => payload[field]).find((value) => typeof value === 'string' && value.trim() !== '')
+  const { subjectName: held } = (payload.hold ?? {}) as { subjectName?: unknown }
+  const names = [...naming.map((field) => payload[field]), held]
+  const given = names.find((value) => typeof value === 'string' && value.trim() !== '')
   // Ids in the payload: of the operation that is to be categorised, of the counterparty that is to join a group.
   const id = payload.operationId ?? payload.network ?? first?.targetId ?? first?.step.action ?? ''
   return String(given ?? targetName ?? id)
