@@ -32,7 +32,7 @@ function Platform() {
   const isAdmin = session.data?.isPlatformAdmin ?? false
   const record = (
     <Suspense fallback={<Skeleton rows={8} />}>
-      <AuditLog log="platform" search={search} change={change} />
+      <AuditLog log="platform" search={auditSearchOf(search)} change={change} />
     </Suspense>
   )
   return (

@@ -104,7 +104,7 @@ export function DataTable<Row extends object>({
 }
 
 const cellClass =
-  'px-3 py-2 max-md:flex max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] ' +
+  'px-3 py-2 max-md:flex max-md:empty:hidden max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] ' +
   'max-md:*:min-w-0 max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)]'
 
 type LineProps<Row> = {

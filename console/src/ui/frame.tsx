@@ -16,7 +16,7 @@ export function Frame({ isPlatformAdmin, children }: { isPlatformAdmin: boolean;
         {t('Skip to the content')}
       </a>
       <header className="border-b border-line bg-paper">
-        <nav aria-label={t('Main pages')} className="mx-auto flex max-w-5xl flex-wrap items-center gap-1 p-2">
+        <nav aria-label={t('Main pages')} className="mx-auto flex max-w-6xl flex-wrap items-center gap-1 p-2">
           <Link to="/" className={`${link} mr-auto font-semibold`}>
             <ArrowLeft size={18} aria-hidden />
             <img src="/assets/icon.svg" alt="" width="22" height="22" />
@@ -35,7 +35,7 @@ export function Frame({ isPlatformAdmin, children }: { isPlatformAdmin: boolean;
           )}
         </nav>
       </header>
-      <main id="content" tabIndex={-1} className="mx-auto max-w-5xl p-4 pb-12 outline-none md:p-6">
+      <main id="content" tabIndex={-1} className="mx-auto max-w-6xl p-4 pb-12 outline-none md:p-6">
         {children}
       </main>
     </>

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 export type Tab = { key: string; label: string }
 
@@ -13,6 +13,10 @@ type TabsProps = {
 /** The parts of a page, one at a time. The arrow keys go from one to the next. */
 export function Tabs({ label, tabs, current, onChoose, children }: TabsProps) {
   const list = useRef<HTMLDivElement>(null)
+  // On a phone the chosen one may stand beyond the edge. Newer browsers answer with a promise, which is no answer of an effect.
+  useEffect(() => {
+    void list.current!.querySelector(`[data-tab="${current}"]`)?.scrollIntoView({ block: 'nearest' })
+  }, [current])
   const step = (by: number) => {
     const index = tabs.findIndex(({ key }) => key === current)
     const next = tabs[(index + by + tabs.length) % tabs.length]!
