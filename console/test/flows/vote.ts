@@ -101,7 +101,7 @@ async function requestRemoval(stack: Stack, name: string): Promise<string> {
   )
   const approvers = [{ kind: 'group' as const, groupId: administrators! }]
   const rules = { effect: 'requireApproval', approvalThreshold: 1, approvers } as const
-  const removal = { code: 'removals', name: 'Removals', actionType: 'counterparty_archive' as const }
+  const removal = { code: `removals-${Date.now()}`, name: 'Removals', actionType: 'counterparty_archive' as const }
   await vault.policies.create(treasury!, { ...removal, ...rules })
   const entry = {
     code: 'entries',

@@ -2,11 +2,11 @@ import type { ReportObservation } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { said, t } from '../../lib/language.ts'
+import { readable } from '../../lib/readable.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { flowsQuery } from './queries.ts'
-import { readable } from './readable.ts'
 
 /** What the service noticed; each leads to the operations that it is about. */
 export function ObservationsCard({ code }: { code: string }) {

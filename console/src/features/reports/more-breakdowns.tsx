@@ -5,7 +5,8 @@ import type {
   AssetBalance,
   ReportObservation,
 } from '@strongroom/sdk'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
+import { readable } from '../../lib/readable.ts'
 import { nameOf } from '../../lib/session.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -132,8 +133,8 @@ export function Observations({ observations }: { observations: readonly ReportOb
           <li key={`${kind}-${index}`} className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
             <Badge tone={tones[severity]}>{words[severity]}</Badge>
             <div className="min-w-0 flex-1 basis-64">
-              <p className="font-medium">{title}</p>
-              <p className="text-quiet [overflow-wrap:anywhere]">{description}</p>
+              <p className="font-medium">{said(title)}</p>
+              <p className="text-quiet [overflow-wrap:anywhere]">{said(readable(description))}</p>
             </div>
             <ActivityLink code={code} filters={drilldownFilters}>
               {t('Show the operations')}

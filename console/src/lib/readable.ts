@@ -1,4 +1,4 @@
-import { formatDay } from '../../lib/time.ts'
+import { formatDay } from './time.ts'
 
 /** The words of the service without what only a program reads: instants become days, and ids go. */
 export function readable(description: string): string {
