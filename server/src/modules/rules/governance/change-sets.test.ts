@@ -203,6 +203,23 @@ test('the vote of somebody who was disabled or held meanwhile no longer counts',
   bench.admins[1] = await bench.test.signIn('second@example.org')
 })
 
+test('the vote of somebody who was removed from the group meanwhile no longer counts', async () => {
+  await settle({ looseningDelayHours: 2 })
+  const code = `removed-${++count}`
+  const { id } = await approved([add(code)])
+  // Behind the service, for which the removal would be the next version of the rules.
+  const behind = (text: string) => bench.sql(`begin; set local session_replication_role = replica; ${text}; commit`)
+  const ofSecond = `user_id = '${bench.admins[1]!.userId}'`
+  await behind(`create table removed as select * from policy_group_memberships where ${ofSecond};
+    delete from policy_group_memberships where ${ofSecond}`)
+  bench.test.clock.advance(2 * hour)
+  await bench.applyDue()
+  const found = await bench.changeSet(id)
+  await behind('insert into policy_group_memberships select * from removed; drop table removed')
+  expect(found).toMatchObject({ status: 'failed', failureReason: 'Only 1 of the 2 votes still count' })
+  expect(await hasPolicy(code)).toBe(false)
+})
+
 test('a tightening by one administrator makes what waits for its time stale', async () => {
   const { id } = await approved()
   const blocked = await bench.admins[3]!.post(`/policy-groups/${bench.membersId}/policies`, blockTransfers)
