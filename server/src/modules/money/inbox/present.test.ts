@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { PreparedStep } from '../../rules/approval-requests/steps.ts'
+import type { PreparedStep } from '../../rules/votes/executor.ts'
 import { subjectOf } from './present.ts'
 
 it.each([
