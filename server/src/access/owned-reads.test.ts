@@ -45,6 +45,7 @@ const allowed: Record<string, string> = {
   'money/ledger/verifyLedgerSeals': 'as verifyLedger',
   'money/ledger/readSealedEntries': 'for the verifier and the task that seals, which act for nobody',
   'money/transfers/getEvidence': 'of a transfer that was found visible',
+  'money/transfers/readSignatures': 'of a transfer that was found visible, or for delivery, which acts for nobody',
   'money/transfers/lockAccounts': 'for delivery, which acts for nobody',
   'operations/assignments/moveToFront': 'for the writer of an operation that was found in scope',
   'record/audit/verifySubjects': 'the verifier acts for nobody',
