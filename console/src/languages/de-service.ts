@@ -130,6 +130,10 @@ const sentences: [RegExp, string][] = [
     'Die Hälfte der genehmigten Überweisungen, über die $1 entschied, wartete mindestens $2 Stunden.',
   ],
   [/^Only administrators and auditors .+$/, 'Das lesen nur Administratoren und Prüfer des Tresors.'],
+  [
+    /^People signed a lower limit of the fee; .+$/,
+    'Unterschrieben wurde eine niedrigere Gebühr. Brechen Sie die Zahlung auf der Chain ab, und beauftragen Sie sie neu.',
+  ],
   [/^is required$/, 'fehlt'],
   [/^must NOT have fewer than 1 characters$/, 'darf nicht leer sein'],
   [/^must NOT have fewer than (\d+) characters$/, 'braucht mindestens $1 Zeichen'],

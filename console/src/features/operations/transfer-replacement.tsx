@@ -2,7 +2,7 @@ import type { ReplacementPreview, Transfer } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
-import { t } from '../../lib/language.ts'
+import { said, t } from '../../lib/language.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -77,7 +77,7 @@ function Replace({ code, id, way, preview, onClose }: ReplaceProps) {
   })
   const waiting = replace.data?.pendingApproval ?? null
   if (waiting !== null) return <WaitsForApproval code={code} requestId={waiting.id} />
-  if (refusal !== null) return <p className="text-bad">{refusal}</p>
+  if (refusal !== null) return <p className="text-bad">{said(refusal)}</p>
   return (
     <>
       {maxFee !== null && (
