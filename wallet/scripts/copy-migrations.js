@@ -1,6 +1,8 @@
-// Puts the SQL files beside the compiled files, where migrate.js looks for them.
+// Puts the SQL files and the parts of the page for signatures beside the compiled files, which look for them there.
 import { cpSync } from 'node:fs'
 
-cpSync(new URL('../src/migrations/', import.meta.url), new URL('../dist/migrations/', import.meta.url), {
-  recursive: true,
-})
+for (const folder of ['migrations/', 'signing/assets/']) {
+  cpSync(new URL(`../src/${folder}`, import.meta.url), new URL(`../dist/${folder}`, import.meta.url), {
+    recursive: true,
+  })
+}

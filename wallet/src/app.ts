@@ -25,6 +25,8 @@ import { showAccountKey } from './keys/account-key.ts'
 import type { Keyring } from './keys/keyring.ts'
 import { bodyBytesMax, transferIdLengthMax } from './limits.ts'
 import { operations } from './operations.ts'
+import type { SigningPage } from './signing/page.ts'
+import { signingRoutes } from './signing/routes.ts'
 import { findReplacement } from './transfers/find-replacement.ts'
 import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
 import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
@@ -36,13 +38,15 @@ export type AppParts = {
   /** null: no client can be protected. */
   authorities: AuthorityStore | null
   chains: Map<string, Chain>
+  /** The page where people sign; undefined: this service serves none. */
+  signingPage?: SigningPage | undefined
   log: Logger
   /** Called after an order was stored, so that it is signed at once. */
   onOrder(network: string): void
 }
 
 /** The HTTP side of the protocol. */
-export function buildApp({ pool, keyring, authorities, chains, log, onOrder }: AppParts): FastifyInstance {
+export function buildApp({ pool, keyring, authorities, chains, signingPage, log, onOrder }: AppParts): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -71,6 +75,8 @@ export function buildApp({ pool, keyring, authorities, chains, log, onOrder }: A
     }))
     return { status: 'ok' as const, networks }
   })
+
+  if (signingPage !== undefined) signingRoutes(app, { pool, authorities, chains, page: signingPage })
 
   app.register(async (guarded) => {
     const routes = guarded.withTypeProvider<TypeBoxTypeProvider>()

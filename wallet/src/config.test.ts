@@ -100,3 +100,22 @@ test('clients must differ in name and token', () => {
     'names a client twice; WALLET_CLIENTS gives two clients one token',
   )
 })
+
+test('the page for signatures has a host of its own, and is off unless both origins are named', () => {
+  const signing = (origin: string, consoleOrigin = 'https://vault.example.org') =>
+    faultsOf({ WALLET_SIGNING_ORIGIN: origin, WALLET_CONSOLE_ORIGIN: consoleOrigin })
+  expect(readWalletConfig(right).signing).toBeUndefined()
+  expect(signing('https://sign.example.org')).toBe('')
+  expect(signing('http://sign.localhost:4000', 'http://localhost:8420')).toBe('')
+  expect(signing('https://sign.example.org', '')).toContain('WALLET_CONSOLE_ORIGIN is required')
+  expect(signing('', 'https://vault.example.org')).toContain('WALLET_SIGNING_ORIGIN is required')
+  expect(signing('https://vault.example.org:8443')).toContain('must have another host')
+  for (const wrong of [
+    'http://sign.example.org',
+    'https://sign.example.org/',
+    'https://10.0.0.1',
+    'https://[::1]',
+    'sign',
+  ])
+    expect(signing(wrong)).toContain('WALLET_SIGNING_ORIGIN must be an origin')
+})

@@ -8,6 +8,7 @@ import {
   webhookSecretBytesMin,
 } from './limits.ts'
 import { type LogLevel, logLevels } from './log.ts'
+import { readSigning, type SigningConfig } from './signing/settings.ts'
 import { webhookKey } from './webhooks/sign-webhook.ts'
 
 export type ChainConfig = {
@@ -44,6 +45,8 @@ export type WalletConfig = StoreConfig & {
   webhookUrl: string
   webhookSecret: string
   clients: ClientConfig[]
+  /** Where people sign; undefined: this service serves no page. */
+  signing?: SigningConfig
 }
 
 /** Lists every error of the settings in one line; never a secret's value. */
@@ -62,6 +65,7 @@ export function readWalletConfig(environment: Environment = process.env): Wallet
     webhookUrl: readWebhookUrl(environment.WEBHOOK_URL, faults),
     webhookSecret: readWebhookSecret(environment.WEBHOOK_SECRET, faults),
     clients: readClients(environment.WALLET_CLIENTS, faults),
+    ...readSigning(environment, faults),
   }
   refuseFaults(faults)
   return config

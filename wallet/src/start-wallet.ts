@@ -14,6 +14,7 @@ import { openKeyring } from './keys/keyring.ts'
 import { webhookPollMilliseconds } from './limits.ts'
 import { openLog } from './log.ts'
 import { type Loop, startLoop } from './loop.ts'
+import { buildSigningPage } from './signing/page.ts'
 import { sendTransfers } from './transfers/send-transfers.ts'
 import { settleTransfers } from './transfers/settle-transfers.ts'
 import { deliverWebhooks } from './webhooks/deliver-webhooks.ts'
@@ -43,7 +44,8 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       Object.entries(config.chains).map(([network, chain]) => [network, openChain(network, chain)]),
     )
     const wake = (network: string) => senders.get(network)?.wake()
-    const app = buildApp({ pool, keyring, authorities, chains, log, onOrder: wake })
+    const signingPage = config.signing && (await buildSigningPage(config.signing))
+    const app = buildApp({ pool, keyring, authorities, chains, signingPage, log, onOrder: wake })
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
 

@@ -148,8 +148,7 @@ function refusalByRule(
   const approvers = votersOf(votes, ['approve'])
   approvers.delete(initiatorId)
   const isListed = authority.addresses.some((one) => one.network === network && one.address === order.toAddress)
-  for (const floor of rule.floors) {
-    if (total <= BigInt(floor.above) || (floor.to === 'unlisted' && isListed)) continue
+  for (const floor of floorsOf(rule, { amount: total, isListed })) {
     const given = personsOf(authority, floor.group).filter((person) => approvers.has(person)).length
     if (given < floor.votes) {
       return refusal('VOTES_MISSING', `${floor.group} approved with ${given} of ${floor.votes} votes`)
@@ -165,6 +164,12 @@ function refusalByRule(
   }
   return null
 }
+
+/** Those that ask for votes on such an order. */
+export const floorsOf = (
+  { floors }: Pick<Authority['rules'][number], 'floors'>,
+  { amount, isListed }: { amount: bigint; isListed: boolean },
+) => floors.filter(({ above, to }) => amount > BigInt(above) && !(to === 'unlisted' && isListed))
 
 /** Persons, not keys: two signatures of one person are one vote. Who also signed a rejection has not agreed. */
 function votersOf(votes: SignedVote[], decisions: SignedVote['vote']['decision'][]): Set<string> {

@@ -1,0 +1,49 @@
+import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+
+/** A passkey as the authenticators of Chromium's tests keep it; what one window has made, another one may be given. */
+export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
+
+/** An authenticator whose finger always agrees. Chromium keeps one for each window. */
+export async function addAuthenticator(page: Page, credentials: Credential[] = []) {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+    },
+  })
+  for (const credential of credentials) await devtools.send('WebAuthn.addCredential', { authenticatorId, credential })
+  return { devtools, authenticatorId }
+}
+
+export async function credentialsOf({ devtools, authenticatorId }: { devtools: CDPSession; authenticatorId: string }) {
+  return (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
+}
+
+export type Registered = {
+  entry: { id: string; person: string; publicKey: string; rpId: string; origins: string[] }
+  fingerprint: string
+  credential: Credential
+}
+
+/** Makes a passkey on the page of a wallet service, as a person does before the ceremony. */
+export async function registerAt(context: BrowserContext, origin: string, person: string): Promise<Registered> {
+  const page = await context.newPage()
+  const authenticator = await addAuthenticator(page)
+  await page.goto(`${origin}/sign#register`)
+  await page.getByLabel('Name of the passkey').fill('Phone of the approver')
+  await page.getByLabel('Your user id').fill(person)
+  await page.getByRole('button', { name: 'Make a passkey' }).click()
+  const entry = JSON.parse(await page.getByLabel('Entry').inputValue())
+  const fingerprint = (await page
+    .locator('dt', { hasText: 'Fingerprint of the key' })
+    .locator('+ dd')
+    .textContent())!.trim()
+  const [credential] = await credentialsOf(authenticator)
+  await page.close()
+  return { entry, fingerprint, credential: credential! }
+}

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../server/src/testing/database.ts'
+import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { hashOf, toFingerprint } from '../wallet/src/authority/canonical.ts'
+import type { Authority, AuthorityKey, Order, SignedVote } from '../wallet/src/authority/documents.ts'
+import { pinAuthority } from '../wallet/src/authority/protection.ts'
+import { AuthorityStore } from '../wallet/src/authority/store.ts'
+import { isSignedBy } from '../wallet/src/authority/verify-vote.ts'
+import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { listed, authority as pinned, order as plain, unlisted } from '../wallet/src/testing/signing.ts'
+import { testConfig } from '../wallet/src/testing/wallet-client.ts'
+import { freePort } from './setup/free-port.ts'
+import { addAuthenticator, type Registered, registerAt } from './setup/signing-window.ts'
+
+/** Pages of whatever host: what opens the page for signatures. */
+let openers: Server
+let database: TestDatabase
+let pool: pg.Pool
+let directory: string
+let wallet: RunningWallet
+let browser: Browser
+let origin: string
+let consoleOrigin: string
+let evilOrigin: string
+
+let context: BrowserContext
+const faults: string[] = []
+
+beforeAll(async () => {
+  openers = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Opener</title>')
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => openers.once('listening', resolve))
+  const { port: openerPort } = openers.address() as AddressInfo
+  consoleOrigin = `http://console.localhost:${openerPort}`
+  evilOrigin = `http://evil.localhost:${openerPort}`
+  const port = await freePort()
+  origin = `http://sign.localhost:${port}`
+  database = await createTestDatabase()
+  directory = await mkdtemp(join(tmpdir(), 'signing-page-'))
+  const place = { databaseUrl: database.url, rpcUrl: 'http://127.0.0.1:9', authorityDir: directory }
+  wallet = await startWallet(testConfig({ ...place, port, signing: { origin, consoleOrigin } }))
+  pool = new pg.Pool({ connectionString: database.url })
+  const { rows } = await pool.query("select id from wallet.clients where name = 'first'")
+  await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, authority)
+  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+  browser = await chromium.launch({ executablePath: findChromium(), args })
+})
+afterAll(async () => {
+  await browser?.close()
+  await wallet?.stop()
+  await pool?.end()
+  await database?.drop()
+  openers?.close()
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  context = await browser.newContext()
+  context.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text())
+  })
+})
+afterEach(async () => {
+  await context.close()
+  faults.length = 0
+})
+
+const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page' }
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+const orderOf = (changes: Partial<Order> = {}): Order => ({
+  ...plain,
+  vaultId: authority.vaultId,
+  amount: '1234567890000000001',
+  expiresAt: inAnHour(),
+  ...changes,
+})
+
+type Asked = { order: object; decision?: string; person?: string }
+const urlOf = ({ order, decision = 'approve', person = 'ben' }: Asked) =>
+  `${origin}/sign#${Buffer.from(JSON.stringify({ order, decision, person })).toString('base64url')}`
+
+async function shown(asked: Asked): Promise<Page> {
+  const page = await context.newPage()
+  await page.goto(urlOf(asked))
+  await page.getByRole('heading').waitFor()
+  return page
+}
+
+/** What a fact says, without the gaps by which people compare it. */
+const factOf = async (page: Page, term: string) =>
+  (await page
+    .locator('dt', { hasText: new RegExp(`^${term}$`) })
+    .locator('+ dd')
+    .first()
+    .textContent())!.trim()
+
+/** A page of some origin that opens the page for signatures, and keeps whatever it is handed. */
+async function openFrom(opener: string, asked: Asked, registered: Registered): Promise<{ page: Page; popup: Page }> {
+  const page = await context.newPage()
+  await page.goto(opener)
+  const opened = page.waitForEvent('popup')
+  await page.evaluate((url) => {
+    const handed: unknown[] = []
+    Object.assign(window, { handed })
+    addEventListener('message', ({ origin, data }) => handed.push({ origin, data }))
+    window.open(url, 'signing', 'popup')
+  }, urlOf(asked))
+  const popup = await opened
+  await addAuthenticator(popup, [registered.credential])
+  await popup.getByRole('button', { name: /^Sign/ }).waitFor()
+  return { page, popup }
+}
+
+type Handed = { origin: string; data: { type: string; signed: SignedVote } }
+const handedTo = (page: Page) => page.evaluate(() => (window as unknown as { handed: Handed[] }).handed)
+
+describe('T78 the page of the wallet service', () => {
+  it('is off unless it is set up, and then lets nothing be loaded, framed or sent elsewhere', async () => {
+    const answer = await fetch(`${wallet.url}/sign`)
+    expect(answer.status).toBe(200)
+    const policy = answer.headers.get('content-security-policy')!
+    expect(policy).toMatch(/^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; connect-src http/)
+    for (const part of ["frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
+      expect(policy).toContain(part)
+    expect(answer.headers.get('x-frame-options')).toBe('DENY')
+    const off = await startWallet(testConfig({ databaseUrl: database.url, rpcUrl: 'http://127.0.0.1:9' }))
+    expect((await fetch(`${off.url}/sign`)).status).toBe(404)
+    expect((await fetch(`${off.url}/sign/order`, { method: 'POST' })).status).toBe(404)
+    await off.stop()
+
+    const page = await context.newPage()
+    await page.goto(consoleOrigin)
+    await page.evaluate(
+      (src) => document.body.append(Object.assign(document.createElement('iframe'), { src })),
+      origin + '/sign',
+    )
+    await expect.poll(() => faults.join()).toContain('frame-ancestors')
+    await expect.poll(() => page.frames().at(-1)!.url()).toContain('chrome-error')
+  })
+
+  it('works at its own origin only', async () => {
+    const page = await context.newPage()
+    await page.goto(urlOf({ order: orderOf() }).replace('sign.localhost', 'other.localhost'))
+    await page.getByText(`This page works at ${origin} only.`).waitFor()
+    expect(await page.getByRole('button').count()).toBe(0)
+  })
+
+  it('shows the whole of an order, in full and exactly, with what the authority says', async () => {
+    const order = orderOf({ maxFee: '2100000000000001', feeLevel: 'high' })
+    const page = await shown({ order })
+    await page.getByText('The recipient is NOT on the signed address list').waitFor()
+    expect(await factOf(page, 'Recipient')).toBe(unlisted)
+    expect(await factOf(page, 'Sender')).toBe(order.fromAddress)
+    expect(await factOf(page, 'Amount')).toBe('1.234567890000000001 of the coin of ethereum')
+    expect(await page.getByText('exactly 1234567890000000001 in the smallest unit').count()).toBe(1)
+    expect(await factOf(page, 'Fee limit')).toContain('0.002100000000000001 of the coin of ethereum')
+    expect(await factOf(page, 'Expires')).toContain(order.expiresAt)
+    expect(await factOf(page, 'Fingerprint of the order')).toBe(hashOf(order))
+    expect(await page.locator('code span').allTextContents()).toEqual(
+      expect.arrayContaining(toFingerprint(hashOf(order)).split(' ')),
+    )
+    const text = await page.getByRole('main').textContent()
+    expect(text).toContain(
+      'It needs the order of one of initiators, and approvals by 2 of treasurers and 1 of officers.',
+    )
+    const everything = await page.locator('details').textContent()
+    for (const value of Object.values(order)) expect(everything).toContain(String(value))
+    // What was ordered is not left in the address line or the history.
+    expect(page.url()).toBe(`${origin}/sign`)
+    expect(faults).toEqual([])
+
+    const known = await shown({
+      order: orderOf({ toAddress: listed, amount: '7' }),
+      decision: 'initiate',
+      person: 'anna',
+    })
+    await known.getByText('The recipient is on the signed address list.').waitFor()
+    await known.getByText('It needs the order of one of initiators, and no approvals.').waitFor()
+    expect(await factOf(known, 'Fee limit')).toContain('none was set')
+    const without = await shown({ order: orderOf({ contractAddress: unlisted }) })
+    await without.getByText('No rule permits this token').waitFor()
+    expect(await factOf(without, 'Amount')).toBe('1234567890000000001')
+    const stranger = await shown({ order: orderOf({ vaultId: 'another-vault' }) })
+    await stranger.getByText('The wallet service did not say which of its rules applies').waitFor()
+  })
+
+  it.each<[string, Asked]>([
+    ['markup', { order: orderOf({ tokenId: '<img src=x onerror=alert(1)>' }) }],
+    ['markup in who signs', { order: orderOf(), person: '<b>ben</b>' }],
+    ['a field that it does not know', { order: { ...orderOf(), memo: 'for the supplier' } }],
+    ['a field of the prototype', { order: JSON.parse('{"__proto__": {"amount": "1"}}') }],
+    ['a recipient that is none', { order: orderOf({ toAddress: '0x1234' }) }],
+    ['an amount that is a number', { order: { ...orderOf(), amount: 7 } }],
+    ['a missing network', { order: { ...orderOf(), network: undefined } }],
+    ['an end that is no time', { order: orderOf({ expiresAt: '2026-02-30T09:30:00.000Z' }) }],
+    ['another decision', { order: orderOf(), decision: 'constructor' }],
+    ['the order of somebody else', { order: orderOf(), decision: 'initiate', person: 'ben' }],
+  ])('refuses %s', async (_what, asked) => {
+    const page = await shown(asked)
+    expect(await page.getByRole('heading').textContent()).toBe('Nothing is signed')
+    expect(await page.getByRole('button').count()).toBe(0)
+    expect(await page.locator('img, b').count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  it('signs nothing that has expired', async () => {
+    const page = await shown({ order: orderOf({ expiresAt: '2026-01-31T09:30:00.000Z' }) })
+    await page.getByText('It has expired').waitFor()
+    expect(await page.getByRole('button', { name: 'Sign the approval' }).isDisabled()).toBe(true)
+  })
+
+  it('makes a passkey, which signs what it shows for the console alone', async () => {
+    const registered = await registerAt(context, origin, 'ben')
+    const { entry } = registered
+    expect(entry).toMatchObject({ person: 'ben', kind: 'passkey', rpId: 'sign.localhost', origins: [origin] })
+    const fingerprint = createHash('sha256').update(Buffer.from(entry.publicKey, 'base64url')).digest('hex')
+    expect(registered.fingerprint).toBe(fingerprint)
+
+    const order = orderOf()
+    const { page, popup } = await openFrom(consoleOrigin, { order }, registered)
+    const closed = popup.waitForEvent('close')
+    await popup.getByRole('button', { name: 'Sign the approval' }).click()
+    await closed
+    await expect.poll(() => handedTo(page)).toHaveLength(1)
+    const [{ origin: from, data }] = (await handedTo(page)) as [Handed]
+    expect([from, data.type]).toEqual([origin, 'strongroom-signed'])
+    const vote = {
+      format: 'strongroom-vote-1',
+      subject: 'transfer',
+      hash: hashOf(order),
+      decision: 'approve',
+      person: 'ben',
+    }
+    expect(data.signed.vote).toEqual(vote)
+    const key = entry as AuthorityKey & { kind: 'passkey' }
+    expect(isSignedBy(key, data.signed)).toBe(true)
+    expect(isSignedBy({ ...key, origins: [consoleOrigin] }, data.signed)).toBe(false)
+    expect(isSignedBy({ ...key, rpId: 'console.localhost' }, data.signed)).toBe(false)
+    expect(faults).toEqual([])
+
+    const evil = await openFrom(evilOrigin, { order }, registered)
+    const gone = evil.popup.waitForEvent('close')
+    await evil.popup.getByRole('button', { name: 'Sign the approval' }).click()
+    await gone
+    expect(await handedTo(evil.page)).toEqual([])
+  })
+
+  it('gives the signed vote to the person where no console opened it', async () => {
+    const registered = await registerAt(context, origin, 'ben')
+    const order = orderOf()
+    const page = await shown({ order })
+    await addAuthenticator(page, [registered.credential])
+    await page.getByRole('button', { name: 'Sign the approval' }).click()
+    const signed = JSON.parse(await page.getByRole('textbox').inputValue()) as SignedVote
+    expect(signed.vote.hash).toBe(hashOf(order))
+    expect(isSignedBy(registered.entry as AuthorityKey, signed)).toBe(true)
+  })
+})

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { rpIdOf, type SigningConfig } from './settings.ts'
+
+export type SigningPage = { html: string; headers: Record<string, string> }
+
+/** The build copies the script and the style beside the compiled files. */
+const assets = new URL('./assets/', import.meta.url)
+
+/**
+ * One document with its script and its style in it: nothing else is loaded, and the policy admits exactly these two by their
+ * hashes.
+ */
+export async function buildSigningPage(config: SigningConfig): Promise<SigningPage> {
+  const [style, script] = await Promise.all([readAsset('sign.css'), readAsset('sign.js')])
+  return { html: documentOf(config, { style, script }), headers: headersOf(config, { style, script }) }
+}
+
+type Assets = { style: string; script: string }
+
+const readAsset = (name: string) => readFile(new URL(name, assets), 'utf8')
+
+/** Origins and hosts, as the settings admit them, have no character that means something in HTML. */
+function documentOf(config: SigningConfig, { style, script }: Assets): string {
+  const rpId = rpIdOf(config)
+  return `<!doctype html>
+<html lang="en" data-origin="${config.origin}" data-console="${config.consoleOrigin}" data-rp-id="${rpId}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>Sign · ${rpId}</title>
+<style>${style}</style>
+</head>
+<body>
+<main id="main"><noscript>This page needs JavaScript: it computes what you sign.</noscript></main>
+<script type="module">${script}</script>
+</body>
+</html>
+`
+}
+
+/** Where the page asks what the authority says about an order. */
+export const describePath = '/sign/order'
+
+function headersOf({ origin }: SigningConfig, { style, script }: Assets): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    `connect-src ${origin}${describePath}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ]
+  return {
+    'content-security-policy': policy.join('; '),
+    // For browsers that do not know `frame-ancestors`.
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'permissions-policy': 'publickey-credentials-get=(self), publickey-credentials-create=(self)',
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-store',
+    ...(origin.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+  }
+}
+
+const hashOf = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`

@@ -1,0 +1,41 @@
+/** Where the page for signatures is served, and the console that may have what people signed there. */
+export type SigningConfig = {
+  /** Origin of the page; its host is the RP ID of the passkeys that are made there. */
+  origin: string
+  /** Origin of the console: nobody else is handed a signature. */
+  consoleOrigin: string
+}
+
+type Environment = Record<string, string | undefined>
+
+/** The page is off unless both settings are there. */
+export function readSigning(environment: Environment, faults: string[]): { signing?: SigningConfig } {
+  const origin = environment.WALLET_SIGNING_ORIGIN || undefined
+  const consoleOrigin = environment.WALLET_CONSOLE_ORIGIN || undefined
+  if (origin === undefined && consoleOrigin === undefined) return {}
+  const before = faults.length
+  for (const [name, value] of Object.entries({
+    WALLET_SIGNING_ORIGIN: origin,
+    WALLET_CONSOLE_ORIGIN: consoleOrigin,
+  })) {
+    if (value === undefined) faults.push(`${name} is required: the page and the console name each other`)
+    else if (!isPageOrigin(value)) {
+      faults.push(`${name} must be an origin such as https://sign.example.org, without a path; http only on localhost`)
+    }
+  }
+  if (faults.length > before) return {}
+  if (new URL(origin!).hostname === new URL(consoleOrigin!).hostname) {
+    faults.push('WALLET_SIGNING_ORIGIN must have another host than WALLET_CONSOLE_ORIGIN: one host is one RP ID')
+  }
+  return { signing: { origin: origin!, consoleOrigin: consoleOrigin! } }
+}
+
+export const rpIdOf = ({ origin }: SigningConfig): string => new URL(origin).hostname
+
+/** Browsers have passkeys on pages that came by https, and on localhost; an address in numbers is no RP ID. */
+function isPageOrigin(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { origin, protocol, hostname } = new URL(value)
+  if (origin !== value || /^[\d.]+$|^\[/.test(hostname)) return false
+  return protocol === 'https:' || (protocol === 'http:' && /(^|\.)localhost$/.test(hostname))
+}
