@@ -57,6 +57,7 @@ test('T58 T59 the typed digits must be right, and what was pinned is never pinne
   await initAuthority(pinned, 'vault', file, digits.toUpperCase())
   expect(pinned.lines).toContain(`fingerprint  ${toFingerprint(hashOf(authority))}`)
   expect(pinned.lines).toContain('key          passkey "Key of anna" of anna')
+  expect(pinned.lines).toContain('             signs at https://sign.example.net (RP ID sign.example.net)')
   await expect(initAuthority(place(), 'vault', file, digits)).rejects.toThrow('already')
   const shown = place()
   await showAuthority(shown, 'vault', { json: true })

@@ -95,9 +95,10 @@ function describe({ keys, groups, change, rules, ...authority }: Authority): str
   return [
     `authority of the vault ${authority.vaultId}, version ${authority.version}`,
     `fingerprint  ${toFingerprint(hashOf(document))}`,
-    ...keys.flatMap(({ person, name, kind, publicKey }) => [
-      `key          ${kind} "${name}" of ${person}`,
-      `             ${fingerprint(publicKey)}`,
+    ...keys.flatMap((key) => [
+      `key          ${key.kind} "${key.name}" of ${key.person}`,
+      `             ${fingerprint(key.publicKey)}`,
+      ...(key.kind === 'passkey' ? [`             signs at ${key.origins.join(', ')} (RP ID ${key.rpId})`] : []),
     ]),
     ...groups.map(({ id, persons }) => `group        ${id}: ${persons.join(', ')}`),
     `change       ${change.votes} of ${change.group} sign the next version`,

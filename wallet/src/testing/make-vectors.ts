@@ -2,7 +2,21 @@ import { hashOf } from '../authority/canonical.ts'
 import type { Authority, Order, SignedVote } from '../authority/documents.ts'
 import type { RefusalCode } from '../authority/refusal.ts'
 import { payoutVectors } from './payout-vectors.ts'
-import { authority, follow, listed, order, passkey, signVote, type TestKey, team, token, unlisted } from './signing.ts'
+import {
+  authority,
+  follow,
+  listed,
+  order,
+  origin,
+  passkey,
+  rpId,
+  signing,
+  signVote,
+  type TestKey,
+  team,
+  token,
+  unlisted,
+} from './signing.ts'
 
 /** An order as it was asked for, what authorises it, and what becomes of it. */
 export type Vector = {
@@ -16,7 +30,7 @@ export type Vector = {
   verdict: 'ok' | RefusalCode
 }
 
-const { anna, annaToo, ben, carla, dora, emil, payroll } = team
+const { anna, annaToo, ben, benAtWallet, carla, dora, emil, payroll } = team
 const officers = [dora, emil]
 const versions: Authority[] = [authority, follow(authority, { addresses: [] }, officers).authority]
 const stranger = passkey('ben', 'a key that nobody registered')
@@ -66,7 +80,7 @@ function right(index: number, next: (below: number) => number): Vector {
   const isToken = next(4) === 0
   const by = [anna, annaToo, ben, payroll][next(4)]!
   const amount = [1, 1000, 1001, 4999, 5000, 5001, 10_000][next(7)]!
-  const treasurers = [anna, ben, carla].filter(({ entry }) => entry.person !== by.entry.person)
+  const treasurers = [anna, [ben, benAtWallet][next(2)]!, carla].filter(({ entry }) => entry.person !== by.entry.person)
   const approvers: TestKey[] = []
   if (!isToken && amount > 1000) approvers.push(...treasurers.slice(0, 2))
   else if (!isToken && !isListed) approvers.push(treasurers[next(treasurers.length)]!)
@@ -103,6 +117,8 @@ const inVote = ({ authorization }: Base, change: (vote: SignedVote) => object) =
 })
 const asserted = (base: Base, assertion: Parameters<typeof signVote>[2]) =>
   inVote(base, ({ vote }) => signVote(ben, { hash: vote.hash, decision: 'approve' }, assertion))
+const atWallet = (base: Base, assertion: Parameters<typeof signVote>[2]) =>
+  inVote(base, ({ vote }) => signVote(benAtWallet, { hash: vote.hash, decision: 'approve' }, assertion))
 const resigned = (base: Base, changes: Partial<Order>, by = anna) => {
   const {
     authority: _version,
@@ -240,6 +256,18 @@ const ofSignatures: Fault[] = [
   ['another origin', 'SIGNATURE_INVALID', (base) => asserted(base, { origin: 'https://vault.example.com' })],
   ['a page in the frame of another', 'SIGNATURE_INVALID', (base) => asserted(base, { crossOrigin: true })],
   ['another RP ID', 'SIGNATURE_INVALID', (base) => asserted(base, { rpId: 'example.org' })],
+  ['a key of the wallet page at the service', 'SIGNATURE_INVALID', (base) => atWallet(base, { origin, rpId })],
+  [
+    'a key of the wallet page with the origin of the service',
+    'SIGNATURE_INVALID',
+    (base) => atWallet(base, { origin }),
+  ],
+  ['a key of the wallet page with the RP ID of the service', 'SIGNATURE_INVALID', (base) => atWallet(base, { rpId })],
+  [
+    'a key of the service on the wallet page',
+    'SIGNATURE_INVALID',
+    (base) => asserted(base, { origin: signing.origins[0]!, rpId: signing.rpId }),
+  ],
   ['another type', 'SIGNATURE_INVALID', (base) => asserted(base, { type: 'webauthn.create' })],
   ['nobody present', 'SIGNATURE_INVALID', (base) => asserted(base, { flags: 0x04 })],
   ['nobody verified', 'SIGNATURE_INVALID', (base) => asserted(base, { flags: 0x01 })],

@@ -15,17 +15,26 @@ export type TestKey = { entry: AuthorityKey; sign(data: Buffer): Buffer }
 
 export const rpId = 'vault.example.org'
 export const origin = 'https://vault.example.org'
+/** The page of the wallet service. */
+export const signing = { rpId: 'sign.example.net', origins: ['https://sign.example.net'] }
+/** The pages of the service; one may be at another host (related origins). */
+const service = { rpId, origins: [origin, 'https://sign.example.org'] }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
 const curveOrder = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 const toNumber = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`)
 const toBytes = (number: bigint) => Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
 
-export function passkey(person: string, seed: string, algorithm: 'es256' | 'ed25519' = 'es256'): TestKey {
+export function passkey(
+  person: string,
+  seed: string,
+  algorithm: 'es256' | 'ed25519' = 'es256',
+  place: { rpId: string; origins: string[] } = service,
+): TestKey {
   const { spki, sign } = algorithm === 'es256' ? es256(seed) : ed25519(seed)
   const id = sha256(`id of ${seed}`).toString('base64url')
   const common = { id, person, name: `Key of ${person}`, publicKey: spki.toString('base64url') }
-  return { entry: { ...common, kind: 'passkey', rpId, origins: [origin, 'https://sign.example.org'] }, sign }
+  return { entry: { ...common, kind: 'passkey', ...place }, sign }
 }
 
 export function serviceKey(person: string, seed: string): TestKey {
@@ -141,11 +150,12 @@ export function follow(authority: Authority, changes: Partial<Authority>, by: Te
   return { authority: next, votes }
 }
 
-/** Five people, of whom one has two keys, and a service that may order: two of three treasurers approve what is large. */
+/** Five people, of whom two have two keys, and a service that may order: two of three treasurers approve what is large. */
 export const team = {
   anna: passkey('anna', 'anna 1'),
   annaToo: passkey('anna', 'anna 2', 'ed25519'),
   ben: passkey('ben', 'ben'),
+  benAtWallet: passkey('ben', 'ben at the wallet', 'es256', signing),
   carla: passkey('carla', 'carla', 'ed25519'),
   dora: passkey('dora', 'dora'),
   emil: passkey('emil', 'emil'),
