@@ -37,6 +37,16 @@ export const hashOfVote = (vote: Vote): Buffer => sha256(canonicalJson(vote))
 /** SHA-256 of an SPKI in hex: what people compare. */
 export const fingerprintOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex')
 
+/** The origin of the page where a passkey signed, as the browser says; what it says is signed with it. */
+export function originOf({ clientDataJSON = '' }: SignedVote): string | null {
+  try {
+    const { origin } = JSON.parse(bytes(clientDataJSON).toString('utf8')) as { origin?: unknown }
+    return typeof origin === 'string' ? origin : null
+  } catch {
+    return null
+  }
+}
+
 /** Whether the key signed exactly this vote. Whatever cannot be read is no signature. */
 export function isSignedBy(signed: SignedVote, key: VotingKey): boolean {
   try {

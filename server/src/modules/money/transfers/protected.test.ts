@@ -4,6 +4,7 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { fingerprintOf, isSignedBy, type SignedVote, type Vote } from '../../../lib/signed-vote.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { Authenticator } from '../../../testing/authenticator.ts'
+import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createPolicy } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
@@ -27,8 +28,8 @@ beforeAll(async () => {
   bench.vault.admin = confirming(bench.vault.admin, adminKey)
   expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).body.protection).toBe('votes')
   const known = [bench.owner, bench.firstApprover, bench.secondApprover]
-  const ids = known.map((person) => ({ id: keys.get(person)!.id.toString('base64url'), person: person.userId }))
-  bench.vault.wallet.authority = { authority: { keys: ids }, version: 7, hash: '0'.repeat(64) }
+  const named = known.map((person) => ({ person: person.userId, key: keys.get(person)! }))
+  bench.vault.wallet.authority = authorityAnswer(bench.vault.id, named, 7)
 })
 afterAll(() => bench.close())
 beforeEach(async () => {

@@ -16,6 +16,7 @@ import { toPolicyDecision } from '../../rules/policies/present.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
+import { findKeyElsewhere } from '../../vaults/vaults/keys-elsewhere.ts'
 import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
 import { scoreOrder } from '../screening/score-orders.ts'
 import { getEvidence } from './evidence.ts'
@@ -66,6 +67,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         ...ofSignatures,
         'already_exists',
         'approval_expired',
+        'wallet_service_failed',
       ],
       body: TransferOrder,
       answers: { 201: Transfer },
@@ -73,8 +75,9 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     async ({ member, body, now }, { request, reply }) => {
       const gas = await findUnpayable(deps.db, visibleScopeOf(member), { deps, estimates, body, now })
       const riskScore = await scoreOrder(deps, body, { member, now })
+      const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
       return mutate(deps, request, reply, async (trx) => {
-        const outcome = await orderTransfer(trx, body, { member, now, signing: deps, riskScore, gas })
+        const outcome = await orderTransfer(trx, body, { member, now, signing, riskScore, gas })
         return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
       })
     },
@@ -177,6 +180,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'signature_required',
         'transfer_halted',
         'vault_is_draft',
+        'wallet_service_failed',
         'wrong_state',
       ],
     },
@@ -195,12 +199,14 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         'payload_changed',
         'signature_required',
         'transfer_halted',
+        'wallet_service_failed',
         'wrong_state',
       ],
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
-    api.post(
+    api.send(
+      'post',
       `/vaults/:code/transfers/:id/${decision}`,
       {
         operationId: `${decision}Transfer`,
@@ -209,10 +215,13 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         body: VoteBody,
         answers: { 200: Transfer },
       },
-      async (trx, { member, params: { id }, body, now }) => {
-        const ballot = toBallot(body, deps, { member, id, now })
-        const refused = await voteOnTransfer(trx, deps.log, decision, ballot)
-        return refused ?? ok(toTransfer(await getTransfer(trx, member, id)))
+      async ({ member, params: { id }, body, now }, { request, reply }) => {
+        const keyElsewhere = await findKeyElsewhere(deps, member, body?.signature)
+        return mutate(deps, request, reply, async (trx) => {
+          const ballot = toBallot(body, deps, { member, id, now, keyElsewhere })
+          const refused = await voteOnTransfer(trx, deps.log, decision, ballot)
+          return refused ?? ok(toTransfer(await getTransfer(trx, member, id)))
+        })
       },
     )
   }

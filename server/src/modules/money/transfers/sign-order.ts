@@ -6,13 +6,13 @@ import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { type Vote, voteFormat } from '../../../lib/signed-vote.ts'
 import { newestNumber } from '../../rules/governance/versions.ts'
-import { signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
+import { type KeyElsewhere, signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
 import type { Order } from './load-order.ts'
 import { toPayload } from './order-payload.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
-export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'>
+export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyElsewhere?: KeyElsewhere }
 
 type Planned = ByMember & { order: Order }
 
@@ -74,7 +74,8 @@ export async function readSigned(
   const payload = toSignedPayload(terms, member, order)
   const hash = hashPayload(payload).toString('hex')
   const expected = { subject: 'transfer', decision: 'initiate', hash, member } as const
-  return { payload, verified: await verifySigned(trx, vote, expected, signing.publicOrigin()) }
+  const { publicOrigin, keyElsewhere } = signing
+  return { payload, verified: await verifySigned(trx, vote, expected, publicOrigin(), keyElsewhere) }
 }
 
 /** @throws 400 for an id or an end that no preview gave to the member, 409 after the end or when the rules have changed */

@@ -117,6 +117,8 @@ export const AuthorityDocument = Type.Object({
         name: Text,
         kind: Type.Union([Type.Literal('passkey'), Type.Literal('service')]),
         publicKey: Type.String({ pattern: '^[A-Za-z0-9_-]{1,4000}$' }),
+        rpId: Type.Optional(Type.String({ pattern: '^[a-z0-9.-]{1,253}$' })),
+        origins: Type.Optional(Type.Array(Type.String({ pattern: '^[\\x21-\\x7e]{1,600}$' }), { maxItems: 10 })),
       }),
       { maxItems: 1_000 },
     ),

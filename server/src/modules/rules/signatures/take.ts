@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { isSignedBy, type SignedVote, type Vote, type VotingKey } from '../../../lib/signed-vote.ts'
+import { isSignedBy, originOf, type SignedVote, type Vote, type VotingKey } from '../../../lib/signed-vote.ts'
 import { findVotingKey } from './queries.ts'
 
 /** What must have been signed, and by whom. */
@@ -11,6 +11,9 @@ export type Expected = Pick<Vote, 'hash' | 'decision'> & {
   subject: 'transfer' | 'payout' | 'approval_request'
   member: Member
 }
+
+/** A key that only the authority of the vault names: it signs on the page of the wallet service. null: it names none. */
+export type KeyElsewhere = () => VotingKey | null
 
 /** A signed vote whose signature was verified. */
 export type Verified = { signed: SignedVote; key: VotingKey }
@@ -25,6 +28,7 @@ export async function verifySigned(
   signed: SignedVote | undefined,
   { subject, hash, decision, member }: Expected,
   origin: string,
+  keyElsewhere: KeyElsewhere = () => null,
 ): Promise<Verified> {
   if (signed === undefined) throw signatureRequired()
   const { vote } = signed
@@ -37,7 +41,8 @@ export async function verifySigned(
   }
   if (vote.subject !== subject || vote.decision !== decision || vote.person !== member.userId)
     throw signatureRequired('What was signed is another decision, or another person’s')
-  const key = await findVotingKey(trx, { vaultId: member.vault.id, userId: member.userId, keyId: signed.keyId }, origin)
+  const keyOf = { vaultId: member.vault.id, userId: member.userId, keyId: signed.keyId }
+  const key = (await findVotingKey(trx, keyOf, origin)) ?? keyElsewhere()
   if (key === null) throw signatureRequired('You have no such key')
   if (!isSignedBy(signed, key)) throw signatureRequired('The signature is not valid')
   return { signed, key }
@@ -64,7 +69,7 @@ export async function keepSigned(
       signed_vote: JSON.stringify(signed),
       public_key: key.publicKey,
       rp_id: key.kind === 'passkey' ? key.rpId : null,
-      origin: key.kind === 'passkey' ? key.origins[0]! : null,
+      origin: key.kind === 'passkey' ? originOf(signed) : null,
       created_at: now,
     })
     .execute()

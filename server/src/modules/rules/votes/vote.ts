@@ -10,7 +10,7 @@ import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyInitiator } from '../../record/notifications/write.ts'
 import { type ActiveHold, heldConflict } from '../holds/active.ts'
-import { hashOfSigned, keepSigned, type Verified, verifySigned } from '../signatures/take.ts'
+import { hashOfSigned, type KeyElsewhere, keepSigned, type Verified, verifySigned } from '../signatures/take.ts'
 import { listRequirements } from './queries.ts'
 import { isApproved, type RequirementState } from './tally.ts'
 
@@ -25,6 +25,8 @@ export type Ballot = {
   signed: SignedVote | undefined
   /** The origin whose pages people sign on. */
   origin: string
+  /** Of a vote that may be signed on the page of the wallet service. */
+  keyElsewhere?: KeyElsewhere
   now: Date
 }
 
@@ -34,7 +36,7 @@ export type VoteInput = { comment?: string; payloadHash?: string; signature?: Si
 export function toBallot(
   { comment, payloadHash, signature: signed }: VoteInput = {},
   { publicOrigin }: Pick<Deps, 'publicOrigin'>,
-  by: { member: Member; id: string; now: Date },
+  by: Pick<Ballot, 'member' | 'id' | 'now' | 'keyElsewhere'>,
 ): Ballot {
   return { ...by, comment: comment ?? null, payloadHash: payloadHash ?? null, signed, origin: publicOrigin() }
 }
@@ -118,11 +120,17 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   row: Row,
   { decision, ballot, recorded }: { decision: Decision; ballot: Ballot; recorded: Recorded },
 ): Promise<Verified | null> {
-  const { member, signed, origin, now } = ballot
+  const { member, signed, origin, keyElsewhere, now } = ballot
   const isRequired = decision === 'approve' && subject.mustBeSigned(recorded, member)
   if (!isRequired && signed === undefined) return null
   const hash = row.payload_hash.toString('hex')
-  const verified = await verifySigned(trx, signed, { subject: subject.type, hash, decision, member }, origin)
+  const verified = await verifySigned(
+    trx,
+    signed,
+    { subject: subject.type, hash, decision, member },
+    origin,
+    keyElsewhere,
+  )
   await keepSigned(trx, verified, { vaultId: row.vault_id, subjectId: row.id, now })
   return verified
 }

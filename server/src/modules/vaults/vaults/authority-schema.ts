@@ -7,6 +7,15 @@ const OnchainAddress = Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB882727
 const Group = Type.String({ description: 'Id of one of the groups.', examples: ['treasurers'] })
 const Votes = Type.Integer({ description: 'How many of its people.', examples: [2] })
 
+const Origin = Type.String({ description: 'Origin of a page.', examples: ['https://sign.example.org'] })
+
+export const SigningPages = Closed({
+  origins: described(
+    Type.Array(Origin),
+    'The first is the page to open; empty: you sign on the pages of this service.',
+  ),
+})
+
 /** The authority as the wallet service has it in force; it is no row of ours. */
 export const VaultAuthority = Closed({
   version: Type.Integer({ examples: [1] }),
@@ -19,6 +28,11 @@ export const VaultAuthority = Closed({
         name: Type.String({ description: 'What people call it.', examples: ['Phone'] }),
         kind: described(Enum(['passkey', 'service']), '`service`: an Ed25519 key of a program.'),
         fingerprint: described(Hash, 'SHA-256 of the public key.'),
+        rpId: described(
+          Nullable(Type.String({ examples: ['sign.example.org'] })),
+          'Host that the passkey was made for; null for the key of a program.',
+        ),
+        origins: described(Type.Array(Origin), 'Origins of the pages on which it may sign.'),
       }),
     ),
     'Whose signatures count.',

@@ -48,8 +48,10 @@ const answered = (authority: ReturnType<typeof documentOf>, more: { hash?: strin
 }
 
 describe('T58 GET /vaults/{code}/authority', () => {
-  it('shows what the wallet service demands, with the fingerprint of each key', async () => {
-    const document = documentOf()
+  it('shows what the wallet service demands, with the fingerprint of each key, and where it signs', async () => {
+    const place = { rpId: 'sign.example.org', origins: ['https://sign.example.org'] }
+    const [service] = documentOf().keys
+    const document = documentOf({ keys: [service, { ...service, id: 'phone', kind: 'passkey', ...place }] })
     const { status, body } = await answered(document)
     const { keys, groups, addresses, change, rules } = document
     const { publicKey: _, ...key } = keys[0]!
@@ -58,7 +60,10 @@ describe('T58 GET /vaults/{code}/authority', () => {
       {
         version: 3,
         hash: hashOf(document),
-        keys: [{ ...key, fingerprint: fingerprintOf(spki) }],
+        keys: [
+          { ...key, fingerprint: fingerprintOf(spki), rpId: null, origins: [] },
+          { ...key, id: 'phone', kind: 'passkey', fingerprint: fingerprintOf(spki), ...place },
+        ],
         groups,
         addresses,
         change,

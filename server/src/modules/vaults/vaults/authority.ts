@@ -15,15 +15,25 @@ import { walletOfVault } from './wallet-settings.ts'
  * @throws 404 when the wallet service has none; 502 when it fails or answers something else
  */
 export async function readAuthority(deps: Deps, vaultId: string): Promise<Static<typeof VaultAuthority>> {
+  const found = await findAuthority(deps, vaultId)
+  if (found === null) throw notFound('Authority')
+  return toAuthority(found)
+}
+
+/**
+ * The document as it is in force; null: the wallet service has none.
+ * @throws 502 as `readAuthority`
+ */
+export async function findAuthority(deps: Deps, vaultId: string): Promise<AuthorityDocument | null> {
   const wallet = await walletOfVault(deps, vaultId)
   const found = await wallet.findAuthority().catch((error: unknown) => {
     throw error instanceof WalletServiceError ? toBadGateway(error) : error
   })
-  if (found === null) throw notFound('Authority')
+  if (found === null) return null
   const { authority, version, hash } = found
   const isItself = authority.vaultId === vaultId && authority.version === version && hashOf(authority) === hash
   if (!isItself) throw badGateway('The wallet service returned an invalid answer')
-  return toAuthority(found)
+  return found
 }
 
 function hashOf(authority: object): string | null {
@@ -40,8 +50,8 @@ function toAuthority({ version, hash, authority }: AuthorityDocument): Static<ty
   return {
     version,
     hash,
-    keys: keys.map(({ id, person, name, kind, publicKey }) => {
-      return { id, person, name, kind, fingerprint: fingerprintOf(Buffer.from(publicKey, 'base64url')) }
+    keys: keys.map(({ id, person, name, kind, publicKey, rpId = null, origins = [] }) => {
+      return { id, person, name, kind, fingerprint: fingerprintOf(Buffer.from(publicKey, 'base64url')), rpId, origins }
     }),
     groups: groups.map(({ id, persons }) => ({ id, persons })),
     addresses: addresses.map(({ network, address }) => ({ network, address })),

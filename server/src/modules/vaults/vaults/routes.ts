@@ -8,8 +8,9 @@ import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
 import { createVault, updateVault } from './actions.ts'
 import { readAuthority } from './authority.ts'
-import { VaultAuthority } from './authority-schema.ts'
+import { SigningPages, VaultAuthority } from './authority-schema.ts'
 import { parseDerivationPath } from './derivation.ts'
+import { listSigningPages } from './keys-elsewhere.ts'
 import { lockVault, withAccountKeys } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
 import { withProbe } from './probe-wallet.ts'
@@ -135,6 +136,21 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       answers: { 200: VaultAuthority },
     },
     (_db, { member }) => readAuthority(deps, member.vault.id),
+  )
+
+  api.get(
+    '/vaults/:code/authority/signing-pages',
+    {
+      operationId: 'getAuthoritySigningPages',
+      summary: 'Get the pages on which you sign',
+      description:
+        'Where the authority of a protected vault has passkeys of yours that sign on a page of the wallet service, and not ' +
+        'on pages of this service (docs/signed-orders.md): votes on transfers are signed there.',
+      ...ofMember,
+      errors: ['wallet_service_failed'],
+      answers: { 200: SigningPages },
+    },
+    async (_db, { member }) => ({ origins: await listSigningPages(deps, member) }),
   )
 
   api.put(

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Vote } from '../../../lib/signed-vote.ts'
+import type { Answer, Person } from '../../../testing/app.ts'
+import { Authenticator } from '../../../testing/authenticator.ts'
+import { authorityAnswer } from '../../../testing/fake-authority.ts'
+import { createPolicy } from '../../../testing/fixtures.ts'
+import { addPasskey, confirming } from '../../../testing/passkeys.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { verifySignatures } from '../../../verify-evidence.ts'
+
+const page = 'https://sign.example.org'
+/** Where `createTransferBench` has people use the service. */
+const own = 'http://localhost:8420'
+
+let bench: TransferBench
+let address: Answer['body']
+/** Passkeys of the service's pages. */
+const here = new Map<Person, Authenticator>()
+/** Passkeys that only the authority knows. */
+const there = { owner: new Authenticator(page), first: new Authenticator(page) }
+/** In the authority for the pages of the service, and not registered there. */
+const removed = new Authenticator(own)
+const base = () => `/vaults/${bench.vault.code}`
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  for (const person of [bench.owner, bench.secondApprover]) here.set(person, await addPasskey(person))
+  bench.vault.admin = confirming(bench.vault.admin, await addPasskey(bench.vault.admin))
+  expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).body.protection).toBe('votes')
+})
+afterAll(() => bench.close())
+beforeEach(async () => {
+  const { owner, firstApprover, secondApprover } = bench
+  bench.vault.wallet.down = false
+  bench.vault.wallet.authority = authorityAnswer(bench.vault.id, [
+    { person: owner.userId, key: there.owner },
+    { person: firstApprover.userId, key: there.first },
+    { person: firstApprover.userId, key: removed },
+    { person: secondApprover.userId, key: here.get(secondApprover)! },
+  ])
+  address = await bench.fundedAddress()
+})
+
+const order = (amount: string) => ({ fromAddressId: address.id, toAddress: bench.recipient, amount })
+
+async function send(amount: string, key: Authenticator, claims = {}): Promise<Answer> {
+  const preview = (await bench.owner.post(`${base()}/transfers/preview`, order(amount))).body
+  const { transferId, expiresAt, rulesVersion } = preview.order
+  const signed = { transferId, expiresAt, rulesVersion, vote: key.vote(preview.vote as Vote, claims) }
+  return bench.owner.post(`${base()}/transfers`, { ...order(amount), signed })
+}
+
+async function approve(person: Person, id: string, key: Authenticator, claims = {}): Promise<Answer> {
+  const { payloadHash } = await bench.read(id, person)
+  const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash: payloadHash, decision: 'approve' } as const
+  return bench.act(person, id, 'approve', { signature: key.vote({ ...vote, person: person.userId }, claims) })
+}
+
+const pagesOf = async (person: Person) => (await person.get(`${base()}/authority/signing-pages`)).body
+
+describe('T78 keys of the page of the wallet service', () => {
+  it('order and approve, and stand in the evidence with their RP ID and origin', async () => {
+    const { body: ordered } = await send('200', there.owner)
+    expect(ordered.status, JSON.stringify(ordered)).toBe('awaiting_approval')
+    expect((await approve(bench.firstApprover, ordered.id, there.first)).status).toBe(200)
+    expect((await approve(bench.secondApprover, ordered.id, here.get(bench.secondApprover)!)).body.status).toBe(
+      'pending',
+    )
+    const { body } = await bench.vault.admin.get(`${base()}/transfers/${ordered.id}/evidence`)
+    const places = body.signedVotes.map(({ rpId, origin }: Answer['body']) => [rpId, origin])
+    expect(places.sort()).toEqual([
+      ['localhost', own],
+      ['sign.example.org', page],
+      ['sign.example.org', page],
+    ])
+    expect(verifySignatures(body, []).faults).toEqual([])
+    const [first, ...others] = body.signedVotes
+    const moved = { ...body, signedVotes: [{ ...first, rpId: 'evil.example.org' }, ...others] }
+    expect(verifySignatures(moved, []).votes[0]!.faults).not.toEqual([])
+    await bench.deliver()
+    const { authorization } = bench.vault.wallet.requests.findLast(({ path }) => path === '/transfers')!.body
+    expect(authorization.votes).toHaveLength(3)
+  })
+
+  it('count only with their own RP ID and origin', async () => {
+    const { body } = await send('200', here.get(bench.owner)!)
+    for (const claims of [
+      { origin: own },
+      { rpId: 'localhost' },
+      { origin: own, rpId: 'localhost' },
+      { origin: 'https://evil.sign.example.org' },
+      { crossOrigin: true },
+      { isVerified: false },
+    ]) {
+      const refused = await approve(bench.firstApprover, body.id, there.first, claims)
+      expect([refused.status, refused.body.reason], JSON.stringify(claims)).toEqual([403, 'signature_required'])
+    }
+    const ofPage = await approve(bench.secondApprover, body.id, here.get(bench.secondApprover)!, {
+      origin: page,
+      rpId: 'sign.example.org',
+    })
+    expect([ofPage.status, ofPage.body.reason]).toEqual([403, 'signature_required'])
+    expect((await send('40', there.owner, { origin: own })).body.reason).toBe('signature_required')
+  })
+
+  it('are those that the authority has of the person, and none of the service’s own pages', async () => {
+    const { body } = await send('200', here.get(bench.owner)!)
+    for (const key of [there.owner, removed, new Authenticator(page)]) {
+      const refused = await approve(bench.firstApprover, body.id, key)
+      expect([refused.status, refused.body.reason]).toEqual([403, 'signature_required'])
+    }
+    bench.vault.wallet.authority = { ...bench.vault.wallet.authority!, hash: '0'.repeat(64) }
+    expect((await approve(bench.firstApprover, body.id, there.first)).body.reason).toBe('wallet_service_failed')
+    bench.vault.wallet.authority = null
+    expect((await approve(bench.firstApprover, body.id, there.first)).body.reason).toBe('signature_required')
+  })
+
+  it('are not needed for others while the wallet service is silent', async () => {
+    const { body } = await send('200', here.get(bench.owner)!)
+    bench.vault.wallet.down = 'error'
+    const asked = await approve(bench.firstApprover, body.id, there.first)
+    expect([asked.status, asked.body.reason]).toEqual([502, 'wallet_service_failed'])
+    expect((await approve(bench.secondApprover, body.id, here.get(bench.secondApprover)!)).status).toBe(200)
+  })
+
+  it('vote on no rules: what changes those is signed with a passkey that its person registered here', async () => {
+    await createPolicy(bench.vault, {
+      code: 'new-counterparties',
+      name: 'New counterparties',
+      actionType: 'counterparty_create',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      approvers: [{ kind: 'group', groupId: bench.approversId }],
+    })
+    const { id, payloadHash } = (
+      await bench.owner.post(`${base()}/counterparties`, { name: 'Northwind', kind: 'company' })
+    ).body.request
+    const vote = {
+      format: 'strongroom-vote-1',
+      subject: 'approval_request',
+      hash: payloadHash,
+      decision: 'approve',
+    } as const
+    const signature = there.first.vote({ ...vote, person: bench.firstApprover.userId })
+    const refused = await bench.firstApprover.post(`${base()}/approval-requests/${id}/approve`, { signature })
+    expect([refused.status, refused.body.reason]).toEqual([403, 'signature_required'])
+  })
+})
+
+describe('GET /vaults/{code}/authority/signing-pages', () => {
+  it('names the pages of the caller’s own keys, and none of this service', async () => {
+    expect(await pagesOf(bench.owner)).toEqual({ origins: [page] })
+    expect(await pagesOf(bench.firstApprover)).toEqual({ origins: [page] })
+    expect(await pagesOf(bench.secondApprover)).toEqual({ origins: [] })
+    bench.vault.wallet.authority = authorityAnswer(bench.vault.id, [
+      { person: bench.owner.userId, key: new Authenticator('javascript://sign.example.org/%0aalert(1)') },
+    ])
+    expect(await pagesOf(bench.owner)).toEqual({ origins: [] })
+    bench.vault.wallet.authority = null
+    expect(await pagesOf(bench.owner)).toEqual({ origins: [] })
+    bench.vault.wallet.down = 'error'
+    expect(await pagesOf(bench.owner)).toMatchObject({ reason: 'wallet_service_failed' })
+  })
+})

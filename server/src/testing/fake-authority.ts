@@ -1,0 +1,29 @@
+import { canonicalJson } from '../lib/canonical-json.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Authenticator } from './authenticator.ts'
+
+export type AuthorityKey = { person: string; key: Authenticator }
+
+/** What a wallet service answers whose authority has these passkeys, each for the origin that it was made at. */
+export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1) {
+  const authority = {
+    format: 'strongroom-authority-1',
+    vaultId,
+    version,
+    previous: version === 1 ? null : '0'.repeat(64),
+    keys: keys.map(({ person, key }) => ({
+      id: key.id.toString('base64url'),
+      person,
+      name: 'Phone',
+      kind: 'passkey',
+      publicKey: key.publicKey.toString('base64url'),
+      rpId: new URL(key.origin).hostname,
+      origins: [key.origin],
+    })),
+    groups: [{ id: 'treasurers', persons: [...new Set(keys.map(({ person }) => person))] }],
+    addresses: [],
+    change: { group: 'treasurers', votes: 1 },
+    rules: [],
+  }
+  return { authority, version, hash: sha256(canonicalJson(authority)).toString('hex') }
+}
