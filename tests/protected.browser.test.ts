@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
@@ -9,6 +8,8 @@ import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
+import { freePort } from './setup/free-port.ts'
+import { addAuthenticator } from './setup/signing-window.ts'
 
 let bench: TransferBench
 let browser: Browser
@@ -33,31 +34,13 @@ afterAll(async () => {
   await bench?.close()
 })
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** A person's browser with an authenticator of its own, whose finger always agrees, and a passkey that they added. */
 async function pageOf(person: Person): Promise<Page> {
   const context = await browser.newContext()
   await context.addCookies([{ name: sessionCookie, value: person.token, url: origin }])
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
-  const devtools = await context.newCDPSession(page)
-  await devtools.send('WebAuthn.enable')
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  })
+  await addAuthenticator(page)
   await page.goto(`${origin}/me`)
   await page.getByLabel('Name of the new passkey').fill('Phone')
   await page.getByRole('button', { name: 'Add a passkey' }).click()

@@ -9,7 +9,7 @@ import type {
   TransferOrder,
   TransferPreview,
 } from '@strongroom/sdk'
-import { strongroom } from './api.ts'
+import { strongroom, vaultOf } from './api.ts'
 import { signWithPasskey } from './authenticator.ts'
 import { canonicalJson, sha256, toText } from './hashes.ts'
 import { t } from './language.ts'
@@ -26,10 +26,17 @@ type Binding = Pick<Vote, 'subject' | 'decision' | 'person'> & {
 }
 
 /** @throws an error for people when the page shows something else than would be signed; nothing is signed then */
-async function signVote({ bound, payloadHash, isShown, ...rest }: Binding): Promise<SignedVote> {
+async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code = ''): Promise<SignedVote> {
   const hash = await sha256(canonicalJson(bound))
   if (!isShown || hash !== payloadHash) throw new Error(t('What is shown is not what would be signed.'))
   const vote: Vote = { format: 'strongroom-vote-1', hash, ...rest }
+  if (vote.subject === 'transfer') {
+    // Whose wallet service says nothing signs here, as everybody whose key is one of this service.
+    const { origins } = await vaultOf(code)
+      .authority.getSigningPages()
+      .catch(() => ({ origins: [] }))
+    if (origins[0] !== undefined) return (await import('./sign-elsewhere.ts')).signElsewhere(origins[0], bound, vote)
+  }
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(vote)))
   const { id: keyId, ...signature } = await signWithPasskey({
     rpId: location.hostname,
@@ -48,7 +55,7 @@ const digitsOf = (amount: string): string => amount.replace('.', '').replace(/^0
 export type ShownPayout = Payout & { rows: PayoutRow[] }
 
 /** The approval of exactly what the page of a transfer, a request or a payout shows, signed by the reader. */
-export async function signApproval(shown: Transfer | ApprovalRequest | ShownPayout): Promise<SignedVote> {
+export async function signApproval(code: string, shown: Transfer | ApprovalRequest | ShownPayout): Promise<SignedVote> {
   const { user } = await strongroom.auth.getCurrentSession()
   if ('rows' in shown) return signPayoutVote(shown, user.id)
   const isRequest = 'boundPayload' in shown
@@ -61,7 +68,8 @@ export async function signApproval(shown: Transfer | ApprovalRequest | ShownPayo
       payload.fromAddress === fromAddress.address &&
       digitsOf(payload.amount) === digitsOf(amountDecimal))
   const subject = isRequest ? 'approval_request' : 'transfer'
-  return signVote({ subject, decision: 'approve', person: user.id, bound, payloadHash: shown.payloadHash, isShown })
+  const { payloadHash } = shown
+  return signVote({ subject, decision: 'approve', person: user.id, bound, payloadHash, isShown }, code)
 }
 
 async function signPayoutVote({ id, rows, rowsCount, sums, payloadHash }: ShownPayout, person: string) {
@@ -82,6 +90,7 @@ async function signPayoutVote({ id, rows, rowsCount, sums, payloadHash }: ShownP
 
 /** What the initiator signs of an order, where its preview asks for that. */
 export async function signOrder(
+  code: string,
   order: TransferOrder,
   { order: bound, vote }: Required<Pick<TransferPreview, 'order' | 'vote'>>,
 ): Promise<TransferOrder> {
@@ -91,7 +100,10 @@ export async function signOrder(
     fromAddressId === order.fromAddressId &&
     digitsOf(amount) === digitsOf(order.amount)
   const { person, hash: payloadHash } = vote
-  const signed = await signVote({ subject: 'transfer', decision: 'initiate', person, bound, payloadHash, isShown })
+  const signed = await signVote(
+    { subject: 'transfer', decision: 'initiate', person, bound, payloadHash, isShown },
+    code,
+  )
   return { ...order, signed: { transferId, expiresAt, rulesVersion, vote: signed } }
 }
 

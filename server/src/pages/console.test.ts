@@ -19,6 +19,7 @@ describe('the console', () => {
       expect([path, status]).toEqual([path, 200])
       expect(body).toContain('<div id="console">')
       expect(headers['cache-control']).toBe('no-cache')
+      expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups')
       const policy = String(headers['content-security-policy'])
       expect(policy).toContain("default-src 'none'")
       expect(policy).toContain("require-trusted-types-for 'script'")

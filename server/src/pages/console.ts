@@ -71,7 +71,14 @@ export async function registerConsole(app: App, folder: string): Promise<void> {
 }
 
 function sendPage(reply: FastifyReply): FastifyReply {
-  return reply.header('content-security-policy', consolePolicy).header('cache-control', 'no-cache')
+  return (
+    reply
+      .header('content-security-policy', consolePolicy)
+      // The page of a wallet service hands back what was signed in the window that the console opened for it. Nobody else keeps
+      // a hold of a window of ours.
+      .header('cross-origin-opener-policy', 'same-origin-allow-popups')
+      .header('cache-control', 'no-cache')
+  )
 }
 
 export function sendConsole(reply: FastifyReply): FastifyReply {

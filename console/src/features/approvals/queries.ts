@@ -109,7 +109,7 @@ export function sendVote({ kind, code, decision, comment, shown }: Vote): Promis
   // Where a vault asks for signatures, the service says so.
   return send({}).catch(async (error: StrongroomError) => {
     if (error.reason !== 'signature_required') throw error
-    return send({ signature: await (await import('../../lib/sign-votes.ts')).signApproval(shown) })
+    return send({ signature: await (await import('../../lib/sign-votes.ts')).signApproval(code, shown) })
   })
 }
 

@@ -36,7 +36,7 @@ export function useSendOrder(code: string) {
     for (let attempts = 1; mounted.current; attempts += 1) {
       try {
         // Signed once: what is sent again under the same key is the same.
-        signed.current ??= await signedOrder(order, toSign)
+        signed.current ??= await signedOrder(code, order, toSign)
         const transfer = await vaultOf(code).transfers.create(signed.current, { idempotencyKey: key })
         forgetWhatChanged(code)
         return setSending({ phase: 'ordered', transfer })
@@ -63,9 +63,13 @@ export function useSendOrder(code: string) {
 }
 
 /** The order with the signature of its initiator, in a vault that asks for one. */
-async function signedOrder(body: TransferOrder, { order, vote }: TransferPreview): Promise<TransferOrder> {
+async function signedOrder(
+  code: string,
+  body: TransferOrder,
+  { order, vote }: TransferPreview,
+): Promise<TransferOrder> {
   if (order === undefined || vote === undefined) return body
-  return (await import('../../lib/sign-votes.ts')).signOrder(body, { order, vote })
+  return (await import('../../lib/sign-votes.ts')).signOrder(code, body, { order, vote })
 }
 
 function forgetWhatChanged(code: string): void {

@@ -71,9 +71,9 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
       )}
       <h3 className="mt-4 mb-2 font-medium">{t('Keys')}</h3>
       <ul className="grid gap-3">
-        {keys.map(({ id, person, name, fingerprint }) => (
+        {keys.map(({ id, person, name, fingerprint, origins }) => (
           <li key={id}>
-            {nameOf(person)} <span className="text-quiet">{name}</span>
+            {nameOf(person)} <span className="text-quiet">{[name, ...origins].join(' · ')}</span>
             <Fingerprint hash={fingerprint} />
           </li>
         ))}

@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionCookie } from '../server/src/http/guard.ts'
+import type { Answer, Person } from '../server/src/testing/app.ts'
+import { Authenticator } from '../server/src/testing/authenticator.ts'
+import { createTestDatabase, type TestDatabase } from '../server/src/testing/database.ts'
+import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
+import { findChromium } from '../server/src/testing/find-chromium.ts'
+import { usdtContract } from '../server/src/testing/fixtures.ts'
+import { confirming } from '../server/src/testing/passkeys.ts'
+import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
+import { hashOf } from '../wallet/src/authority/canonical.ts'
+import { refusalOfOrder } from '../wallet/src/authority/decide.ts'
+import type { Authority, AuthorityKey } from '../wallet/src/authority/documents.ts'
+import { pinAuthority } from '../wallet/src/authority/protection.ts'
+import { AuthorityStore } from '../wallet/src/authority/store.ts'
+import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { testConfig } from '../wallet/src/testing/wallet-client.ts'
+import { freePort } from './setup/free-port.ts'
+import { addAuthenticator, type Registered, registerAt } from './setup/signing-window.ts'
+
+let bench: TransferBench
+let browser: Browser
+let context: BrowserContext
+let wallet: RunningWallet
+let database: TestDatabase
+let pool: pg.Pool
+let directory: string
+let consoleOrigin: string
+let page: string
+/** Of the first approver, and of nobody else. */
+let registered: Registered
+let authority: Authority
+const keys = new Map<Person, Authenticator>()
+const attacker = '0x000000000000000000000000000000000000dEaD'
+
+beforeAll(async () => {
+  const ports = [await freePort(), await freePort()] as const
+  consoleOrigin = `http://localhost:${ports[0]}`
+  page = `http://sign.localhost:${ports[1]}`
+  bench = await createTransferBench({ PUBLIC_URL: consoleOrigin, CONSOLE: 'on' })
+  await bench.test.app.listen({ port: ports[0], host: '127.0.0.1' })
+  database = await createTestDatabase()
+  directory = await mkdtemp(join(tmpdir(), 'signed-elsewhere-'))
+  const place = { databaseUrl: database.url, rpcUrl: 'http://127.0.0.1:9', authorityDir: directory }
+  wallet = await startWallet(testConfig({ ...place, port: ports[1], signing: { origin: page, consoleOrigin } }))
+  pool = new pg.Pool({ connectionString: database.url })
+  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+  browser = await chromium.launch({ executablePath: findChromium(), args })
+  context = await browser.newContext()
+  await protect()
+})
+afterAll(async () => {
+  await browser?.close()
+  await wallet?.stop()
+  await pool?.end()
+  await database?.drop()
+  await bench?.close()
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+})
+
+/** The first approver has no passkey but the one that they made on the page of the wallet service. */
+async function protect(): Promise<void> {
+  const { vault, owner, firstApprover, secondApprover } = bench
+  registered = await registerAt(context, page, firstApprover.userId)
+  for (const person of [owner, secondApprover]) keys.set(person, await addPasskey(person))
+  const administrator = confirming(vault.admin, await addPasskey(vault.admin))
+  const named = [...keys].map(([{ userId: person }, key]) => ({ person, key }))
+  const answer = authorityAnswer(vault.id, named)
+  const group = 'treasurers'
+  authority = {
+    ...(answer.authority as unknown as Authority),
+    keys: [...answer.authority.keys, registered.entry] as AuthorityKey[],
+    groups: [{ id: group, persons: [...named.map(({ person }) => person), firstApprover.userId] }],
+    rules: [
+      {
+        network: 'ethereum',
+        contractAddress: usdtContract,
+        initiators: group,
+        perDay: null,
+        floors: [{ above: '0', to: 'unlisted', group, votes: 2 }],
+      },
+    ],
+  }
+  vault.wallet.authority = { authority, version: 1, hash: hashOf(authority) }
+  const { rows } = await pool.query("select id from wallet.clients where name = 'first'")
+  await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, authority)
+  const { body } = await administrator.put(`/vaults/${vault.code}/protection`, { protection: 'votes' })
+  expect(body.protection).toBe('votes')
+}
+
+/** A passkey of the pages of the service. */
+async function addPasskey(person: Person): Promise<Authenticator> {
+  const key = new Authenticator(consoleOrigin)
+  const { creation } = (await person.post('/users/me/passkeys/options', {})).body
+  const added = await person.post('/users/me/passkeys', { name: 'Key', credential: key.create(creation) })
+  expect(added.status, JSON.stringify(added.body)).toBe(201)
+  return key
+}
+
+async function ordered(amount: string): Promise<Answer['body']> {
+  const address = await bench.fundedAddress()
+  const order = { fromAddressId: address.id, toAddress: bench.recipient, amount }
+  const base = `/vaults/${bench.vault.code}/transfers`
+  const preview = (await bench.owner.post(`${base}/preview`, order)).body
+  const { transferId, expiresAt, rulesVersion } = preview.order
+  const vote = keys.get(bench.owner)!.vote(preview.vote)
+  const { status, body } = await bench.owner.post(base, {
+    ...order,
+    signed: { transferId, expiresAt, rulesVersion, vote },
+  })
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body
+}
+
+/** The approval page of the first approver, whose browser has no passkey for the pages of the service. */
+async function approvalPage(id: string): Promise<Page> {
+  await context.addCookies([{ name: sessionCookie, value: bench.firstApprover.token, url: consoleOrigin }])
+  const voter = await context.newPage()
+  voter.setDefaultTimeout(30_000)
+  await voter.goto(`${consoleOrigin}/v/${bench.vault.code}/approvals/transfer/${id}`)
+  return voter
+}
+
+async function opened(voter: Page, open: () => Promise<unknown>): Promise<Page> {
+  const waiting = voter.waitForEvent('popup')
+  await open()
+  const popup = await waiting
+  popup.setDefaultTimeout(30_000)
+  await addAuthenticator(popup, [registered.credential])
+  return popup
+}
+
+const approve = async (voter: Page) => {
+  await voter.getByRole('button', { name: 'Approve' }).click()
+  await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+}
+const factOf = async (popup: Page, term: string) =>
+  (
+    await popup
+      .locator('dt', { hasText: new RegExp(`^${term}$`) })
+      .locator('+ dd')
+      .first()
+      .textContent()
+  ).trim()
+
+describe('T78 who signs on the page of the wallet service', () => {
+  it('approves in the console, signs there, and is believed by the service and by the wallet service', async () => {
+    const { id, payload, payloadHash } = await ordered('200')
+    const voter = await approvalPage(id)
+    const popup = await opened(voter, () => approve(voter))
+    await popup.getByText('The recipient is NOT on the signed address list').waitFor()
+    expect(await factOf(popup, 'Recipient')).toBe(payload.toAddress)
+    expect(await factOf(popup, 'Fingerprint of the order')).toBe(payloadHash)
+    await popup.getByRole('button', { name: 'Sign the approval' }).click()
+    await voter.getByText('You approved this.').waitFor()
+
+    const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash: payloadHash, decision: 'approve' } as const
+    const signature = keys.get(bench.secondApprover)!.vote({ ...vote, person: bench.secondApprover.userId })
+    expect((await bench.act(bench.secondApprover, id, 'approve', { signature })).body.status).toBe('pending')
+    await bench.deliver()
+    const { body } = bench.vault.wallet.requests.findLast(
+      ({ method, path }) => method === 'POST' && path === '/transfers',
+    )!
+    const { authorization, ...sent } = body
+    expect(authorization.votes).toHaveLength(3)
+    const ordering = { ...sent, amount: BigInt(sent.amount), feeLevel: null, maxFee: null }
+    const situation = { ordered: ordering, authorization, orderedLastDay: 0n, now: new Date() }
+    expect(refusalOfOrder({ ...situation, authority })).toBe(null)
+    const moved = authority.keys.map((key) =>
+      key.id === registered.entry.id ? { ...key, rpId: 'localhost', origins: [consoleOrigin] } : key,
+    ) as AuthorityKey[]
+    expect(refusalOfOrder({ ...situation, authority: { ...authority, keys: moved } })?.code).toBe('SIGNATURE_INVALID')
+    await voter.close()
+  })
+
+  it('sees another order that a console was made to hand over, and it counts for that order alone', async () => {
+    const { id, payload, payloadHash } = await ordered('300')
+    const voter = await approvalPage(id)
+    await voter.getByText('300').first().waitFor()
+    const forged = { ...payload, toAddress: attacker, amount: '999000000' }
+    const asked = { order: forged, decision: 'approve', person: bench.firstApprover.userId }
+    const fragment = Buffer.from(JSON.stringify(asked)).toString('base64url')
+    // Scripts that a taken-over server has put into its own page.
+    const popup = await opened(voter, () =>
+      voter.evaluate((url) => {
+        const handed: unknown[] = []
+        Object.assign(window, { handed })
+        addEventListener('message', ({ data }) => handed.push(data))
+        window.open(url, 'strongroom-sign', 'popup')
+      }, `${page}/sign#${fragment}`),
+    )
+    await popup.getByText('The recipient is NOT on the signed address list').waitFor()
+    expect(await factOf(popup, 'Recipient')).toBe(attacker)
+    expect(await popup.getByRole('main').textContent()).toContain('999000000')
+    expect(await factOf(popup, 'Fingerprint of the order')).toBe(hashOf(forged))
+    await popup.getByRole('button', { name: 'Sign the approval' }).click()
+    const handed = () => voter.evaluate(() => (window as unknown as { handed: { signed: object }[] }).handed)
+    await expect.poll(handed).toHaveLength(1)
+    const [{ signed }] = (await handed()) as [{ signed: { vote: object } }]
+    expect(hashOf(forged)).not.toBe(payloadHash)
+    const refused = await bench.act(bench.firstApprover, id, 'approve', { signature: signed })
+    expect([refused.status, refused.body.reason]).toEqual([409, 'payload_changed'])
+    const renamed = { ...signed, vote: { ...signed.vote, hash: payloadHash } }
+    expect((await bench.act(bench.firstApprover, id, 'approve', { signature: renamed })).body.reason).toBe(
+      'signature_required',
+    )
+    await voter.close()
+  })
+
+  it('changes nothing by closing the window', async () => {
+    const { id } = await ordered('250')
+    const voter = await approvalPage(id)
+    const popup = await opened(voter, () => approve(voter))
+    await popup.getByRole('button', { name: 'Cancel' }).click()
+    await voter.getByText('The window was closed, and nothing was signed.').waitFor()
+    expect((await bench.read(id, bench.firstApprover)).status).toBe('awaiting_approval')
+  })
+})
