@@ -10,10 +10,7 @@ const Votes = Type.Integer({ description: 'How many of its people.', examples: [
 const Origin = Type.String({ description: 'Origin of a page.', examples: ['https://sign.example.org'] })
 
 export const SigningPages = Closed({
-  origins: described(
-    Type.Array(Origin),
-    'The first is the page to open; empty: you sign on the pages of this service.',
-  ),
+  origins: described(Type.Array(Origin), 'None: you sign on pages of this service.'),
 })
 
 /** The authority as the wallet service has it in force; it is no row of ours. */
@@ -28,11 +25,8 @@ export const VaultAuthority = Closed({
         name: Type.String({ description: 'What people call it.', examples: ['Phone'] }),
         kind: described(Enum(['passkey', 'service']), '`service`: an Ed25519 key of a program.'),
         fingerprint: described(Hash, 'SHA-256 of the public key.'),
-        rpId: described(
-          Nullable(Type.String({ examples: ['sign.example.org'] })),
-          'Host that the passkey was made for; null for the key of a program.',
-        ),
-        origins: described(Type.Array(Origin), 'Origins of the pages on which it may sign.'),
+        rpId: described(Nullable(Type.String({ examples: ['sign.example.org'] })), 'Host of a passkey.'),
+        origins: described(Type.Array(Origin), 'Where it signs.'),
       }),
     ),
     'Whose signatures count.',

@@ -144,8 +144,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'getAuthoritySigningPages',
       summary: 'Get the pages on which you sign',
       description:
-        'Where the authority of a protected vault has passkeys of yours that sign on a page of the wallet service, and not ' +
-        'on pages of this service (docs/signed-orders.md): votes on transfers are signed there.',
+        'Pages of the wallet service where votes on transfers are signed, by keys of yours in the authority ' +
+        '(docs/signed-orders.md).',
       ...ofMember,
       errors: ['wallet_service_failed'],
       answers: { 200: SigningPages },
