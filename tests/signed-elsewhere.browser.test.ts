@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
 import type { Answer, Person } from '../server/src/testing/app.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
-import { createTestDatabase, type TestDatabase } from '../server/src/testing/database.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { usdtContract } from '../server/src/testing/fixtures.ts'
@@ -19,9 +18,18 @@ import type { Authority, AuthorityKey } from '../wallet/src/authority/documents.
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
 import { AuthorityStore } from '../wallet/src/authority/store.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { createTestDatabase, type TestDatabase } from '../wallet/src/testing/database.ts'
 import { testConfig } from '../wallet/src/testing/wallet-client.ts'
 import { freePort } from './setup/free-port.ts'
-import { addAuthenticator, type Registered, registerAt } from './setup/signing-window.ts'
+import {
+  addAuthenticator,
+  factOf,
+  type Handed,
+  handedTo,
+  openWindow,
+  type Registered,
+  registerAt,
+} from './setup/signing-window.ts'
 
 let bench: TransferBench
 let browser: Browser
@@ -126,33 +134,26 @@ async function approvalPage(id: string): Promise<Page> {
   return voter
 }
 
-async function opened(voter: Page, open: () => Promise<unknown>): Promise<Page> {
-  const waiting = voter.waitForEvent('popup')
-  await open()
-  const popup = await waiting
+/** The window that opens, with the passkey that its person made there. */
+async function signing(opening: Promise<Page>): Promise<Page> {
+  const popup = await opening
   popup.setDefaultTimeout(30_000)
   await addAuthenticator(popup, [registered.credential])
   return popup
 }
 
-const approve = async (voter: Page) => {
+async function approve(voter: Page): Promise<Page> {
+  const opening = voter.waitForEvent('popup')
   await voter.getByRole('button', { name: 'Approve' }).click()
   await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  return signing(opening)
 }
-const factOf = async (popup: Page, term: string) =>
-  (
-    await popup
-      .locator('dt', { hasText: new RegExp(`^${term}$`) })
-      .locator('+ dd')
-      .first()
-      .textContent()
-  ).trim()
 
 describe('T78 who signs on the page of the wallet service', () => {
   it('approves in the console, signs there, and is believed by the service and by the wallet service', async () => {
     const { id, payload, payloadHash } = await ordered('200')
     const voter = await approvalPage(id)
-    const popup = await opened(voter, () => approve(voter))
+    const popup = await approve(voter)
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(popup, 'Recipient')).toBe(payload.toAddress)
     expect(await factOf(popup, 'Fingerprint of the order')).toBe(payloadHash)
@@ -186,22 +187,15 @@ describe('T78 who signs on the page of the wallet service', () => {
     const asked = { order: forged, decision: 'approve', person: bench.firstApprover.userId }
     const fragment = Buffer.from(JSON.stringify(asked)).toString('base64url')
     // Scripts that a taken-over server has put into its own page.
-    const popup = await opened(voter, () =>
-      voter.evaluate((url) => {
-        const handed: unknown[] = []
-        Object.assign(window, { handed })
-        addEventListener('message', ({ data }) => handed.push(data))
-        window.open(url, 'strongroom-sign', 'popup')
-      }, `${page}/sign#${fragment}`),
-    )
+    const popup = await signing(openWindow(voter, `${page}/sign#${fragment}`))
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(popup, 'Recipient')).toBe(attacker)
     expect(await popup.getByRole('main').textContent()).toContain('999000000')
     expect(await factOf(popup, 'Fingerprint of the order')).toBe(hashOf(forged))
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
-    const handed = () => voter.evaluate(() => (window as unknown as { handed: { signed: object }[] }).handed)
-    await expect.poll(handed).toHaveLength(1)
-    const [{ signed }] = (await handed()) as [{ signed: { vote: object } }]
+    await expect.poll(() => handedTo(voter)).toHaveLength(1)
+    const [{ data }] = (await handedTo(voter)) as [Handed]
+    const { signed } = data
     expect(hashOf(forged)).not.toBe(payloadHash)
     const refused = await bench.act(bench.firstApprover, id, 'approve', { signature: signed })
     expect([refused.status, refused.body.reason]).toEqual([409, 'payload_changed'])
@@ -215,7 +209,7 @@ describe('T78 who signs on the page of the wallet service', () => {
   it('changes nothing by closing the window', async () => {
     const { id } = await ordered('250')
     const voter = await approvalPage(id)
-    const popup = await opened(voter, () => approve(voter))
+    const popup = await approve(voter)
     await popup.getByRole('button', { name: 'Cancel' }).click()
     await voter.getByText('The window was closed, and nothing was signed.').waitFor()
     expect((await bench.read(id, bench.firstApprover)).status).toBe('awaiting_approval')

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../server/src/testing/database.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { hashOf, toFingerprint } from '../wallet/src/authority/canonical.ts'
 import type { Authority, AuthorityKey, Order, SignedVote } from '../wallet/src/authority/documents.ts'
@@ -15,10 +14,19 @@ import { pinAuthority } from '../wallet/src/authority/protection.ts'
 import { AuthorityStore } from '../wallet/src/authority/store.ts'
 import { isSignedBy } from '../wallet/src/authority/verify-vote.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { createTestDatabase, type TestDatabase } from '../wallet/src/testing/database.ts'
 import { listed, authority as pinned, order as plain, unlisted } from '../wallet/src/testing/signing.ts'
 import { testConfig } from '../wallet/src/testing/wallet-client.ts'
 import { freePort } from './setup/free-port.ts'
-import { addAuthenticator, type Registered, registerAt } from './setup/signing-window.ts'
+import {
+  addAuthenticator,
+  factOf,
+  type Handed,
+  handedTo,
+  openWindow,
+  type Registered,
+  registerAt,
+} from './setup/signing-window.ts'
 
 /** Pages of whatever host: what opens the page for signatures. */
 let openers: Server
@@ -94,33 +102,15 @@ async function shown(asked: Asked): Promise<Page> {
   return page
 }
 
-/** What a fact says, without the gaps by which people compare it. */
-const factOf = async (page: Page, term: string) =>
-  (await page
-    .locator('dt', { hasText: new RegExp(`^${term}$`) })
-    .locator('+ dd')
-    .first()
-    .textContent())!.trim()
-
 /** A page of some origin that opens the page for signatures, and keeps whatever it is handed. */
 async function openFrom(opener: string, asked: Asked, registered: Registered): Promise<{ page: Page; popup: Page }> {
   const page = await context.newPage()
   await page.goto(opener)
-  const opened = page.waitForEvent('popup')
-  await page.evaluate((url) => {
-    const handed: unknown[] = []
-    Object.assign(window, { handed })
-    addEventListener('message', ({ origin, data }) => handed.push({ origin, data }))
-    window.open(url, 'signing', 'popup')
-  }, urlOf(asked))
-  const popup = await opened
+  const popup = await openWindow(page, urlOf(asked))
   await addAuthenticator(popup, [registered.credential])
   await popup.getByRole('button', { name: /^Sign/ }).waitFor()
   return { page, popup }
 }
-
-type Handed = { origin: string; data: { type: string; signed: SignedVote } }
-const handedTo = (page: Page) => page.evaluate(() => (window as unknown as { handed: Handed[] }).handed)
 
 describe('T78 the page of the wallet service', () => {
   it('is off unless it is set up, and then lets nothing be loaded, framed or sent elsewhere', async () => {
@@ -138,10 +128,8 @@ describe('T78 the page of the wallet service', () => {
 
     const page = await context.newPage()
     await page.goto(consoleOrigin)
-    await page.evaluate(
-      (src) => document.body.append(Object.assign(document.createElement('iframe'), { src })),
-      origin + '/sign',
-    )
+    const frame = JSON.stringify(`${origin}/sign`)
+    await page.evaluate(`document.body.append(Object.assign(document.createElement('iframe'), { src: ${frame} }))`)
     await expect.poll(() => faults.join()).toContain('frame-ancestors')
     await expect.poll(() => page.frames().at(-1)!.url()).toContain('chrome-error')
   })

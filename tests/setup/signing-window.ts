@@ -1,4 +1,5 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import type { SignedVote } from '../../wallet/src/authority/documents.ts'
 
 /** A passkey as the authenticators of Chromium's tests keep it; what one window has made, another one may be given. */
 export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
@@ -24,6 +25,28 @@ export async function credentialsOf({ devtools, authenticatorId }: { devtools: C
   return (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials
 }
 
+/** What a page was handed by windows that it opened. */
+export type Handed = { origin: string; data: { type: string; signed: SignedVote } }
+
+/** Has a page open a window, as its own script would, and keep whatever it is handed. */
+export async function openWindow(page: Page, url: string): Promise<Page> {
+  const opened = page.waitForEvent('popup')
+  await page.evaluate(`{
+    window.handed = []
+    addEventListener('message', ({ origin, data }) => window.handed.push({ origin, data }))
+    window.open(${JSON.stringify(url)}, 'strongroom-sign', 'popup')
+  }`)
+  return opened
+}
+
+export const handedTo = (page: Page): Promise<Handed[]> => page.evaluate('window.handed')
+
+/** The fact of this name on the page for signatures, without the gaps by which people compare it. */
+export async function factOf(page: Page, term: string): Promise<string> {
+  const facts = page.locator('dt', { hasText: new RegExp(`^${term}$`) }).locator('+ dd')
+  return (await facts.first().textContent())!.trim()
+}
+
 export type Registered = {
   entry: { id: string; person: string; publicKey: string; rpId: string; origins: string[] }
   fingerprint: string
@@ -39,10 +62,7 @@ export async function registerAt(context: BrowserContext, origin: string, person
   await page.getByLabel('Your user id').fill(person)
   await page.getByRole('button', { name: 'Make a passkey' }).click()
   const entry = JSON.parse(await page.getByLabel('Entry').inputValue())
-  const fingerprint = (await page
-    .locator('dt', { hasText: 'Fingerprint of the key' })
-    .locator('+ dd')
-    .textContent())!.trim()
+  const fingerprint = await factOf(page, 'Fingerprint of the key')
   const [credential] = await credentialsOf(authenticator)
   await page.close()
   return { entry, fingerprint, credential: credential! }
