@@ -51,7 +51,9 @@ describe('T58 what people signed', () => {
   ])('%s holds, with the fingerprint that the command shows', async (_what, make) => {
     const vote = make()
     const { fingerprint } = verifySignatures({ payload, payloadHash, signedVotes: [vote] }, []).votes[0]!
-    expect(await stateOf(vote)).toEqual({ person: 'ada', decision: 'approve', fingerprint, state: 'holds', faults: [] })
+    const { origin } = vote
+    const shown = { person: 'ada', decision: 'approve', fingerprint, origin, state: 'holds', faults: [] }
+    expect(await stateOf(vote)).toEqual(shown)
     expect(serverSays(vote)).toBe('holds')
   })
 

@@ -14,7 +14,14 @@ export type SignedEvidence = {
   batch?: Place
 }
 
-export type CheckedVote = { person: string; decision: string; fingerprint: string; faults: string[] }
+/** `origin`: of the page where it was signed; null: by a program. */
+export type CheckedVote = {
+  person: string
+  decision: string
+  fingerprint: string
+  origin: string | null
+  faults: string[]
+}
 export type EvidenceReport = { votes: CheckedVote[]; faults: string[] }
 
 /**
@@ -46,7 +53,7 @@ export function verifySignatures(evidence: SignedEvidence, trusted: readonly str
       ['its key is not one of those named', trusted.length === 0 || trusted.includes(fingerprint)],
     ]
     const found = checks.filter(([, holds]) => !holds).map(([fault]) => fault)
-    return { person: vote.person, decision: vote.decision, fingerprint, faults: found }
+    return { person: vote.person, decision: vote.decision, fingerprint, origin, faults: found }
   })
   return { votes, faults: [...faults, ...missingFaults(signedVotes, auditRecords)] }
 }
@@ -67,8 +74,9 @@ function missingFaults(
 
 /** For people: a line for each vote, and what is wrong. */
 export function printReport({ votes, faults }: EvidenceReport): { lines: string[]; isSound: boolean } {
-  const lines = votes.map(({ person, decision, fingerprint, faults: found }) => {
-    const line = `${found.length === 0 ? 'ok  ' : 'FAIL'} ${decision} by ${person} with the key ${fingerprint}`
+  const lines = votes.map(({ person, decision, fingerprint, origin, faults: found }) => {
+    const place = origin === null ? '' : ` at ${origin}`
+    const line = `${found.length === 0 ? 'ok  ' : 'FAIL'} ${decision} by ${person} with the key ${fingerprint}${place}`
     return [line, ...found].join('; ')
   })
   const isSound = faults.length === 0 && votes.length > 0 && votes.every((vote) => vote.faults.length === 0)

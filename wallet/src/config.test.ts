@@ -110,6 +110,8 @@ test('the page for signatures has a host of its own, and is off unless both orig
   expect(signing('https://sign.example.org', '')).toContain('WALLET_CONSOLE_ORIGIN is required')
   expect(signing('', 'https://vault.example.org')).toContain('WALLET_SIGNING_ORIGIN is required')
   expect(signing('https://vault.example.org:8443')).toContain('must have another host')
+  expect(signing('https://example.org')).toContain('must have another host')
+  expect(signing('https://sign.vault.example.org')).toBe('')
   for (const wrong of [
     'http://sign.example.org',
     'https://sign.example.org/',

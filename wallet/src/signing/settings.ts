@@ -24,8 +24,10 @@ export function readSigning(environment: Environment, faults: string[]): { signi
     }
   }
   if (faults.length > before) return {}
-  if (new URL(origin!).hostname === new URL(consoleOrigin!).hostname) {
-    faults.push('WALLET_SIGNING_ORIGIN must have another host than WALLET_CONSOLE_ORIGIN: one host is one RP ID')
+  const [host, consoleHost] = [origin!, consoleOrigin!].map((one) => new URL(one).hostname)
+  if (`.${consoleHost}`.endsWith(`.${host}`)) {
+    // A page may ask for the passkeys of its host, and of the domains above it.
+    faults.push('WALLET_SIGNING_ORIGIN must have another host than WALLET_CONSOLE_ORIGIN, and none above it')
   }
   return { signing: { origin: origin!, consoleOrigin: consoleOrigin! } }
 }

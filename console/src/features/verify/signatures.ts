@@ -7,6 +7,8 @@ export type CheckedVote = {
   person: string
   decision: string
   fingerprint: string
+  /** Of the page where it was signed; null: by a program. */
+  origin: string | null
   state: 'holds' | 'fails' | 'open'
   faults: Fault[]
 }
@@ -17,7 +19,14 @@ export function verifyVotes(votes: VoteEvidence[], signedHash: string, about = '
 }
 
 /** A file may hold anything. */
-const unreadable: CheckedVote = { person: '', decision: '', fingerprint: '', state: 'fails', faults: ['invalid'] }
+const unreadable: CheckedVote = {
+  person: '',
+  decision: '',
+  fingerprint: '',
+  origin: null,
+  state: 'fails',
+  faults: ['invalid'],
+}
 
 async function verifyVote({ signed, ...key }: VoteEvidence, signedHash: string, about: string): Promise<CheckedVote> {
   const { person, decision, hash, subject } = signed.vote
@@ -29,7 +38,8 @@ async function verifyVote({ signed, ...key }: VoteEvidence, signedHash: string, 
   ]
   const faults = checks.filter(([, holds]) => !holds).map(([fault]) => fault)
   const state = faults.length > 0 ? 'fails' : isValid === null ? 'open' : 'holds'
-  return { person, decision, fingerprint: await sha256Of(toBytes(key.publicKey)), state, faults }
+  const { publicKey, origin } = key
+  return { person, decision, fingerprint: await sha256Of(toBytes(publicKey)), origin, state, faults }
 }
 
 /** The hash by which the audit trail names a signed vote. */

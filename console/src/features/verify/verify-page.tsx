@@ -224,7 +224,7 @@ function Signatures({ votes, names }: SignaturesProps) {
 
 type SignatureLineProps = { vote: CheckedVote; name: string | undefined }
 
-function SignatureLine({ vote: { state, decision, person, fingerprint, faults }, name }: SignatureLineProps) {
+function SignatureLine({ vote: { state, decision, person, fingerprint, origin, faults }, name }: SignatureLineProps) {
   const words = { holds: t('Valid'), fails: t('Fails'), open: t('Open') }
   const decisions: Record<string, string> = { initiate: t('Ordered'), approve: t('Approved'), reject: t('Rejected') }
   const wrong = {
@@ -240,6 +240,7 @@ function SignatureLine({ vote: { state, decision, person, fingerprint, faults },
       <span className="min-w-0">
         {decisions[decision] ?? decision} {name} <span className="code [overflow-wrap:anywhere]">{person}</span>
         <Fingerprint hash={fingerprint} />
+        {origin !== null && <span className="block text-quiet">{origin}</span>}
         {faults.map((fault) => (
           <span key={fault} className="block text-bad">
             {wrong[fault]}
