@@ -11,8 +11,7 @@ export async function signElsewhere(page: string, order: object, vote: SignedVot
   const { decision, person } = vote
   const asked = new TextEncoder().encode(JSON.stringify({ order, decision, person }))
   const opened = window.open(`${page}/sign#${toText(asked.buffer)}`, 'strongroom-sign', 'popup,width=720,height=900')
-  if (opened === null)
-    throw new Error(t('Let this page open windows, and try again: you sign in one of the wallet service.'))
+  if (opened === null) throw new Error(t('Let this page open windows, and try again.'))
   return new Promise((resolve, reject) => {
     let closedFor = 0
     const timer = setInterval(() => {
