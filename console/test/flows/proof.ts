@@ -40,44 +40,8 @@ export function proofFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('is read and proved for the whole installation by its administrator', async () => {
-      const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
-      await page.goto(`${stack().url}/platform`)
-      await page.getByRole('tab', { name: 'Audit' }).click()
-      await page.getByLabel('What', { exact: true }).selectOption('user.signed_in')
-      await page
-        .getByRole('cell', { name: /^Person: signed in/ })
-        .first()
-        .waitFor()
-      await page
-        .getByRole('cell', { name: /treasurer/ })
-        .first()
-        .waitFor()
-      await page.getByRole('button', { name: 'Clear the filter' }).click()
-      await page.getByRole('button', { name: 'Verify everything' }).click()
-      await page.getByText('Everything holds').waitFor()
-      expect(await axeViolations(page)).toEqual([])
-      expect(faults).toEqual([])
-      await page.context().close()
-    })
-
-    it('stays in sight while the service does not answer, and says that it is old', async () => {
-      const context = await stack().contextOf('admin')
-      const page = await context.newPage()
-      await page.goto(`${stack().url}/v/${vaultCode}/books`)
-      await page.getByText('Every balance is the sum of its entries').waitFor()
-      await context.route('**/api/**', (route) => route.abort())
-      await page.getByRole('button', { name: 'Compare again' }).click()
-      const bar = page.getByText('The service does not answer.')
-      await bar.waitFor()
-      await page.getByText(/^As of /).waitFor()
-      expect(await page.getByText('Every balance is the sum of its entries').isVisible()).toBe(true)
-      await context.unroute('**/api/**')
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await bar.waitFor({ state: 'hidden' })
-      await page.getByText(/^As of /).waitFor({ state: 'hidden' })
-      await context.close()
-    })
+    wholeInstallation(stack)
+    unreached(stack)
 
     it('is checked from a file by somebody without a session, and one altered byte is found', async () => {
       const evidence = await evidenceOfConfirmed(stack())
@@ -100,6 +64,49 @@ export function proofFlows(stack: () => Stack): void {
         await page.locator('input[type=file]').setInputFiles(file)
       }
     })
+  })
+}
+
+function wholeInstallation(stack: () => Stack): void {
+  it('is read and proved for the whole installation by its administrator', async () => {
+    const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
+    await page.goto(`${stack().url}/platform`)
+    await page.getByRole('tab', { name: 'Audit' }).click()
+    await page.getByLabel('What', { exact: true }).selectOption('user.signed_in')
+    await page
+      .getByRole('cell', { name: /^Person: signed in/ })
+      .first()
+      .waitFor()
+    await page
+      .getByRole('cell', { name: /treasurer/ })
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Clear the filter' }).click()
+    await page.getByRole('button', { name: 'Verify everything' }).click()
+    await page.getByText('Everything holds').waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}
+
+function unreached(stack: () => Stack): void {
+  it('stays in sight while the service does not answer, and says that it is old', async () => {
+    const context = await stack().contextOf('admin')
+    const page = await context.newPage()
+    await page.goto(`${stack().url}/v/${vaultCode}/books`)
+    await page.getByText('Every balance is the sum of its entries').waitFor()
+    await context.route('**/api/**', (route) => route.abort())
+    await page.getByRole('button', { name: 'Compare again' }).click()
+    const bar = page.getByText('The service does not answer.')
+    await bar.waitFor()
+    await page.getByText(/^As of /).waitFor()
+    expect(await page.getByText('Every balance is the sum of its entries').isVisible()).toBe(true)
+    await context.unroute('**/api/**')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await bar.waitFor({ state: 'hidden' })
+    await page.getByText(/^As of /).waitFor({ state: 'hidden' })
+    await context.close()
   })
 }
 

@@ -77,18 +77,22 @@ export function voteFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('on a change is given for what the page names, and not for an id', async () => {
-      const request = await requestRemoval(stack(), 'Northwind')
-      const { page, faults } = await watchPage(await stack().contextOf('admin', phone), stack().url)
-      await page.goto(`${stack().url}/v/${vaultCode}/approvals/request/${request}`)
-      await page.getByRole('heading', { name: 'Removal of a counterparty' }).waitFor()
-      await page.getByRole('link', { name: 'Northwind' }).waitFor()
-      expect(await axeViolations(page)).toEqual([])
-      await page.getByRole('button', { name: 'Approve' }).tap()
-      await page.getByRole('dialog').getByText('Northwind').waitFor()
-      expect(faults).toEqual([])
-      await page.context().close()
-    })
+    votesOnChanges(stack)
+  })
+}
+
+function votesOnChanges(stack: () => Stack): void {
+  it('on a change is given for what the page names, and not for an id', async () => {
+    const request = await requestRemoval(stack(), 'Northwind')
+    const { page, faults } = await watchPage(await stack().contextOf('admin', phone), stack().url)
+    await page.goto(`${stack().url}/v/${vaultCode}/approvals/request/${request}`)
+    await page.getByRole('heading', { name: 'Removal of a counterparty' }).waitFor()
+    await page.getByRole('link', { name: 'Northwind' }).waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Approve' }).tap()
+    await page.getByRole('dialog').getByText('Northwind').waitFor()
+    expect(faults).toEqual([])
+    await page.context().close()
   })
 }
 
