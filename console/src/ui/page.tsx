@@ -39,7 +39,7 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
       {known.map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="text-quiet">{name}</dt>
-          <dd className="min-w-0 [overflow-wrap:anywhere]">{value}</dd>
+          <dd className="min-w-0 [overflow-wrap:anywhere] [&_.figures_*]:whitespace-normal">{value}</dd>
         </div>
       ))}
     </dl>
