@@ -39,6 +39,7 @@ export function DataTable<Row extends object>({
   more,
   estimate = 53,
 }: DataTableProps<Row>) {
+  const table = useRef<HTMLTableElement>(null)
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => setOffset(body.current!.getBoundingClientRect().top + window.scrollY), [rows.length])
@@ -56,6 +57,7 @@ export function DataTable<Row extends object>({
   useEffect(() => {
     if (more?.hasNextPage === true && !more.isFetchingNextPage && last >= rows.length - 20) more.fetchNextPage()
   }, [more, last, rows.length])
+  useSteadyColumns(table, shown.length === 0 ? 0 : rows.length)
   useRowKeys(body, virtualizer.scrollToIndex, rows.length)
 
   const above = (shown[0]?.start ?? offset) - offset
@@ -64,6 +66,7 @@ export function DataTable<Row extends object>({
     <>
       {/* Roles are said, because a table that is drawn as cards loses them. */}
       <table
+        ref={table}
         role="table"
         aria-rowcount={more?.hasNextPage === true ? -1 : rows.length + 1}
         className="w-full border-collapse max-md:block"
@@ -104,7 +107,8 @@ export function DataTable<Row extends object>({
 }
 
 const cellClass =
-  'px-3 py-2 max-md:flex max-md:empty:hidden max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:[overflow-wrap:anywhere] ' +
+  'px-3 py-2 md:wrap-break-word max-md:flex max-md:empty:hidden max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right ' +
+  'max-md:[overflow-wrap:anywhere] ' +
   'max-md:*:min-w-0 max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)]'
 
 type LineProps<Row> = {
@@ -143,6 +147,24 @@ function Space({ height }: { height: number }) {
       <td className="block p-0" ref={(cell) => void cell?.style.setProperty('height', `${height}px`)} />
     </tr>
   )
+}
+
+/**
+ * Keeps the columns as wide as the rows make them that are in sight when some are loaded. Otherwise they would follow the rows
+ * in sight, with them the heights of the rows, and with these which rows are in sight: a table that never comes to rest.
+ */
+function useSteadyColumns(table: React.RefObject<HTMLTableElement | null>, loaded: number): void {
+  useLayoutEffect(() => {
+    const { tHead, style, clientWidth } = table.current!
+    const heads = [...tHead!.rows[0]!.cells]
+    style.tableLayout = 'auto'
+    for (const head of heads) head.style.width = ''
+    // On a phone rows are cards.
+    if (loaded === 0 || getComputedStyle(table.current!).display === 'block') return
+    const widths = heads.map((head) => head.getBoundingClientRect().width)
+    for (const [i, head] of heads.entries()) head.style.width = `${(100 * widths[i]!) / clientWidth}%`
+    style.tableLayout = 'fixed'
+  }, [table, loaded])
 }
 
 /** `j` and `k` put the focus on the first link of the next or previous row. */
