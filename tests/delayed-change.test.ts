@@ -34,7 +34,12 @@ async function startNode(): Promise<ChildProcess> {
   const { PATH } = process.env
   const { databaseUrl, deps } = bench.test
   const settings = { DEMO: 'true', PORT: '0', CONSOLE: 'off', LOG_LEVEL: 'silent', DATA_DIR: dataDir }
-  const env = { PATH, ...settings, DATABASE_URL: databaseUrl, STRONGROOM_SECRET_KEY: deps.config.secretKey ?? undefined }
+  const env = {
+    PATH,
+    ...settings,
+    DATABASE_URL: databaseUrl,
+    STRONGROOM_SECRET_KEY: deps.config.secretKey ?? undefined,
+  }
   const started = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   await Promise.race([once(started, 'message'), once(started, 'exit').then(() => expect.fail('It did not start'))])
   return started

@@ -1,8 +1,9 @@
 import type { TransferPayload } from '@strongroom/sdk'
 import { expect, test } from 'vitest'
-import { planPayout } from '../../server/src/lib/signed-payout.ts'
+import { isAtPlace as inService, planPayout } from '../../server/src/lib/signed-payout.ts'
 import { hashPayload } from '../../server/src/modules/money/transfers/payload.ts'
-import { payoutOf } from '../src/lib/signed-payout.ts'
+import { type Evidence, verifyEvidence } from '../src/features/verify/evidence.ts'
+import { isAtPlace, payoutOf } from '../src/lib/signed-payout.ts'
 
 const orderOf = (index: number): TransferPayload => ({
   transferId: `transfer-${index}`,
@@ -36,3 +37,48 @@ test.each([1, 2, 3, 7, 12, 100])(
     expect(await payoutOf('payout', orders)).toEqual(plan.document)
   },
 )
+
+test.each([1, 2, 3, 7, 12])(
+  'T58 of %i rows each is at its place and at no other, as the service says',
+  async (count) => {
+    const { orders, plan } = planOf(count)
+    for (const [i, order] of orders.entries()) {
+      for (const j of orders.keys()) {
+        const place = plan.placeOf(j)
+        expect(await isAtPlace(order, place), `${i} at ${j}`).toBe(i === j)
+        expect(inService(order as Required<TransferPayload>, place)).toBe(i === j)
+      }
+      expect(await isAtPlace({ ...order, amount: '999' }, plan.placeOf(i))).toBe(false)
+      expect(await isAtPlace({ ...order, expiresAt: '2027-11-01T12:00:00.000Z' }, plan.placeOf(i))).toBe(false)
+      const place = plan.placeOf(i)
+      const sums = place.payout.sums.map((sum) => ({ ...sum, amount: `${sum.amount}0` }))
+      const broken = [
+        { position: -1 },
+        { path: [...place.path, place.path[0]] },
+        { path: null },
+        { payout: { ...place.payout, sums } },
+      ]
+      for (const fault of broken) expect(await isAtPlace(order, { ...place, ...fault } as never)).toBe(false)
+    }
+  },
+)
+
+test('T58 the page for evidence names a row that is not at its place in what was signed', async () => {
+  const { orders, plan } = planOf(3)
+  const faultsAt = async (position: number) => {
+    const parts = {
+      payload: orders[0],
+      payloadHash: '',
+      transfer: {},
+      decision: {},
+      auditRecords: [],
+      seals: [],
+      ledgerEntries: [],
+    }
+    const file = { ...parts, signedVotes: [{ signed: { vote: {} } }], batch: { ...plan.placeOf(0), position } }
+    const { checks } = await verifyEvidence(file as unknown as Evidence)
+    return checks.find(({ name }) => name === 'signatures')?.faults
+  }
+  expect(await faultsAt(1)).toContain('batch')
+  expect(await faultsAt(0)).not.toContain('batch')
+})

@@ -1,5 +1,6 @@
-import type { VoteEvidence } from '@strongroom/sdk'
+import type { TransferPayload, VoteEvidence } from '@strongroom/sdk'
 import { canonicalJson, hashOfSeal, isSealSigned, type Seal, sha256 } from '../../lib/hashes.ts'
+import { isAtPlace, type Place } from '../../lib/signed-payout.ts'
 import { type CheckedVote, hashOfSigned, verifyVotes } from './signatures.ts'
 
 /** What is checked of an evidence file, in this order. */
@@ -34,7 +35,7 @@ export type Evidence = {
   /** In a protected vault. */
   signedVotes?: VoteEvidence[]
   /** Of a row of a payout that was signed. */
-  batch?: { payout: object }
+  batch?: Place
 }
 export type Verdict = { checks: Check[]; votes: CheckedVote[] }
 
@@ -70,7 +71,7 @@ export async function verifyEvidence(evidence: Evidence): Promise<Verdict> {
     records: recordFaults(evidence),
     votes: voteFaults(evidence, contents),
     quorum: quorumFaults(evidence, contents),
-    signatures: signatureFaults(votes, missing, batch !== undefined),
+    signatures: signatureFaults(evidence, votes, missing),
     seals: sealFaults(evidence),
     sealed: sealedFaults(evidence, contents),
     chain: chainFaults(evidence),
@@ -201,14 +202,16 @@ async function missingVotes(signedVotes: VoteEvidence[], contents: Content[]): P
   })
 }
 
-/**
- * Open where this browser does not know the algorithm of a key, and for a row of a payout: that it is in what was signed is
- * checked by the command.
- */
-function signatureFaults(votes: CheckedVote[], missing: string[], isRow: boolean): string[] | null {
+/** Open where this browser does not know the algorithm of a key. People sign the rows of a payout as one. */
+async function signatureFaults(
+  { payload, batch }: Evidence,
+  votes: CheckedVote[],
+  missing: string[],
+): Promise<string[] | null> {
   const wrong = votes.filter(({ state }) => state === 'fails').map(({ person, decision }) => `${decision}: ${person}`)
-  const isOpen = isRow || votes.some(({ state }) => state === 'open')
-  return isOpen && wrong.length + missing.length === 0 ? null : [...wrong, ...missing]
+  const isSigned = batch === undefined || (await isAtPlace(payload as unknown as TransferPayload, batch))
+  const faults = [...wrong, ...missing, ...(isSigned ? [] : ['batch'])]
+  return faults.length === 0 && votes.some(({ state }) => state === 'open') ? null : faults
 }
 
 async function sealFaults({ seals, transfer }: Evidence): Promise<string[] | null> {
