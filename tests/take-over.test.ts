@@ -189,7 +189,7 @@ describe('T58 who has taken over the service', () => {
       paid.orders[0]!.transferId,
     ])
     const honest = rows[0].signed_order as Captured
-    const forged = { ...honest.order, toAddress: thief, transferId: 'forged-row' }
+    const forged = { ...honest.order, toAddress: thief, transferId: 'forged-payout-row' }
     const waiting = (i: number) => ({ ...honest, order: others.orders[i], batch: others.plan.placeOf(i) })
     const [initiation] = await votesOf(others.payoutId)
     const attacks: [what: string, order: Record<string, unknown>, authorization: object, code: string][] = [

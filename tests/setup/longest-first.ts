@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take half a minute or more. Begun last, each would run alone while the other workers wait for it. */
+/**
+ * Files that take half a minute or more. Begun last, each would run alone while the other workers wait for it. Not the start of
+ * the demo: it waits for bundles of what is compiled, and several of these compile first.
+ */
 const long = [
   'console/test/console.test.ts',
   'tests/guides.test.ts',
@@ -10,7 +13,6 @@ const long = [
   'wallet/src/cli.test.ts',
   'tests/wallet-conformance.test.ts',
   'tests/isolation.test.ts',
-  'demo/src/start.test.ts',
   'server/src/embedded-postgres/start.test.ts',
 ]
 
