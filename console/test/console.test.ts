@@ -8,6 +8,7 @@ import { protectedFlows } from './flows/protected.ts'
 import { referenceFlows } from './flows/reference.ts'
 import { rulesFlows } from './flows/rules.ts'
 import { sendFlows } from './flows/send.ts'
+import { signingFlows } from './flows/signing.ts'
 import { voteFlows } from './flows/vote.ts'
 import { waysOutFlows } from './flows/ways-out.ts'
 import { pagesAreSound } from './pages.ts'
@@ -31,5 +32,6 @@ waysOutFlows(() => stack)
 rulesFlows(() => stack)
 proofFlows(() => stack)
 protectedFlows(() => stack)
+signingFlows(() => stack)
 referenceFlows(() => stack)
 pagesAreSound(() => stack)

@@ -7,13 +7,23 @@ import { createStrongroom, type Strongroom } from '@strongroom/sdk'
 import pg from 'pg'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 import { people } from '../../../demo/src/organisation.ts'
+import { reserveCode, reserveDir } from '../../../demo/src/reserve.ts'
+import type { StoredPasskey } from '../../../demo/src/software-passkey.ts'
 import { livingPids, root, startDemo, until } from '../../../demo/src/testing/demo.ts'
 import { findChromium } from '../../../server/src/testing/find-chromium.ts'
 import { linkIn, parseMail, type ReceivedMail } from '../../../server/src/testing/outbox.ts'
 
-export const emails = { admin: 'admin@strongroom.localhost', ...people }
+/** Those of the protected vault whose passkeys a browser can have, too. */
+const keepers = {
+  anna: 'anna@strongroom.localhost',
+  ben: 'ben@strongroom.localhost',
+  david: 'david@strongroom.localhost',
+}
+export type Keeper = keyof typeof keepers
+export const emails = { admin: 'admin@strongroom.localhost', ...people, ...keepers }
 export type Person = keyof typeof emails
 export const vaultCode = 'treasury'
+export { reserveCode }
 
 /** What `npm start` starts, and a browser: one for all tests of the console. */
 export type Stack = {
@@ -29,6 +39,7 @@ export type Stack = {
   chain(method: string, ...params: unknown[]): Promise<unknown>
   /** Orders or votes in the protected vault, with a passkey in software. */
   sign(...words: string[]): Promise<string>
+  passkeyOf(keeper: Keeper): StoredPasskey
   /** What somebody does who holds the database. */
   sql(statement: string, values: unknown[]): Promise<void>
   stop(): Promise<void>
@@ -53,6 +64,7 @@ export async function startStack(): Promise<Stack> {
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     chain: (method, ...params) => askChain(dataDir, method, params),
     sign: (...words) => sign(dataDir, words),
+    passkeyOf: (keeper) => JSON.parse(readFileSync(join(reserveDir(dataDir), `${keeper}.passkey.json`), 'utf8')),
     sql: (statement, values) => runSql(dataDir, statement, values),
     stop: async () => {
       await browser.close()

@@ -1,0 +1,73 @@
+import { createPrivateKey, randomBytes } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../../demo/src/testing/demo.ts'
+import { type Keeper, reserveCode, type Stack } from '../support/stack.ts'
+import { watchPage } from '../support/watched-page.ts'
+
+export function signingFlows(stack: () => Stack): void {
+  describe('a payment of a protected vault', () => {
+    it('T58 is signed by an order and two votes in browsers, verified by the wallet service and mined', async () => {
+      const recipient = `0x${randomBytes(20).toString('hex')}`
+      const { items } = await (await stack().client('anna')).vault(reserveCode).addresses.list().page()
+      const anna = await pageOf('anna')
+      await anna.page.goto(`${stack().url}/v/${reserveCode}/send`)
+      await anna.page.getByRole('combobox', { name: 'From' }).fill(items[0]!.address)
+      await anna.page.getByRole('listbox').getByRole('option').first().click()
+      await anna.page.getByRole('combobox', { name: 'To', exact: true }).fill(recipient)
+      await anna.page.getByLabel('Amount in ETH').fill('0.02')
+      await anna.page.getByRole('button', { name: 'Send …' }).click()
+      await anna.page.getByText('You sign exactly this with a passkey.').waitFor()
+      await anna.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+      await anna.page.getByRole('link', { name: 'Follow the transfer' }).click()
+      await anna.page.waitForURL('**/transfers/*')
+      const id = anna.page.url().split('/').at(-1)!
+
+      for (const name of ['ben', 'david'] as const) {
+        const voter = await pageOf(name)
+        await voter.page.goto(`${stack().url}/v/${reserveCode}/approvals/transfer/${id}`)
+        await voter.page.getByRole('button', { name: 'Approve' }).click()
+        await voter.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+        await voter.page.getByText('You approved this.').waitFor()
+        // A vote is tried without a signature first: the answer says whether the vault is protected.
+        expect(voter.faults.filter((fault) => !/ 403 .*\/approve$/.test(fault))).toEqual([])
+        await voter.page.context().close()
+      }
+
+      await anna.page.getByText('Confirmed').first().waitFor()
+      await until(
+        async () => BigInt(String(await stack().chain('eth_getBalance', recipient, 'latest'))) === 2n * 10n ** 16n,
+      )
+      expect(anna.faults).toEqual([])
+      await anna.page.context().close()
+    })
+  })
+
+  /** A keeper's browser; its authenticator has the passkey that the authority of the wallet service names. */
+  async function pageOf(name: Keeper): Promise<{ page: Page; faults: string[] }> {
+    const watched = await watchPage(await stack().contextOf(name), stack().url)
+    const { id, privateKey } = stack().passkeyOf(name)
+    const devtools = await watched.page.context().newCDPSession(watched.page)
+    await devtools.send('WebAuthn.enable')
+    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+      },
+    })
+    const key = createPrivateKey({ key: privateKey, format: 'jwk' }).export({ format: 'der', type: 'pkcs8' })
+    const credential = {
+      credentialId: Buffer.from(id, 'base64url').toString('base64'),
+      isResidentCredential: true,
+      rpId: 'localhost',
+      privateKey: key.toString('base64'),
+      userHandle: Buffer.from(name).toString('base64'),
+      signCount: 0,
+    }
+    await devtools.send('WebAuthn.addCredential', { authenticatorId, credential })
+    return watched
+  }
+}
