@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { addAuthenticator } from '../../../tests/setup/signing-window.ts'
 import type { Stack } from '../support/stack.ts'
 import { axeViolations, watchPage } from '../support/watched-page.ts'
 
@@ -7,17 +8,7 @@ export function passkeyFlows(stack: () => Stack): void {
     it('is added, signs in without a mail, and confirms its own removal', async () => {
       const { page, faults } = await watchPage(await stack().contextOf('compliance'), stack().url)
       // The browser's own authenticator in software: real keys and signatures, with a finger that always agrees.
-      const browser = await page.context().newCDPSession(page)
-      await browser.send('WebAuthn.enable')
-      await browser.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          protocol: 'ctap2',
-          transport: 'internal',
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-        },
-      })
+      await addAuthenticator(page)
       await page.goto(`${stack().url}/me`)
       await page.getByLabel('Name of the new passkey').fill('Desk computer')
       await page.getByRole('button', { name: 'Add a passkey' }).click()

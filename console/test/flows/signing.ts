@@ -2,6 +2,7 @@ import { createPrivateKey, randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../demo/src/testing/demo.ts'
+import { addAuthenticator } from '../../../tests/setup/signing-window.ts'
 import { type Keeper, reserveCode, type Stack } from '../support/stack.ts'
 import { watchPage } from '../support/watched-page.ts'
 
@@ -47,17 +48,6 @@ export function signingFlows(stack: () => Stack): void {
   async function pageOf(name: Keeper): Promise<{ page: Page; faults: string[] }> {
     const watched = await watchPage(await stack().contextOf(name), stack().url)
     const { id, privateKey } = stack().passkeyOf(name)
-    const devtools = await watched.page.context().newCDPSession(watched.page)
-    await devtools.send('WebAuthn.enable')
-    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-      },
-    })
     const key = createPrivateKey({ key: privateKey, format: 'jwk' }).export({ format: 'der', type: 'pkcs8' })
     const credential = {
       credentialId: Buffer.from(id, 'base64url').toString('base64'),
@@ -67,7 +57,7 @@ export function signingFlows(stack: () => Stack): void {
       userHandle: Buffer.from(name).toString('base64'),
       signCount: 0,
     }
-    await devtools.send('WebAuthn.addCredential', { authenticatorId, credential })
+    await addAuthenticator(watched.page, [credential])
     return watched
   }
 }
