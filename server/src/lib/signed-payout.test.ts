@@ -30,8 +30,8 @@ describe('T58 a signed payout', () => {
   test.each([1, 2, 3, 4, 5, 8, 13, 33])('of %i rows has each at its place and nowhere else', (count) => {
     const orders = Array.from({ length: count }, (_, index) => orderOf(index))
     const plan = planOf(orders)
-    const total = plan.document.sums.reduce((sum, { amount }) => sum + Number(amount), 0)
-    expect(total).toBe((count * (count + 1)) / 2)
+    const total = plan.document.sums.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+    expect(total).toBe(BigInt((count * (count + 1)) / 2))
     for (const [i, order] of orders.entries()) {
       for (const j of orders.keys()) expect(isAtPlace(order, plan.placeOf(j)), `${i} at ${j}`).toBe(i === j)
       expect(isAtPlace({ ...order, amount: '999' }, plan.placeOf(i))).toBe(false)

@@ -51,7 +51,7 @@ export type Signers = { initiator: Key; approvers: Key[]; fewer: Key[]; amount: 
 
 const hourMilliseconds = 3_600_000
 
-/** An order of the coin to a fresh address, from one that holds nothing: whoever signs it, nothing moves. */
+/** An order of the coin to a fresh address, from one that holds nothing: nothing moves even if it is signed. */
 export async function newOrder(
   wallet: WalletUnderTest,
   changes: Record<string, unknown> = {},

@@ -13,7 +13,7 @@ type Parts = { pool: pg.Pool; authorities: AuthorityStore | null; chains: Map<st
 
 /**
  * The page for signatures and what it asks. Both need no token: browsers of people come here. Of an authority only what
- * concerns one order of one vault is said, to whoever knows the id of the vault, which only its members do.
+ * concerns one order of one vault is said, and only to browsers that know the id of the vault, as its members do.
  */
 export function signingRoutes(app: FastifyInstance, { pool, authorities, chains, page }: Parts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()

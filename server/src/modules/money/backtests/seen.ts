@@ -7,8 +7,8 @@ export const subjectTypes = ['transfer', 'payout', 'approval_request', 'decision
 export type SubjectType = (typeof subjectTypes)[number]
 
 /**
- * SQL condition: the viewer may see what was decided, which is `alias`, a row of the table of its kind. A kept decision is read
- * by nothing else; whoever asked was told.
+ * SQL condition: the viewer may see what was decided, which is `alias`, a row of the table of its kind. What was allowed or
+ * refused at once has a row of its own (`decision`): the person who asked was told the result, and nobody else.
  */
 export function isDecisionSeen(type: SubjectType, alias: string, viewer: Viewer): RawBuilder<boolean> {
   if (viewer.readsAll) return sql<boolean>`true`
