@@ -67,7 +67,8 @@ export function visibleScopeOf(member: Viewer): AddressScope {
 }
 
 /**
- * All of the vault, for every viewer: only to count what they may not see, where they may know how much there is (decision 0054). Nothing else of a row that is not visible to them may leave.
+ * All of the vault, for every viewer: only to count what they may not see, where they may know how much there is (decision
+ * 0054). Nothing else of a row that is not visible to them may leave.
  */
 export function scopeToCount(member: Viewer): AddressScope {
   return scope(member, { isWholeVault: true })
