@@ -49,7 +49,7 @@ export async function startStoppableDatabase(): Promise<StoppableDatabase> {
   const signalAll = (signal: NodeJS.Signals) => {
     // The parent first, so that no child is missed that it starts meanwhile.
     process.kill(server.pid, signal)
-    for (const pid of childrenOf(server.pid)) process.kill(pid, signal)
+    for (const pid of childrenOf(server.pid)) signalIfAlive(pid, signal)
   }
   return {
     stopProcesses: () => signalAll('SIGSTOP'),
@@ -67,6 +67,15 @@ export async function startStoppableDatabase(): Promise<StoppableDatabase> {
       cleanup.dismiss()
       rmSync(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+/** A worker of PostgreSQL may end by itself after it was listed. */
+function signalIfAlive(pid: number, signal: NodeJS.Signals) {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
