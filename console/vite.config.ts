@@ -34,7 +34,14 @@ const together = [
     name: 'records',
     test: sources(inFolders('books|audit|verify', 'queries'), ofPages(String.raw`verify|v\.\$code\.(?:books|audit)`)),
   },
-  { name: 'membership', test: sources(String.raw`lib\/(?:membership|viewer|theme)\.ts`) },
+  {
+    name: 'operations',
+    test: sources(
+      inFolders('operations', 'queries|decision-card|trace|names'),
+      String.raw`routes\/-operation-detail`,
+      ofPages(String.raw`v\.\$code\.(?:transfers|deposits)`),
+    ),
+  },
   { name: 'signing', test: sources(String.raw`lib\/(?:authenticator|hashes|sign-votes)`) },
 ]
 
@@ -50,17 +57,25 @@ export default defineConfig({
     // The content policy lets no font or script come from the page itself.
     assetsInlineLimit: 0,
     assetsDir: 'console',
+    // Read by scripts/preloads.js.
+    manifest: true,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
-        // What the router knows of each page before it is opened is needed at once: thirty files of half a kilobyte otherwise,
-        // which compress badly and cost a request each.
+        // Each file costs a request and some milliseconds of a phone, and small ones compress badly: what every page needs is one
+        // file, and what every page of a vault needs another.
         codeSplitting: {
           groups: [
-            { name: 'pages', test: /\/src\/routes\/[^?]+\.tsx$/ },
-            { name: 'icons', test: /\/lucide-react\// },
-            { name: 'hooks', test: /\/react-query\/build\/modern\/use(?:Base|Infinite)?Query\.js$/ },
+            {
+              name: 'start',
+              test: /\/src\/routes\/(?!-)[^?]+\.tsx$|\/src\/ui\/list-states|\/src\/lib\/(?:theme|membership|viewer)\.ts|\/node_modules\/(?:react-dom|scheduler|@tanstack\/(?:react-router|store|react-query))\//,
+            },
+            {
+              name: 'frame',
+              test: /\/lucide-react\/|\/react-hotkeys-hook\/|\/src\/features\/shell\/(?!keys)|\/src\/routes\/v\.\$code\.tsx\?|\/src\/lib\/(?:images|forms)\.ts|\/src\/features\/approvals\/(?:queries|words)|\/src\/ui\/(?:page|avatar|sheet|address|amount|field|confirm|problem|use-write|badge|button)\.tsx?/,
+              includeDependenciesRecursively: false,
+            },
             ...together.map(({ name, test }) => ({ name, test, includeDependenciesRecursively: false })),
           ],
         },

@@ -1,12 +1,13 @@
 // Builds the console into dist/, each file also compressed, so that the service compresses nothing while it serves. A parent
 // process is told when the files can be served; they are compressed afterwards.
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
+import { findPreloads } from './preloads.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -28,6 +29,8 @@ async function put(path, content) {
 // The environment of tests names another, which makes React half as heavy again, and slow.
 process.env.NODE_ENV = 'production'
 await build({ root, logLevel: 'warn' })
+await writeFile(join(dist, 'preloads.json'), JSON.stringify(findPreloads(root)))
+await rm(join(dist, '.vite'), { recursive: true })
 if (process.send) {
   process.send('built')
   process.disconnect()

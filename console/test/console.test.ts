@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
+import { activityFlows } from './flows/activity.ts'
 import { administrationFlows } from './flows/administration.ts'
 import { holdFlows } from './flows/holds.ts'
 import { orphanFlows } from './flows/orphans.ts'
@@ -24,6 +25,7 @@ afterAll(() => stack?.stop())
 
 voteFlows(() => stack)
 sendFlows(() => stack)
+activityFlows(() => stack)
 administrationFlows(() => stack)
 holdFlows(() => stack)
 orphanFlows(() => stack)

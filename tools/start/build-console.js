@@ -47,9 +47,14 @@ function isStale() {
   const sources = ['src', 'public', 'scripts'].flatMap((name) =>
     readdirSync(join(folder, name), { recursive: true }).map((path) => join(folder, name, path)),
   )
-  const others = ['index.html', 'vite.config.ts', 'package.json', '../openapi.json', '../docs/errors.md'].map((name) =>
-    join(folder, name),
-  )
+  const others = [
+    'index.html',
+    'first-requests.js',
+    'vite.config.ts',
+    'package.json',
+    '../openapi.json',
+    '../docs/errors.md',
+  ].map((name) => join(folder, name))
   return [...sources, ...others].some((path) => !path.endsWith('.gen.ts') && changedAt(path) > builtAt)
 }
 

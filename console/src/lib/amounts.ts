@@ -1,4 +1,4 @@
-import { localeNow } from './language.ts'
+import { formatter } from './formatter.ts'
 
 /**
  * An amount as the reader's language writes it: exact at any length, with separators of thousands and all the decimals
@@ -7,7 +7,7 @@ import { localeNow } from './language.ts'
  */
 export function formatAmount(decimal: string): string {
   const decimals = decimal.split('.')[1]?.length ?? 0
-  const format = new Intl.NumberFormat(localeNow(), {
+  const format = formatter(Intl.NumberFormat, {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
   })
@@ -18,7 +18,7 @@ export function formatAmount(decimal: string): string {
 /** A value in USD with two decimals; unknown is "–" and never zero. */
 export function formatUsd(value: string | null | undefined): string {
   if (value === null || value === undefined) return '–'
-  const format = new Intl.NumberFormat(localeNow(), { style: 'currency', currency: 'USD' })
+  const format = formatter(Intl.NumberFormat, { style: 'currency', currency: 'USD' })
   return format.format(value as Intl.StringNumericLiteral)
 }
 
@@ -38,6 +38,6 @@ export function parseAmount(text: string, decimals: number): string | null {
 }
 
 function decimalSeparator(): string {
-  const parts = new Intl.NumberFormat(localeNow()).formatToParts(1.5)
+  const parts = formatter(Intl.NumberFormat).formatToParts(1.5)
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.'
 }

@@ -1,4 +1,4 @@
-import { localeNow } from './language.ts'
+import { formatter } from './formatter.ts'
 
 /** Days are those of the reader's zone, as "2026-08-03". */
 export function isDay(text: string): boolean {
@@ -27,5 +27,5 @@ export function dayOf(at: Date): string {
 }
 
 export function formatLocalDay(day: string): string {
-  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium' }).format(new Date(`${day}T12:00`))
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'medium' }).format(new Date(`${day}T12:00`))
 }

@@ -1,11 +1,16 @@
 import { type I18n, type Messages, setupI18n } from '@lingui/core'
-import { compileMessage } from '@lingui/message-utils/compileMessage'
+import { type CompiledMessage, compileMessage } from '@lingui/message-utils/compileMessage'
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof languages | 'pseudo'
 
 const i18n: I18n = setupI18n({ locale: 'en', messages: { en: {} } })
-i18n.setMessagesCompiler(compileMessage)
+const compiled = new Map<string, CompiledMessage>()
+i18n.setMessagesCompiler((text) => {
+  const known = compiled.get(text) ?? compileMessage(text)
+  compiled.set(text, known)
+  return known
+})
 
 /**
  * A text of the console in the language of the reader. The English text is the key: it stands in the code, and

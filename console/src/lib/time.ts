@@ -1,27 +1,28 @@
-import { localeNow, t } from './language.ts'
+import { formatter } from './formatter.ts'
+import { t } from './language.ts'
 
 /** The reader's time zone, as an IANA name. */
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** Day and minute in the reader's zone. */
 export function formatTime(at: string): string {
-  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
 }
 
 /** With seconds and the zone, for a tooltip. */
 export function formatTimeInFull(at: string): string {
-  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'full', timeStyle: 'long' }).format(new Date(at))
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'full', timeStyle: 'long' }).format(new Date(at))
 }
 
 export function formatDay(at: string): string {
-  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium' }).format(new Date(at))
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'medium' }).format(new Date(at))
 }
 
 /** Relative under an hour, else day and minute. */
 export function formatRecent(at: string, now: number = Date.now()): string {
   const minutes = Math.round((new Date(at).getTime() - now) / 60_000)
   if (Math.abs(minutes) >= 60) return formatTime(at)
-  return new Intl.RelativeTimeFormat(localeNow(), { numeric: 'auto' }).format(minutes, 'minute')
+  return formatter(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(minutes, 'minute')
 }
 
 /** How long until a time, in its two largest units: "2 days, 3 hours". */
@@ -35,7 +36,7 @@ export function formatTimeLeft(at: string, now: number = Date.now()): string {
 }
 
 function units(count: number, unit: string): string {
-  return new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+  return formatter(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
 }
 
 /** A length of time in its two largest units: "2 days, 3 hours". */

@@ -1,36 +1,65 @@
 import type { HistoryItem } from '@strongroom/sdk'
 import { createFileRoute } from '@tanstack/react-router'
-import { useCallback } from 'react'
+import { lazy, Suspense, useCallback } from 'react'
 import { ActivityPage } from '../features/activity/activity-page.tsx'
 import { exportPath } from '../features/activity/export.ts'
 import { type ActivityFilter, filterOf } from '../features/activity/filter.ts'
-import { TagButton } from '../features/tagging/tag-button.tsx'
+import { type OpenOperation, openOf } from '../features/activity/open-operation.ts'
+import { useTagCell } from '../features/tagging/use-tag-cell.tsx'
 import { useClickKey } from '../lib/hotkeys.ts'
+import { useMedia } from '../lib/media.ts'
+import { BesideList } from '../ui/beside-list.tsx'
+
+const TransferDetail = lazy(async () => ({ default: (await import('./-operation-detail.tsx')).TransferDetail }))
+const DepositDetail = lazy(async () => ({ default: (await import('./-operation-detail.tsx')).DepositDetail }))
 
 export const Route = createFileRoute('/v/$code/activity')({
-  validateSearch: (search: Record<string, unknown>): ActivityFilter => filterOf(search),
+  validateSearch: (search: Record<string, unknown>): ActivityFilter & { open?: OpenOperation } => ({
+    ...filterOf(search),
+    ...openOf(search),
+  }),
   component: Activity,
 })
 
 function Activity() {
   const { code } = Route.useParams()
-  const filter = Route.useSearch()
+  const { open, ...filter } = Route.useSearch()
   const navigate = Route.useNavigate()
+  const hasRoom = useMedia('(min-width: 1280px)')
   useClickKey('t')
   useClickKey('e')
-  const tagCell = useCallback(
-    ({ operationType, id, metadata }: HistoryItem) => (
-      <TagButton operation={{ code, type: operationType, id }} category={metadata.category} />
-    ),
-    [code],
+  const show = useCallback(
+    (operation: OpenOperation | undefined) =>
+      void navigate({
+        search: ({ open: before, ...rest }) => (operation === undefined ? rest : { ...rest, open: operation }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
   )
-  return (
+  const onOpen = useCallback(({ operationType, id }: HistoryItem) => show(`${operationType}-${id}`), [show])
+  const shown = hasRoom && open !== undefined ? open : null
+  const list = (
     <ActivityPage
       code={code}
       filter={filter}
       onFilter={(search) => void navigate({ search, replace: true })}
       exportHref={exportPath(code, filter)}
-      tagCell={tagCell}
+      tagCell={useTagCell(code)}
+      {...(hasRoom ? { onOpen } : {})}
+      isNarrow={shown !== null}
     />
   )
+  return <BesideList list={list} opened={shown && openedOf(code, shown)} onClose={() => show(undefined)} />
+}
+
+function openedOf(code: string, operation: OpenOperation) {
+  const [type, id] = operation.split(/-(.*)/) as ['transfer' | 'deposit', string]
+  const Detail = type === 'transfer' ? TransferDetail : DepositDetail
+  const detail = (
+    <Suspense>
+      <Detail key={id} code={code} id={id} />
+    </Suspense>
+  )
+  return { detail, href: `/v/${code}/${type}s/${id}` }
 }

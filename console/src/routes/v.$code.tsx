@@ -4,10 +4,11 @@ import { UnlessHeld } from '../features/holds/held-notice.tsx'
 import { Shell } from '../features/shell/shell.tsx'
 
 const Palette = lazy(() => import('../features/search/palette.tsx'))
+const Keys = lazy(() => import('../features/shell/keys.tsx'))
 
 export const Route = createFileRoute('/v/$code')({
   component: () => (
-    <Shell code={Route.useParams().code} Palette={Palette}>
+    <Shell code={Route.useParams().code} Palette={Palette} Keys={Keys}>
       <UnlessHeld code={Route.useParams().code}>
         <Outlet />
       </UnlessHeld>

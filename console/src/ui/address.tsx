@@ -2,7 +2,10 @@ import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { t } from '../lib/language.ts'
 
-/** A whole address in groups of four, with its name first. It is never shortened: look-alikes differ in the middle. */
+/**
+ * A whole address in groups of four, with its name first. It is never shortened: look-alikes differ in the middle. The groups
+ * differ by colour only, so that no spaces are copied.
+ */
 export function Address({
   address,
   name,
@@ -12,26 +15,18 @@ export function Address({
   name?: string | null | undefined
   copy?: boolean
 }) {
+  const text = <span className="grouped code [overflow-wrap:anywhere]">{address}</span>
+  if (!copy && (name === null || name === undefined)) return text
   return (
     <span className="inline-flex flex-wrap items-baseline gap-x-2">
       {name !== null && name !== undefined && <span className="font-medium">{name}</span>}
-      <span className="code [overflow-wrap:anywhere]">
-        {groupsOfFour(address).map((group, index) =>
-          index % 2 === 0 ? (
-            group
-          ) : (
-            <span key={index} className="text-quiet">
-              {group}
-            </span>
-          ),
-        )}
-      </span>
+      {text}
       {copy && <CopyButton text={address} label={t('Copy the address')} />}
     </span>
   )
 }
 
-/** "0x" stays with the first group. Copied text has no spaces, because the groups are set apart by colour only. */
+/** "0x" stays with the first group. */
 export function groupsOfFour(address: string): string[] {
   const head = address.startsWith('0x') ? '0x' : ''
   const groups = address.slice(head.length).match(/.{1,4}/g) ?? []

@@ -24,15 +24,13 @@ export function SignedAmount({ item, className = '' }: { item: Moved; className?
   const { direction, status, amountDecimal, assetSymbol, usdValue } = item
   const isVoid = ['failed', 'rejected', 'cancelled'].includes(status)
   const look = isVoid ? 'text-quiet line-through' : direction === 'in' ? 'text-good' : ''
+  const sign = isVoid ? '' : direction === 'in' ? '+' : '−'
   return (
-    <div className={className}>
+    <div className={`figures ${className}`}>
       <span className={`font-medium md:whitespace-nowrap ${look}`}>
-        {!isVoid && (direction === 'in' ? '+' : '−')}
-        <Amount decimal={amountDecimal} unit={assetSymbol} />
+        {sign + formatAmount(amountDecimal)} <span className="text-quiet">{assetSymbol}</span>
       </span>
-      <div className="text-[0.8125rem] text-quiet">
-        <Usd value={usdValue} />
-      </div>
+      <div className="text-[0.8125rem] text-quiet">{formatUsd(usdValue)}</div>
     </div>
   )
 }

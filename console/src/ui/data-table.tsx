@@ -48,7 +48,7 @@ export function DataTable<Row extends object>({
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => estimate,
-    overscan: 4,
+    overscan: 1,
     scrollMargin: offset,
     getItemKey,
   })
@@ -57,7 +57,7 @@ export function DataTable<Row extends object>({
   useEffect(() => {
     if (more?.hasNextPage === true && !more.isFetchingNextPage && last >= rows.length - 20) more.fetchNextPage()
   }, [more, last, rows.length])
-  useSteadyColumns(table, shown.length === 0 ? 0 : rows.length)
+  useSteadyColumns(table, shown.length === 0 ? 0 : rows.length, columns.length)
   useRowKeys(body, virtualizer.scrollToIndex, rows.length)
 
   const above = (shown[0]?.start ?? offset) - offset
@@ -153,7 +153,7 @@ function Space({ height }: { height: number }) {
  * Keeps the columns as wide as the rows make them that are in sight when some are loaded. Otherwise they would follow the rows
  * in sight, with them the heights of the rows, and with these which rows are in sight: a table that never comes to rest.
  */
-function useSteadyColumns(table: React.RefObject<HTMLTableElement | null>, loaded: number): void {
+function useSteadyColumns(table: React.RefObject<HTMLTableElement | null>, loaded: number, columns: number): void {
   useLayoutEffect(() => {
     const { tHead, style, clientWidth } = table.current!
     const heads = [...tHead!.rows[0]!.cells]
@@ -164,7 +164,7 @@ function useSteadyColumns(table: React.RefObject<HTMLTableElement | null>, loade
     const widths = heads.map((head) => head.getBoundingClientRect().width)
     for (const [i, head] of heads.entries()) head.style.width = `${(100 * widths[i]!) / clientWidth}%`
     style.tableLayout = 'fixed'
-  }, [table, loaded])
+  }, [table, loaded, columns])
 }
 
 /** `j` and `k` put the focus on the first link of the next or previous row. */

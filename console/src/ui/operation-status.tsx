@@ -14,19 +14,27 @@ const tones: Record<string, Tone> = {
 
 /** The status of a transfer or a deposit, in words. */
 export function OperationStatus({ status }: { status: string }) {
-  return <Badge tone={tones[status] ?? 'neutral'}>{statusWords()[status] ?? status}</Badge>
+  return <Badge tone={tones[status] ?? 'neutral'}>{statusWord(status)}</Badge>
 }
 
-export function statusWords(): Record<string, string> {
-  return {
-    awaiting_approval: t('Waits for votes'),
-    pending: t('On its way'),
-    confirmed: t('Confirmed'),
-    failed: t('Failed'),
-    rejected: t('Rejected'),
-    cancelled: t('Cancelled'),
-    quarantined: t('In quarantine'),
-  }
+const words: Record<string, () => string> = {
+  awaiting_approval: () => t('Waits for votes'),
+  pending: () => t('On its way'),
+  confirmed: () => t('Confirmed'),
+  failed: () => t('Failed'),
+  rejected: () => t('Rejected'),
+  cancelled: () => t('Cancelled'),
+  quarantined: () => t('In quarantine'),
+}
+
+/** What operations may be filtered by, each with its word. */
+export function statusChoices(): [status: string, word: string][] {
+  const statuses = Object.keys(words).filter((status) => status !== 'quarantined')
+  return statuses.map((status) => [status, statusWord(status)])
+}
+
+export function statusWord(status: string): string {
+  return words[status]?.() ?? status
 }
 
 /** What happened, from the side of the vault: "Received from Northwind", "Sent"; what is not sent is a "Transfer". */

@@ -1,16 +1,36 @@
-import type { ReactNode } from 'react'
+import { createContext, type ReactNode, useContext } from 'react'
+
+const IsWithin = createContext(false)
+
+/** For the content of a page that stands within another one. */
+export function WithinPage({ children }: { children: ReactNode }) {
+  return <IsWithin value={true}>{children}</IsWithin>
+}
 
 /** A page: its title, what can be done on it, and its content. The title is also the one of the browser's tab. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+  const isWithin = useContext(IsWithin)
   return (
     <>
-      <title>{`${title} · Strongroom`}</title>
+      {!isWithin && <title>{`${title} · Strongroom`}</title>}
       <header className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        <h1>{title}</h1>
+        {isWithin ? <h2 className="text-lg">{title}</h2> : <h1>{title}</h1>}
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>
       {children}
     </>
+  )
+}
+
+/** Two columns where there is room for them. */
+export function TwoColumns({ main, side }: { main: ReactNode; side: ReactNode }) {
+  return (
+    <div className="@container">
+      <div className="grid items-start gap-x-4 @3xl:grid-cols-[3fr_2fr]">
+        <div className="min-w-0">{main}</div>
+        <div className="min-w-0">{side}</div>
+      </div>
+    </div>
   )
 }
 

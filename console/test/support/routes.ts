@@ -31,7 +31,7 @@ const more: Record<string, { search?: string[]; people?: Person[] }> = {
 export function routeNames(): string[] {
   return readdirSync(join(consoleRoot, 'src/routes'))
     .map((name) => name.replace(/\.tsx$/, ''))
-    .filter((name) => name !== '__root' && name !== 'v.$code')
+    .filter((name) => name !== '__root' && name !== 'v.$code' && !name.startsWith('-'))
     .sort()
 }
 

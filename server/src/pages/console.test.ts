@@ -33,6 +33,8 @@ describe('the console', () => {
     const verify = await test.anonymous.get('//verify')
     expect(verify.body).toContain('<div id="console">')
     expect(verify.body).not.toContain('/api/')
+    expect(verify.headers.link).not.toContain('/api/')
+    expect((await browser().get('//verify')).body).not.toContain('/api/')
     expect(verify.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(String(verify.headers['content-security-policy'])).toContain("default-src 'none'")
     expect((await test.anonymous.get('//')).body).toContain('E-mail me a sign-in link')
@@ -44,8 +46,40 @@ describe('the console', () => {
       expect([path, status]).toEqual([path, 200])
       expect(body).toContain('<div id="console">')
       expect(body).not.toContain('/api/')
+      expect(headers.link).not.toContain('/api/')
       expect(String(headers['content-security-policy'])).toContain("default-src 'none'")
       expect((await browser().get(path)).body).toContain('/api/v1/auth/session')
+    }
+  })
+
+  it('announces what a page needs before its scripts ask for it', async () => {
+    const linksOf = async (path: string) => String((await browser().get(path)).headers.link).split(', ')
+    const approval = await linksOf('//v/treasury/approvals/transfer/c123?from=mail')
+    expect(approval.filter((link) => link.includes('/api/'))).toEqual([
+      '</api/v1/vaults/treasury/me>; rel=preload; as=fetch; crossorigin',
+      '</api/v1/vaults/treasury/transfers/c123>; rel=preload; as=fetch; crossorigin',
+    ])
+    const scripts = approval.filter((link) => link.includes('modulepreload'))
+    expect(scripts.length).toBeGreaterThan(1)
+    for (const script of scripts) {
+      expect((await browser().get(`/${/<([^>]+)>/.exec(script)![1]}`)).status, script).toBe(200)
+    }
+    // A page of an exact name comes before one whose name is an id, and each page announces its own.
+    const [created, read] = [await linksOf('//v/treasury/payouts/new'), await linksOf('//v/treasury/payouts/c123')]
+    expect(created).not.toEqual(read)
+    expect(await linksOf('//v/treasury')).toContain(
+      '</api/v1/vaults/treasury/balances?summary=true&includeShared=true>; rel=preload; as=fetch; crossorigin',
+    )
+    expect(await linksOf('//v/treasury/')).toEqual(await linksOf('//v/treasury'))
+    expect((await linksOf('//v/treasury/approvals')).join()).not.toContain('balances')
+    // Nothing that a caller wrote but ids and codes.
+    for (const path of [
+      '//v/a%3E%2C%3Chttps:%2F%2Fevil.example.org',
+      '//v/a,b',
+      '//v/a>;rel=x',
+      '//v/nothing/like/it/c',
+    ]) {
+      expect((await browser().get(path)).headers.link, path).toBeUndefined()
     }
   })
 

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import type { App } from '../http/endpoints.ts'
 import { sessionCookie } from '../http/guard.ts'
+import { createPreloads, type Preloads } from './console-preloads.ts'
 import { pageOptions } from './layout.ts'
 import { referencePath } from './reference.ts'
 
@@ -39,6 +40,12 @@ const consolePolicy = [
   'trusted-types strongroom',
 ].join('; ')
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    preloadsOf: Preloads
+  }
+}
+
 const files = { ...pageOptions, config: { ...pageOptions.config, rateLimit: false as const } }
 
 /** The folder of the built console; null where it was not built or this node serves the API only. */
@@ -51,15 +58,15 @@ export function consoleFolder({ config }: Deps): string | null {
 /** Serves the console: one HTML page for all of its paths, and files whose names change with their content. */
 export async function registerConsole(app: App, folder: string): Promise<void> {
   await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
+  app.decorate('preloadsOf', createPreloads(folder))
   for (const path of drawnInBrowser) app.get(path, files, sendToSignInOrConsole)
   for (const path of drawnForAnybody) {
     app.get(path, files, async (request, reply) => {
-      if (path !== '/verify' && hasCookie(request)) return sendConsole(reply)
+      if (path !== '/verify' && hasCookie(request)) return sendConsole(request, reply)
       // It asks for no session: the browser of somebody who has none would report the refusal as an error.
       const page = await readFile(join(folder, 'index.html'), 'utf8')
-      return sendPage(reply)
-        .type('text/html; charset=utf-8')
-        .send(page.replace(/<link rel="preload"[^>]*>/, ''))
+      await addHeaders(request, reply)
+      return reply.type('text/html; charset=utf-8').send(page.replace(/<link rel="preload"[^>]*>/, ''))
     })
   }
   app.get('/manifest.webmanifest', files, (_request, reply) => reply.sendFile('manifest.webmanifest'))
@@ -70,19 +77,20 @@ export async function registerConsole(app: App, folder: string): Promise<void> {
   })
 }
 
-function sendPage(reply: FastifyReply): FastifyReply {
-  return (
-    reply
-      .header('content-security-policy', consolePolicy)
-      // The page of a wallet service hands back what was signed in the window that the console opened for it. Nobody else keeps
-      // a hold of a window of ours.
-      .header('cross-origin-opener-policy', 'same-origin-allow-popups')
-      .header('cache-control', 'no-cache')
-  )
+export async function sendConsole(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  await addHeaders(request, reply)
+  return reply.sendFile('index.html', { cacheControl: false })
 }
 
-export function sendConsole(reply: FastifyReply): FastifyReply {
-  return sendPage(reply).sendFile('index.html', { cacheControl: false })
+async function addHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const links = await request.server.preloadsOf(request.url)
+  if (links !== '') reply.header('link', links)
+  reply
+    .header('content-security-policy', consolePolicy)
+    // The page of a wallet service hands back what was signed in the window that the console opened for it. Nobody else keeps
+    // a hold of a window of ours.
+    .header('cross-origin-opener-policy', 'same-origin-allow-popups')
+    .header('cache-control', 'no-cache')
 }
 
 function hasCookie(request: FastifyRequest): boolean {
@@ -90,7 +98,7 @@ function hasCookie(request: FastifyRequest): boolean {
 }
 
 /** Without a cookie the way leads to the sign-in at once; a session that has ended is noticed by the first call. */
-function sendToSignInOrConsole(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (hasCookie(request)) return sendConsole(reply)
+async function sendToSignInOrConsole(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (hasCookie(request)) return sendConsole(request, reply)
   return reply.redirect(`/sign-in?redirectTo=${encodeURIComponent(request.url)}`, 302)
 }

@@ -51,7 +51,7 @@ function registerForm(app: App, deps: Deps, hasConsole: boolean): void {
       const { invitation, error, redirectTo } = textsOf(request.query)
       const signedIn = await findSignedIn(deps, request)
       if (signedIn !== null && invitation === undefined) {
-        if (hasConsole && url === '/') return sendConsole(reply)
+        if (hasConsole && url === '/') return sendConsole(request, reply)
         if (hasConsole) return reply.redirect(redirectTo !== undefined && isOwnPath(redirectTo) ? redirectTo : '/', 302)
         return sendPage(reply, signedInPage(await getPerson(deps.db, signedIn.caller.userId)))
       }

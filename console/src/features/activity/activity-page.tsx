@@ -19,9 +19,13 @@ type ActivityPageProps = {
   /** Where the operations of this filter are exported. */
   exportHref: string
   tagCell: TagCell
+  /** Shows the details of an operation beside the list; without it a row leads to their page. */
+  onOpen?: (item: HistoryItem) => void
+  /** Whether details stand beside the list. */
+  isNarrow: boolean
 }
 
-export function ActivityPage({ code, filter, onFilter, exportHref, tagCell }: ActivityPageProps) {
+export function ActivityPage({ code, filter, onFilter, exportHref, ...table }: ActivityPageProps) {
   const query = useInfiniteQuery(activityQuery(code, filter))
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data])
   const { shown, news, showNews } = useHeldBack(items, JSON.stringify(filter))
@@ -57,7 +61,7 @@ export function ActivityPage({ code, filter, onFilter, exportHref, tagCell }: Ac
           </p>
         )}
         {items.length > 0 && (
-          <ActivityTable code={code} items={shown} tagCell={tagCell} {...(hasPaused ? {} : { more: query })} />
+          <ActivityTable code={code} items={shown} {...table} {...(hasPaused ? {} : { more: query })} />
         )}
         {hasPaused && <Paused cursor={last.nextCursor!} busy={query.isFetchingNextPage} onMore={query.fetchNextPage} />}
       </ListState>

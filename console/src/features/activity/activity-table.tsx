@@ -1,6 +1,5 @@
 import type { HistoryItem } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
-import { ArrowDownLeft, ArrowUpRight } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatRecent, formatTimeInFull, formatTimeLeft } from '../../lib/time.ts'
@@ -13,10 +12,22 @@ import { OperationStatus, operationTitle } from '../../ui/operation-status.tsx'
 /** Draws the category of a row, which can be changed there. */
 export type TagCell = (item: HistoryItem) => ReactNode
 
-type ActivityTableProps = { code: string; items: readonly HistoryItem[]; more?: More; tagCell: TagCell }
+type ActivityTableProps = {
+  code: string
+  items: readonly HistoryItem[]
+  more?: More
+  tagCell: TagCell
+  /** Shows the details of an operation beside the list; without it a row leads to their page. */
+  onOpen?: (item: HistoryItem) => void
+  /** Whether there is room for the most important columns only. */
+  isNarrow: boolean
+}
 
-export function ActivityTable({ code, items, more, tagCell }: ActivityTableProps) {
-  const columns = useMemo(() => columnsOf(code, tagCell), [code, tagCell])
+export function ActivityTable({ code, items, more, tagCell, onOpen, isNarrow }: ActivityTableProps) {
+  const columns = useMemo(() => {
+    const columns = columnsOf(code, tagCell, onOpen)
+    return isNarrow ? columns.filter(({ id }) => id !== 'tag' && id !== 'when') : columns
+  }, [code, tagCell, onOpen, isNarrow])
   return (
     <div className="rounded-lg border border-line bg-paper">
       <DataTable
@@ -24,16 +35,21 @@ export function ActivityTable({ code, items, more, tagCell }: ActivityTableProps
         columns={columns}
         rows={items}
         rowKey={({ operationType, id }) => `${operationType}-${id}`}
-        estimate={70}
+        estimate={78}
         {...(more === undefined ? {} : { more })}
       />
     </div>
   )
 }
 
-function columnsOf(code: string, tagCell: TagCell): Column<HistoryItem>[] {
+function columnsOf(code: string, tagCell: TagCell, onOpen: ActivityTableProps['onOpen']): Column<HistoryItem>[] {
   return [
-    { id: 'what', header: t('Operation'), cell: (item) => <What code={code} item={item} />, className: 'min-w-0' },
+    {
+      id: 'what',
+      header: t('Operation'),
+      cell: (item) => <What {...{ code, item, onOpen }} />,
+      className: 'min-w-0',
+    },
     {
       id: 'when',
       header: t('When'),
@@ -49,49 +65,46 @@ function columnsOf(code: string, tagCell: TagCell): Column<HistoryItem>[] {
   ]
 }
 
-function What({ code, item }: { code: string; item: HistoryItem }) {
+type WhatProps = { code: string; item: HistoryItem; onOpen: ActivityTableProps['onOpen'] }
+
+function What({ code, item, onOpen }: WhatProps) {
   const isIn = item.direction === 'in'
-  const Icon = isIn ? ArrowDownLeft : ArrowUpRight
   const other = isIn ? item.fromAddress?.address : item.toAddress
   const otherLabel = isIn ? item.fromAddressLabel : item.toAddressLabel
+  const icon = isIn ? 'icon-in before:text-good' : 'icon-out before:text-quiet'
   return (
-    <div className="flex min-w-0 gap-3 text-left">
-      <Icon size={18} aria-hidden className={`mt-0.5 shrink-0 ${isIn ? 'text-good' : 'text-quiet'}`} />
-      <div className="min-w-0">
-        <OperationLink code={code} item={item} />
-        <div className="mt-0.5 text-[0.8125rem]">
-          {other === undefined ? (
-            <span className="text-quiet">{t('Sender unknown')}</span>
-          ) : (
-            <Address address={other} name={otherLabel} />
-          )}
-        </div>
-        <Remarks item={item} />
+    <div className={`icon relative min-w-0 pl-7 text-left before:absolute before:top-1 before:left-0 ${icon}`}>
+      <Link
+        to={item.operationType === 'transfer' ? '/v/$code/transfers/$id' : '/v/$code/deposits/$id'}
+        params={{ code, id: item.id }}
+        className="font-medium hover:text-accent hover:underline"
+        onClick={(event) => {
+          if (onOpen === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return
+          event.preventDefault()
+          onOpen(item)
+        }}
+      >
+        {operationTitle(item)}
+      </Link>
+      <div className="mt-0.5 text-[0.8125rem] text-quiet">
+        {other === undefined ? t('Sender unknown') : <Address address={other} name={otherLabel} />}
       </div>
+      <Remarks item={item} />
     </div>
   )
 }
 
-/** Leads to the operation; its words say what happened. */
-function OperationLink({ code, item }: { code: string; item: HistoryItem }) {
-  const to = item.operationType === 'transfer' ? '/v/$code/transfers/$id' : '/v/$code/deposits/$id'
-  return (
-    <Link to={to} params={{ code, id: item.id }} className="font-medium hover:text-accent hover:underline">
-      {operationTitle(item)}
-    </Link>
-  )
-}
-
 function Status({ item: { status, expiresAt, approvalsCount, approvalThreshold } }: { item: HistoryItem }) {
+  if (status !== 'awaiting_approval') return <OperationStatus status={status} />
+  const votes = t('{approvalsCount} of {approvalThreshold}', { approvalsCount, approvalThreshold })
   return (
     <div className="grid justify-items-start gap-1 max-md:justify-items-end">
       <OperationStatus status={status} />
-      {status === 'awaiting_approval' && (
-        <span className="text-[0.8125rem] whitespace-nowrap text-quiet">
-          {t('{approvalsCount} of {approvalThreshold}', { approvalsCount, approvalThreshold })}
-          {expiresAt !== null && (
-            <span title={formatTimeInFull(expiresAt)}> · {t('{time} left', { time: formatTimeLeft(expiresAt) })}</span>
-          )}
+      {expiresAt === null ? (
+        <span className="text-[0.8125rem] text-quiet">{votes}</span>
+      ) : (
+        <span className="text-[0.8125rem] text-quiet" title={formatTimeInFull(expiresAt)}>
+          {votes} · {t('{time} left', { time: formatTimeLeft(expiresAt) })}
         </span>
       )}
     </div>
@@ -101,25 +114,35 @@ function Status({ item: { status, expiresAt, approvalsCount, approvalThreshold }
 function Remarks({ item }: { item: HistoryItem }) {
   const own = item.direction === 'out' ? item.fromAddressLabel : item.toAddressLabel
   const { paymentPurpose, tags, note } = item.metadata
+  const said = [
+    own === null
+      ? null
+      : item.direction === 'out'
+        ? t('from {label}', { label: own })
+        : t('at {label}', { label: own }),
+    item.initiator === null ? null : t('ordered by {name}', { name: item.initiator.name }),
+    paymentPurpose ?? note,
+  ].filter((each) => each !== null)
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem] text-quiet">
-      {own !== null && (
-        <span>{item.direction === 'out' ? t('from {label}', { label: own }) : t('at {label}', { label: own })}</span>
-      )}
-      {item.initiator !== null && <span>{t('ordered by {name}', { name: item.initiator.name })}</span>}
-      {paymentPurpose !== null && <span className="[overflow-wrap:anywhere]">{paymentPurpose}</span>}
-      {note !== null && paymentPurpose === null && (
-        <span className="line-clamp-1 [overflow-wrap:anywhere]">{note}</span>
-      )}
+    <>
+      <div className="line-clamp-2 text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{said.join(' · ')}</div>
+      {(tags.length > 0 || item.warnings.length > 0) && <Marks tags={tags} warnings={item.warnings} />}
+    </>
+  )
+}
+
+function Marks({ tags, warnings }: { tags: readonly string[]; warnings: HistoryItem['warnings'] }) {
+  return (
+    <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem] text-quiet">
       {tags.map((tag) => (
         <span key={tag} className="rounded-sm border border-line px-1.5">
           {tag}
         </span>
       ))}
-      {item.warnings.includes('look_alike') && (
+      {warnings.includes('look_alike') && (
         <Badge tone="bad">{t('Looks like an address you know, and is another')}</Badge>
       )}
-      {item.warnings.includes('dust') && <Badge tone="warn">{t('Dust')}</Badge>}
+      {warnings.includes('dust') && <Badge tone="warn">{t('Dust')}</Badge>}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { formatAmount } from '../../lib/amounts.ts'
 import { dayOf } from '../../lib/day.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
-import { statusWords } from '../../ui/operation-status.tsx'
+import { statusChoices } from '../../ui/operation-status.tsx'
 import { type ActivityFilter, chipsOf, type FilterName, presets, withChanges } from './filter.ts'
 import { FilterSheet } from './filter-sheet.tsx'
 import { counterpartyChoicesQuery, membersQuery, tokensQuery } from './queries.ts'
@@ -96,15 +96,14 @@ function SearchField({ value, onChange }: { value: string | undefined; onChange:
 }
 
 function StatusSelect({ filter, set }: SetProps) {
-  const statuses = Object.entries(statusWords()).filter(([status]) => status !== 'quarantined')
   const isSeveral = filter.status?.includes(',') ?? false
   return (
     <QuickSelect label={t('Status')} value={filter.status} onChange={(status) => set({ status })}>
       <option value="">{t('Every status')}</option>
       {isSeveral && <option value={filter.status}>{t('Several')}</option>}
-      {statuses.map(([status, words]) => (
+      {statusChoices().map(([status, word]) => (
         <option key={status} value={status}>
-          {words}
+          {word}
         </option>
       ))}
     </QuickSelect>

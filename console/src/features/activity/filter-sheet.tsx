@@ -5,7 +5,7 @@ import { formatAmount, parseAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { statusWords } from '../../ui/operation-status.tsx'
+import { statusChoices } from '../../ui/operation-status.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { type ActivityFilter, filterOf, withChanges } from './filter.ts'
 import { counterpartyChoicesQuery, membersQuery, tokensQuery } from './queries.ts'
@@ -135,8 +135,7 @@ function kinds(): [string, string][] {
 
 /** Several at once come from a link; they stay until another choice is made. */
 function statuses({ status }: ActivityFilter): [string, string][] {
-  const words = Object.entries(statusWords()).filter(([each]) => each !== 'quarantined')
-  return status?.includes(',') ? [[status, t('Several')], ...words] : words
+  return status?.includes(',') ? [[status, t('Several')], ...statusChoices()] : statusChoices()
 }
 
 function typed(raw: string | undefined, token: Token | undefined): string {

@@ -1,8 +1,9 @@
 import type { ListHistoryQuery } from '@strongroom/sdk'
 import { addDays, endOfDay, formatLocalDay, isDay, startOfDay } from '../../lib/day.ts'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
-import { statusWords } from '../../ui/operation-status.tsx'
+import { statusWord } from '../../ui/operation-status.tsx'
 
 /** The names of the filters are those of the API, so that what a report drills down to opens here as it is. */
 const textFilters = [
@@ -93,7 +94,7 @@ function chipText(name: FilterName, value: string, nameOf: FilterNames): string 
   const known = nameOf(name, value) ?? value
   const texts: Record<FilterName, () => string> = {
     direction: () => (value === 'in' ? t('Received') : t('Sent')),
-    status: () => listed(value.split(',').map((each) => statusWords()[each] ?? each)),
+    status: () => listed(value.split(',').map((each) => statusWord(each))),
     flowType: () => (value === 'internal' ? t('Within the vault') : t('With others')),
     asset: () => t('Token: {name}', { name: value }),
     tokenId: () => t('Token: {name}', { name: known }),
@@ -124,7 +125,7 @@ function dayWords(value: string): string {
 }
 
 function listed(words: string[]): string {
-  return new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(words)
+  return formatter(Intl.ListFormat, { type: 'disjunction' }).format(words)
 }
 
 export type Preset = { key: string; label: string; from: string; to: string }

@@ -1,5 +1,7 @@
 import type { Transfer } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ComponentType, Suspense, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
@@ -13,19 +15,22 @@ import { transferQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
 import { statusOf } from './words.ts'
 
+/** Draws why the policies ask for votes; it is loaded when somebody asks. */
+type Why = ComponentType<{ code: string; transfer: Transfer }>
+
 /** One screen with all that an approver needs to decide on a transfer. */
-export function TransferApproval({ code, id }: { code: string; id: string }) {
+export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {
   const query = useQuery(transferQuery(code, id))
   return (
     <Page title={t('Approve a transfer')}>
       <DetailState query={query}>
-        {query.data !== undefined && <Decision code={code} transfer={query.data} />}
+        {query.data !== undefined && <Decision code={code} transfer={query.data} Why={Why} />}
       </DetailState>
     </Page>
   )
 }
 
-function Decision({ code, transfer }: { code: string; transfer: Transfer }) {
+function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; Why: Why }) {
   const { word, tone } = statusOf(transfer.status)
   const isOpen = transfer.status === 'awaiting_approval'
   const { metadata, expiresAt, approvers, payloadHash } = transfer
@@ -45,12 +50,14 @@ function Decision({ code, transfer }: { code: string; transfer: Transfer }) {
           facts={[
             [
               t('To'),
-              <Address
-                key="to"
-                address={transfer.toAddress}
-                name={transfer.counterparty?.name ?? t('Not in the address book')}
-                copy
-              />,
+              <>
+                <Address
+                  address={transfer.toAddress}
+                  name={transfer.counterparty?.name ?? t('Not in the address book')}
+                  copy
+                />
+                <RecipientSigns signs={transfer.recipient} />
+              </>,
             ],
             [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
             [t('Network'), transfer.network],
@@ -68,6 +75,7 @@ function Decision({ code, transfer }: { code: string; transfer: Transfer }) {
           <span className="code [overflow-wrap:anywhere]">{payloadHash}</span>
         </p>
       </Card>
+      <Reasons code={code} transfer={transfer} Why={Why} />
       <Votes
         requirements={transfer.approvalRequirements}
         approvers={approvers}
@@ -86,6 +94,46 @@ function Decision({ code, transfer }: { code: string; transfer: Transfer }) {
           </>
         }
       />
+    </>
+  )
+}
+
+/** What the vault knows of the recipient, which only those are told who decide. */
+function RecipientSigns({ signs }: { signs: Transfer['recipient'] }) {
+  if (signs === undefined || signs === null) return null
+  return (
+    <div className="mt-1">
+      {signs.isFirstPayment ? (
+        <Badge tone="warn">{t('Never paid before')}</Badge>
+      ) : (
+        <Badge tone="neutral">{t('Paid before')}</Badge>
+      )}
+      {signs.isLookAlike && (
+        <p className="mt-1 font-medium text-bad">{t('It looks like a known address, and is another one.')}</p>
+      )}
+    </div>
+  )
+}
+
+function Reasons({ code, transfer, Why }: { code: string; transfer: Transfer; Why: Why }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <p className="mb-4 flex flex-wrap gap-x-6 gap-y-2">
+        {!isOpen && (
+          <button type="button" className="text-accent underline" onClick={() => setOpen(true)}>
+            {t('Why it needs votes')}
+          </button>
+        )}
+        <Link to="/v/$code/transfers/$id" params={{ code, id: transfer.id }} className="text-accent underline">
+          {t('All about this transfer')}
+        </Link>
+      </p>
+      {isOpen && (
+        <Suspense>
+          <Why code={code} transfer={transfer} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -2,8 +2,9 @@ import type { AuditRecord } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useRef, useState } from 'react'
+import { formatter } from '../../lib/formatter.ts'
 import { canHash } from '../../lib/hashes.ts'
-import { localeNow, t } from '../../lib/language.ts'
+import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { CopyButton } from '../../ui/address.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -90,7 +91,7 @@ function Counts({ progress: { seals, records } }: { progress: Progress }) {
 }
 
 function count(value: number): string {
-  return new Intl.NumberFormat(localeNow()).format(value)
+  return formatter(Intl.NumberFormat).format(value)
 }
 
 function Result({ progress, whole }: { progress: Progress; whole: boolean }) {

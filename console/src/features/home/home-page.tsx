@@ -29,7 +29,7 @@ export function HomePage({ code }: { code: string }) {
   )
   return (
     <Page title={vault?.name ?? t('Home')} actions={actions}>
-      {isAdmin && <FirstRun code={code} />}
+      {isAdmin && !isFirst && <FirstRun code={code} />}
       <div className="items-start gap-x-4 max-lg:flex max-lg:flex-col max-lg:*:contents lg:grid lg:grid-cols-[3fr_2fr]">
         <Column>
           <BalancesCard code={code} />
@@ -38,7 +38,7 @@ export function HomePage({ code }: { code: string }) {
         </Column>
         <Column isSide>
           <WaitingCard code={code} />
-          <ObservationsCard code={code} />
+          <ObservationsCard code={code} enabled={!isFirst} />
           <FlowsCard code={code} enabled={!isFirst} />
         </Column>
       </div>

@@ -9,8 +9,8 @@ import { Card } from '../../ui/page.tsx'
 import { flowsQuery } from './queries.ts'
 
 /** What the service noticed; each leads to the operations that it is about. */
-export function ObservationsCard({ code }: { code: string }) {
-  const query = useQuery(flowsQuery(code))
+export function ObservationsCard({ code, enabled }: { code: string; enabled: boolean }) {
+  const query = useQuery({ ...flowsQuery(code), enabled })
   return (
     <Card title={t('Observations')}>
       <ListState

@@ -11,7 +11,7 @@ import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
-import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Card, Facts, Page, TwoColumns } from '../../ui/page.tsx'
 import { LateRate } from './late-rate.tsx'
 import { MetadataCard } from './metadata-card.tsx'
 import { addressQuery, depositQuery } from './queries.ts'
@@ -56,17 +56,25 @@ function Detail({ code, deposit, categories }: { code: string; deposit: Deposit;
         )}
         {deposit.orphaned !== null && <Orphaned deposit={deposit} orphaned={deposit.orphaned} />}
       </Card>
-      <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr]">
-        <div className="min-w-0">
-          <DepositFacts code={code} deposit={deposit} />
-          <ScreeningCard screening={deposit.screening} />
-        </div>
-        <div className="min-w-0">
-          {categories}
-          <MetadataCard operation={operation} metadata={deposit.metadata} mayEdit={address?.access.isOwner ?? false} />
-          <RelationsCard operation={operation} tokenId={deposit.tokenId} />
-        </div>
-      </div>
+      <TwoColumns
+        main={
+          <>
+            <DepositFacts code={code} deposit={deposit} />
+            <ScreeningCard screening={deposit.screening} />
+          </>
+        }
+        side={
+          <>
+            {categories}
+            <MetadataCard
+              operation={operation}
+              metadata={deposit.metadata}
+              mayEdit={address?.access.isOwner ?? false}
+            />
+            <RelationsCard operation={operation} tokenId={deposit.tokenId} />
+          </>
+        }
+      />
     </Page>
   )
 }

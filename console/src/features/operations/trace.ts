@@ -1,6 +1,7 @@
 import type { PolicyTrace } from '@strongroom/sdk'
 import { formatAmount, formatUsd } from '../../lib/amounts.ts'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 
 type Selector = PolicyTrace['rules'][number]['selectors'][number]
 export type NameKind =
@@ -127,7 +128,7 @@ function durationOf(seconds: number): string {
     ['minute', 60],
   ] as const
   const [unit, size] = sizes.find((each) => seconds % each[1] === 0) ?? (['second', 1] as const)
-  return new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size)
+  return formatter(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size)
 }
 
 const compared =
@@ -178,7 +179,7 @@ function weeklyWindowOf(expected: unknown): string {
     from?: string
     to?: string
   }
-  const names = new Intl.ListFormat(localeNow(), { type: 'unit', style: 'short' }).format(days.map(dayName))
+  const names = formatter(Intl.ListFormat, { type: 'unit', style: 'short' }).format(days.map(dayName))
   return t('within {days}, {from} to {to} ({timezone})', { days: names, from, to, timezone })
 }
 
@@ -186,7 +187,7 @@ function dayName(day: string): string {
   const index = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].indexOf(day)
   // 5 January 1970 was a Monday.
   const date = new Date(Date.UTC(1970, 0, 5 + Math.max(index, 0)))
-  return new Intl.DateTimeFormat(localeNow(), { weekday: 'short', timeZone: 'UTC' }).format(date)
+  return formatter(Intl.DateTimeFormat, { weekday: 'short', timeZone: 'UTC' }).format(date)
 }
 
 function observedOf({ selectorType, observed }: Selector, nameOf: NameOf): string | null {
@@ -201,7 +202,7 @@ function observedOf({ selectorType, observed }: Selector, nameOf: NameOf): strin
 function wallClockOf(text: string): string {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)[^[]*(?:\[(.+)\])?$/.exec(text)
   if (match === null) return text
-  const format = new Intl.DateTimeFormat(localeNow(), {
+  const format = formatter(Intl.DateTimeFormat, {
     weekday: 'short',
     hour: '2-digit',
     minute: '2-digit',
@@ -213,7 +214,7 @@ function wallClockOf(text: string): string {
 function listOf(selectorType: string, value: unknown, nameOf: NameOf): string {
   const values = Array.isArray(value) ? value : [value]
   const names = values.map((each) => wordOf(selectorType, each, nameOf))
-  return new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(names)
+  return formatter(Intl.ListFormat, { type: 'disjunction' }).format(names)
 }
 
 const kinds: Record<string, NameKind> = {

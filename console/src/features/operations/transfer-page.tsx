@@ -6,7 +6,7 @@ import { useViewer } from '../../lib/viewer.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
-import { Card, Page } from '../../ui/page.tsx'
+import { Card, Page, TwoColumns } from '../../ui/page.tsx'
 import { Stepper } from '../../ui/stepper.tsx'
 import { DecisionCard } from './decision-card.tsx'
 import { LateRate } from './late-rate.tsx'
@@ -71,20 +71,28 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
         </div>
         <Stepper label={t('Progress of the transfer')} steps={stepsOf(transfer)} />
       </Card>
-      <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr]">
-        <div className="min-w-0">
-          {isStuck && <StuckTransfer code={code} transfer={transfer} mayAsk={isAdmin} />}
-          <TransferFacts code={code} transfer={transfer} sourceLabel={source?.label ?? null} />
-          <ScreeningCard screening={transfer.screening} />
-          <DecisionCard code={code} transfer={transfer} />
-          <VotesCard code={code} transfer={transfer} />
-        </div>
-        <div className="min-w-0">
-          {categories}
-          <MetadataCard operation={operation} metadata={transfer.metadata} mayEdit={source?.access.isOwner ?? false} />
-          <RelationsCard operation={operation} tokenId={transfer.tokenId} />
-        </div>
-      </div>
+      <TwoColumns
+        main={
+          <>
+            {isStuck && <StuckTransfer code={code} transfer={transfer} mayAsk={isAdmin} />}
+            <TransferFacts code={code} transfer={transfer} sourceLabel={source?.label ?? null} />
+            <ScreeningCard screening={transfer.screening} />
+            <DecisionCard code={code} transfer={transfer} />
+            <VotesCard code={code} transfer={transfer} />
+          </>
+        }
+        side={
+          <>
+            {categories}
+            <MetadataCard
+              operation={operation}
+              metadata={transfer.metadata}
+              mayEdit={source?.access.isOwner ?? false}
+            />
+            <RelationsCard operation={operation} tokenId={transfer.tokenId} />
+          </>
+        }
+      />
     </Page>
   )
 }

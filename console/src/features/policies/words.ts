@@ -1,5 +1,6 @@
 import { formatAmount } from '../../lib/amounts.ts'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 import type { Named } from './selectors.ts'
 import { listOf } from './selectors.ts'
 import type { ActionType, Clause, Draft, Effect, Term } from './terms.ts'
@@ -122,7 +123,7 @@ export function periodWord(seconds: number): string {
       : seconds % 3_600 === 0
         ? (['hour', 3_600] as const)
         : (['minute', 60] as const)
-  const format = new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' })
+  const format = formatter(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long' })
   return format.format(seconds / size)
 }
 
@@ -178,7 +179,7 @@ export function valueWords({ selectorType, value }: Clause, unit: string, names:
 
 function either(words: readonly string[]): string {
   if (words.length === 0) return '…'
-  return new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(words)
+  return formatter(Intl.ListFormat, { type: 'disjunction' }).format(words)
 }
 
 function windowWords({
@@ -236,12 +237,12 @@ export function thenWords(
 export function votersWords(approvers: Draft['approvers'], groupId: string, names: Names): string {
   if (approvers.length === 0) return names('policy_group', groupId)
   const words = approvers.map(({ kind, id }) => names(kind === 'user' ? 'member' : 'policy_group', id))
-  const anybody = new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(words)
+  const anybody = formatter(Intl.ListFormat, { type: 'disjunction' }).format(words)
   const ofGroups = approvers.flatMap(({ id, threshold }) =>
     threshold === undefined ? [] : [t('{count} of {who}', { count: threshold, who: names('policy_group', id) })],
   )
   if (ofGroups.length === 0) return anybody
-  const parts = new Intl.ListFormat(localeNow(), { type: 'conjunction' }).format(ofGroups)
+  const parts = formatter(Intl.ListFormat, { type: 'conjunction' }).format(ofGroups)
   return t('{anybody} (at least {parts})', { anybody, parts })
 }
 
@@ -251,7 +252,7 @@ export function sentenceOf(draft: Draft, names: Names): string {
   const words = {
     who: names('policy_group', draft.groupId),
     what: actionWords()[draft.actionType],
-    conditions: new Intl.ListFormat(localeNow(), { type: 'conjunction' }).format(conditions),
+    conditions: formatter(Intl.ListFormat, { type: 'conjunction' }).format(conditions),
     outcome: thenWords(draft, names),
   }
   if (conditions.length === 0) return t('When anyone in {who} orders {what}, then {outcome}.', words)

@@ -10,7 +10,8 @@ import type {
 } from '@strongroom/sdk'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import type { More } from '../../ui/data-table.tsx'
 import { DetailState, Empty } from '../../ui/list-states.tsx'
@@ -97,7 +98,7 @@ function Frame({ code, type, search, report, children }: FrameProps) {
 }
 
 function dayIn(at: string, zone: string): string {
-  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium', timeZone: zone }).format(new Date(at))
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeZone: zone }).format(new Date(at))
 }
 
 function ActivityAnswer({ code, answer }: { code: string; answer: TransactionActivityReport }) {

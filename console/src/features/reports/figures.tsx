@@ -2,7 +2,8 @@ import type { ActivitySummary, ReportComparison, ReportDataQuality } from '@stro
 import { TrendingDown, TrendingUp } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { formatUsd } from '../../lib/amounts.ts'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 import { formatDay } from '../../lib/time.ts'
 import { DrilldownLink } from './drilldown-link.tsx'
 import { knownNet, knownUsd } from './known-usd.ts'
@@ -79,7 +80,7 @@ function Change({ percent }: { percent: number }) {
 
 /** @param percent 12.5 for 12.5 % */
 export function formatPercent(percent: number, signed = false): string {
-  const format = new Intl.NumberFormat(localeNow(), {
+  const format = formatter(Intl.NumberFormat, {
     style: 'percent',
     maximumFractionDigits: 2,
     signDisplay: signed ? 'exceptZero' : 'auto',
@@ -88,7 +89,7 @@ export function formatPercent(percent: number, signed = false): string {
 }
 
 export function formatCount(count: number): string {
-  return new Intl.NumberFormat(localeNow()).format(count)
+  return formatter(Intl.NumberFormat).format(count)
 }
 
 export function amountsOf(assets: readonly { amount: string }[]): string[] {

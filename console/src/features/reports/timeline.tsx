@@ -1,6 +1,7 @@
 import type { ActivityPeriod } from '@strongroom/sdk'
 import { lazy, Suspense, useState } from 'react'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 import { Usd } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import type { Column } from '../../ui/data-table.tsx'
@@ -102,5 +103,5 @@ function lastInstantOf({ periodEnd }: ActivityPeriod): string {
 
 /** The day on which a period begins, on the calendar of the report. */
 function periodLabel(at: string, zone: string): string {
-  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium', timeZone: zone }).format(new Date(at))
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeZone: zone }).format(new Date(at))
 }

@@ -6,6 +6,7 @@ import { useHotkeys } from 'react-hotkeys-hook'
 import { strongroom } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { followChanges } from '../../lib/live.ts'
+import { useMedia } from '../../lib/media.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
 import { useViewer } from '../../lib/viewer.ts'
 import { Avatar } from '../../ui/avatar.tsx'
@@ -17,17 +18,22 @@ type ShellProps = {
   code: string
   /** What jumps to a page or to something of the vault; it is loaded when it is first opened. */
   Palette: ComponentType<{ code: string; pages: readonly NavigationItem[]; onClose: () => void }>
+  /** What the keys do; loaded in the same way. */
+  Keys: ComponentType<{ pages: readonly NavigationItem[]; onClose: () => void }>
   children: ReactNode
 }
 
 /** The frame of all pages of a vault: its switcher, its pages, its search, who is signed in. */
-export function Shell({ code, Palette, children }: ShellProps) {
+export function Shell({ code, Palette, Keys, children }: ShellProps) {
   const [searching, search] = useState(false)
+  const [showsKeys, showKeys] = useState(false)
   const { data: session } = useQuery(sessionQuery)
+  const isWide = useMedia('(min-width: 48rem)')
   const viewer = useViewer(code)
   const items = navigation().filter(({ visible }) => visible?.(viewer) ?? true)
   useNavigationKeys(code, items)
   useSearchKeys(() => search(true))
+  useHotkeys(['?', 'shift+?'], () => showKeys(true), { useKey: true })
   const client = useQueryClient()
   useEffect(() => followChanges(client), [client])
   return (
@@ -35,35 +41,48 @@ export function Shell({ code, Palette, children }: ShellProps) {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-paper focus:p-3">
         {t('Skip to the content')}
       </a>
-      <header className="hidden border-r border-line bg-paper md:block">
-        <div className="sticky top-0 flex h-dvh flex-col overflow-y-auto p-3">
-          <Brand />
-          <VaultSwitcher code={code} />
-          <SearchButton onClick={() => search(true)} />
-          <nav aria-label={t('Pages')} className="grid gap-0.5">
-            {items.map((item) => (
-              <NavigationLink key={item.to} code={code} item={item} />
-            ))}
-          </nav>
-          <div className="mt-auto pt-4">
-            {session !== undefined && <SignedIn name={nameOf(session.user)} image={session.user.image} />}
+      {isWide && (
+        <header className="border-r border-line bg-paper">
+          <div className="sticky top-0 flex h-dvh flex-col overflow-y-auto p-3">
+            <Brand />
+            <VaultSwitcher code={code} />
+            <SearchButton onClick={() => search(true)} />
+            <nav aria-label={t('Pages')} className="grid gap-0.5">
+              {items.map((item) => (
+                <NavigationLink key={item.to} code={code} item={item} />
+              ))}
+            </nav>
+            <div className="mt-auto pt-4">
+              {session !== undefined && <SignedIn name={nameOf(session.user)} image={session.user.image} />}
+            </div>
           </div>
-        </div>
-      </header>
+        </header>
+      )}
       <div className="min-w-0">
-        <main id="content" tabIndex={-1} className="mx-auto max-w-6xl p-4 pb-28 outline-none md:p-6">
+        <main
+          id="content"
+          tabIndex={-1}
+          className="mx-auto max-w-6xl p-4 pb-28 has-data-beside:max-w-[100rem] outline-none md:p-6"
+        >
           {children}
         </main>
       </div>
-      <PhoneBar
-        {...{ code, items }}
-        name={session === undefined ? '' : nameOf(session.user)}
-        image={session?.user.image}
-        onSearch={() => search(true)}
-      />
+      {!isWide && (
+        <PhoneBar
+          {...{ code, items }}
+          name={session === undefined ? '' : nameOf(session.user)}
+          image={session?.user.image}
+          onSearch={() => search(true)}
+        />
+      )}
       {searching && (
         <Suspense fallback={null}>
           <Palette code={code} pages={items} onClose={() => search(false)} />
+        </Suspense>
+      )}
+      {showsKeys && (
+        <Suspense fallback={null}>
+          <Keys pages={items} onClose={() => showKeys(false)} />
         </Suspense>
       )}
     </div>
@@ -187,10 +206,7 @@ type PhoneBarProps = {
 function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
   const [open, setOpen] = useState(false)
   return (
-    <nav
-      aria-label={t('Main pages')}
-      className="fixed inset-x-0 bottom-0 z-40 flex border-t border-line bg-paper md:hidden"
-    >
+    <nav aria-label={t('Main pages')} className="fixed inset-x-0 bottom-0 z-40 flex border-t border-line bg-paper">
       {items
         .filter(({ phone }) => phone)
         .map(({ to, label, Icon }) => (
@@ -238,9 +254,11 @@ function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
   )
 }
 
-/** `g` and then the letter of a page opens it. */
+/** `g` and then the letter of a page opens it; `n` sends. */
 function useNavigationKeys(code: string, items: NavigationItem[]): void {
   const navigate = useNavigate()
+  const maySend = items.some(({ to }) => to === '/send')
+  useHotkeys('n', () => void navigate({ to: '/v/$code/send', params: { code } }), { enabled: maySend }, [code, maySend])
   const keyed = items.filter(({ hotkey }) => hotkey !== undefined)
   useHotkeys(
     keyed.map(({ hotkey }) => `g>${hotkey}`),

@@ -1,7 +1,7 @@
-type Named = { name: string; emoji: string | null; color: string | null }
+export type NamedCategory = { name: string; emoji: string | null; color: string | null }
 
 /** The name of a category with its emoji, or its colour as a dot. */
-export function CategoryName({ category: { name, emoji, color } }: { category: Named }) {
+export function CategoryName({ category: { name, emoji, color } }: { category: NamedCategory }) {
   return (
     <span className="inline-flex items-center gap-1.5">
       {emoji !== null && <span aria-hidden>{emoji}</span>}

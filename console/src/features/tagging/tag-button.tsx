@@ -1,23 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
-import { Tag } from 'lucide-react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { t } from '../../lib/language.ts'
-import { useViewer } from '../../lib/viewer.ts'
-import { CategoryName } from './category-name.tsx'
-import { categoriesQuery, type Operation } from './queries.ts'
+import { CategoryName, type NamedCategory } from './category-name.tsx'
+import type { Operation } from './queries.ts'
 
 /** The popover comes when it is opened for the first time: a list is there without it. */
 const TagPopover = lazy(() => import('./tag-popover.tsx'))
 
 /** The category of an operation as a chip, which opens what changes it. `t` on the keyboard does the same. */
-export function TagButton({ operation, category }: { operation: Operation; category: string | null }) {
+export function TagButton({ operation, category }: { operation: Operation; category: NamedCategory | null }) {
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
-  const { data: categories = [] } = useQuery(categoriesQuery(operation.code))
-  const { isAuditor } = useViewer(operation.code)
-  const known = categories.find(({ key }) => key === category)
-  const name = category !== null && <CategoryName category={known ?? { name: category, emoji: null, color: null }} />
-  if (isAuditor) return name
+  const look = category === null ? 'icon icon-tag text-quiet' : ''
   return (
     <>
       <button
@@ -26,16 +19,12 @@ export function TagButton({ operation, category }: { operation: Operation; categ
         data-hotkey="t"
         aria-haspopup="dialog"
         aria-expanded={open}
+        aria-label={`${t('Category')}: ${category?.name ?? t('Tag')}`}
         title={t('Category (t)')}
-        className="inline-flex min-h-9 items-center gap-1.5 rounded-full border border-line px-2.5 text-[0.8125rem] whitespace-nowrap hover:border-accent md:min-h-7"
+        className={`inline-flex min-h-9 items-center gap-1.5 rounded-full border border-line px-2.5 text-[0.8125rem] whitespace-nowrap hover:border-accent md:min-h-7 ${look}`}
         onClick={() => setOpen(true)}
       >
-        <span className="sr-only">{t('Category')}: </span>
-        {name || (
-          <span className="inline-flex items-center gap-1.5 text-quiet">
-            <Tag size={13} aria-hidden /> {t('Tag')}
-          </span>
-        )}
+        {category === null ? t('Tag') : <CategoryName category={category} />}
       </button>
       {open && (
         <Suspense>

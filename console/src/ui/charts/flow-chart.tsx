@@ -10,7 +10,8 @@ import {
   YAxis,
 } from 'recharts'
 import { formatUsd } from '../../lib/amounts.ts'
-import { localeNow, t } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
+import { t } from '../../lib/language.ts'
 
 export type FlowPoint = { label: string; incoming: string; outgoing: string; net: string }
 
@@ -22,7 +23,7 @@ export default function FlowChart({ points }: { points: readonly FlowPoint[] }) 
     outgoing: -Number(outgoing),
     net: Number(net),
   }))
-  const compact = new Intl.NumberFormat(localeNow(), { notation: 'compact', style: 'currency', currency: 'USD' })
+  const compact = formatter(Intl.NumberFormat, { notation: 'compact', style: 'currency', currency: 'USD' })
   const names: Record<string, string> = { incoming: t('In'), outgoing: t('Out'), net: t('Net') }
   return (
     <ResponsiveContainer width="100%" height={240}>

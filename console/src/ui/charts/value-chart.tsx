@@ -1,13 +1,13 @@
 import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import { formatUsd } from '../../lib/amounts.ts'
-import { localeNow } from '../../lib/language.ts'
+import { formatter } from '../../lib/formatter.ts'
 
 export type ValuePoint = { label: string; value: string | null }
 
 /** A value in USD over time; a gap where it is unknown. Numbers are rounded to draw them; the table beside has them exactly. */
 export default function ValueChart({ points, name }: { points: readonly ValuePoint[]; name: string }) {
   const data = points.map(({ label, value }) => ({ label, value: value === null ? null : Number(value) }))
-  const compact = new Intl.NumberFormat(localeNow(), {
+  const compact = formatter(Intl.NumberFormat, {
     notation: 'compact',
     style: 'currency',
     currency: 'USD',

@@ -20,6 +20,7 @@ import {
   type ApproverRow,
   approvalStateOf,
   approversOf,
+  isVoter,
   type ProfileRow,
   profileOf,
   requirementsOf,
@@ -175,6 +176,21 @@ export async function findTransfer(db: Db | Trx, member: Member, id: string): Pr
   const { rows } = await sql<TransferRow>`${prepared}
     select ${transferColumns(attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
     where ${isVisible(member, id)}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** As `findTransfer`, with what the vault knows of the recipient: for those who decide, while the transfer waits for votes. */
+export async function findTransferToDecide(
+  db: Db,
+  member: Member,
+  id: string,
+): Promise<(TransferRow & { recipient: RecipientSigns | null }) | null> {
+  const decides = sql`(${member.readsAll} or ${isVoter('o', member.userId)})`
+  const { rows } = await sql<TransferRow & { recipient: RecipientSigns | null }>`${prepared}
+    select ${transferColumns(attachmentsIn(visibleScopeOf(member)))},
+      case when o.status = 'awaiting_approval' and ${decides}
+        then ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} end as recipient
+    from ${transferSources} where ${isVisible(member, id)}`.execute(db)
   return rows[0] ?? null
 }
 

@@ -141,6 +141,27 @@ describe('addressLookAlike', () => {
   })
 })
 
+it('tells those who decide on a transfer what the vault knows of its recipient, and nobody else', async () => {
+  const [known, fresh] = [fakeAddress('paid by somebody'), fakeAddress('paid by nobody')]
+  await pay(known)
+  const recipientFor = async (reader: Person, toAddress: string) => {
+    const { body } = await bench.order(source.id, '101', { toAddress })
+    expect(body).toMatchObject({ status: 'awaiting_approval' })
+    const path = `/vaults/main-vault/transfers/${body.id}`
+    const { recipient } = (await reader.get(path)).body
+    expect((await bench.owner.post(`${path}/cancel`, {})).status).toBe(200)
+    expect((await reader.get(path)).body.recipient).toBe(null)
+    return recipient
+  }
+  for (const reader of [bench.firstApprover, bench.vault.admin]) {
+    expect(await recipientFor(reader, known)).toEqual({ isFirstPayment: false, isLookAlike: false })
+    expect(await recipientFor(reader, fresh)).toEqual({ isFirstPayment: true, isLookAlike: false })
+    expect(await recipientFor(reader, lookAlikeOf(known))).toEqual({ isFirstPayment: true, isLookAlike: true })
+  }
+  // What others paid is not told to a member who only orders.
+  expect(await recipientFor(bench.owner, known)).toBe(null)
+})
+
 it('initiatorKind tells services from people', async () => {
   const maker = { name: 'Payroll robot', groupIds: [await ensureGroup(bench.vault, 'treasury')] }
   const { status, body } = await bench.vault.admin.post('/vaults/main-vault/service-tokens', maker)

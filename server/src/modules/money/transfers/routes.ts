@@ -25,7 +25,7 @@ import { type FeeEstimates, findUnpayable } from './gas.ts'
 import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
 import { previewTransfer } from './preview.ts'
-import { findTransfer, listTransfers, type TransferRow } from './queries.ts'
+import { findTransfer, findTransferToDecide, listTransfers, type TransferRow } from './queries.ts'
 import { replacementRoutes } from './replacement-routes.ts'
 import { TransferResolution } from './resolution-schema.ts'
 import { gatherEvidence } from './resolve.ts'
@@ -130,15 +130,16 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
       operationId: 'getTransfer',
       summary: 'Get a transfer',
       description:
-        'With the decision of the policies and its trace. For its initiator, the owner of its source address, the ' +
+        'With the decision of the policies and its trace, and for those who decide what the vault knows of the ' +
+        'recipient. For its initiator, the owner of its source address, the ' +
         'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
       ...ofTransfer,
       answers: { 200: Transfer },
     },
     async (db, { member, params }) => {
-      const row = await getTransfer(db, member, params.id)
+      const row = orNotFound(await findTransferToDecide(db, member, params.id), 'Transfer')
       const reader = { readsAll: member.readsAll, isInitiator: row.initiator_id === member.userId }
-      return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader) }
+      return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader), recipient: row.recipient }
     },
   )
 

@@ -92,6 +92,28 @@ export const Transfer = Closed(
     screening: ScreeningBeside,
     flowType: Enum(flowTypes),
     decision: Type.Optional(Ref(PolicyDecision)),
+    recipient: Type.Optional(
+      Nullable(
+        Closed(
+          {
+            isFirstPayment: Type.Boolean({
+              description: 'true: no confirmed transfer of the vault went to `toAddress`.',
+              examples: [false],
+            }),
+            isLookAlike: Type.Boolean({
+              description:
+                'true: `toAddress` begins and ends like an address that the vault knows, and is a different one.',
+              examples: [false],
+            }),
+          },
+          {
+            description:
+              'In the answer to the read of one transfer: what the vault as a whole knows of the recipient now. Only while ' +
+              'it waits for votes, and for its approvers, administrators and auditors; null otherwise.',
+          },
+        ),
+      ),
+    ),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     approvalRequirements: described(
       Type.Array(

@@ -1,0 +1,16 @@
+import { localeNow } from './language.ts'
+
+type Constructor<Options, Format> = new (locale: string, options?: Options) => Format
+
+const made = new Map<string, unknown>()
+
+/**
+ * A formatter of the browser for the locale of the reader: `formatter(Intl.NumberFormat, { style: 'percent' })`. Each is made
+ * once, because that takes far longer than to use it, and a list uses several for each row.
+ */
+export function formatter<Options, Format>(Kind: Constructor<Options, Format>, options?: Options): Format {
+  const locale = localeNow()
+  const key = `${Kind.name} ${locale} ${JSON.stringify(options)}`
+  if (!made.has(key)) made.set(key, new Kind(locale, options))
+  return made.get(key) as Format
+}

@@ -1,0 +1,82 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { orderTransfer } from '../support/orders.ts'
+import { type Stack, vaultCode } from '../support/stack.ts'
+import { axeViolations, overflowOf, settled, type WatchedPage, watchPage } from '../support/watched-page.ts'
+
+export function activityFlows(stack: () => Stack): void {
+  const open = async (path: string): Promise<WatchedPage> => {
+    const watched = await watchPage(await stack().contextOf('treasurer'), stack().url)
+    await watched.page.goto(`${stack().url}/v/${vaultCode}${path}`)
+    return watched
+  }
+  const details = (page: Page) => page.getByRole('region', { name: 'Details' })
+
+  describe('a treasurer at a desk', () => {
+    it('opens an operation beside the list, which keeps its place, and hands the view on', async () => {
+      const { id } = await orderTransfer(stack(), '150')
+      const { page, faults } = await open('/activity')
+      await page.setViewportSize({ width: 1_440, height: 900 })
+      const link = page.locator(`tbody a[href$="/transfers/${id}"]`)
+      await link.click()
+      await details(page)
+        .getByRole('heading', { level: 2, name: /^Transfer/ })
+        .waitFor()
+      await settled(page)
+      await link.waitFor()
+      expect(new URL(page.url()).searchParams.get('open')).toBe(`transfer-${id}`)
+      expect([await axeViolations(page), await overflowOf(page)]).toEqual([[], 0])
+
+      await page.reload()
+      await details(page).waitFor()
+      await page.keyboard.press('Escape')
+      await details(page).waitFor({ state: 'detached' })
+      expect(new URL(page.url()).search).toBe('')
+
+      await page.setViewportSize({ width: 1_200, height: 900 })
+      await link.click()
+      await page.waitForURL(`**/transfers/${id}`)
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('works by keys, and sees which there are', async () => {
+      const { page, faults } = await open('/activity')
+      await settled(page)
+      await page.keyboard.press('?')
+      const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+      await keys.getByText('Next row').waitFor()
+      expect(await axeViolations(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await keys.waitFor({ state: 'detached' })
+      await page.keyboard.press('n')
+      await page.waitForURL('**/send')
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('waits for nothing twice: what the head of a page announces is what the page asks for', async () => {
+      const { id } = await orderTransfer(stack(), '151')
+      for (const path of ['', `/approvals/transfer/${id}`]) {
+        const context = await stack().contextOf('treasurer')
+        const page = await context.newPage()
+        const asked: string[] = []
+        const warnings: string[] = []
+        page.on('request', (request) => asked.push(request.url().replace(stack().url, '')))
+        page.on('console', (message) => warnings.push(message.text()))
+        const answer = await page.goto(`${stack().url}/v/${vaultCode}${path}`)
+        const announced = [...answer!.headers().link!.matchAll(/<([^>]+)>/g)].map(([, url]) => url!)
+        expect(announced.filter((url) => url.startsWith('/api/')).length).toBeGreaterThan(1)
+        expect(announced.filter((url) => url.endsWith('.js')).length).toBeGreaterThan(1)
+        await settled(page)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        const times = announced.map((url) => [url, asked.filter((each) => each === url).length])
+        expect(times).toEqual(announced.map((url) => [url, 1]))
+        // Chromium warns some seconds after a page was loaded of what was announced in vain.
+        await page.waitForTimeout(4_000)
+        expect(warnings.filter((warning) => warning.includes('preload'))).toEqual([])
+        await context.close()
+      }
+    })
+  })
+}
