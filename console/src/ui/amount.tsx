@@ -26,11 +26,9 @@ export function SignedAmount({ item, className = '' }: { item: Moved; className?
   const look = isVoid ? 'text-quiet line-through' : direction === 'in' ? 'text-good' : ''
   const sign = isVoid ? '' : direction === 'in' ? '+' : '−'
   return (
-    <div className={`figures ${className}`}>
-      <span className={`font-medium md:whitespace-nowrap ${look}`}>
-        {sign + formatAmount(amountDecimal)} <span className="text-quiet">{assetSymbol}</span>
-      </span>
-      <div className="text-[0.8125rem] text-quiet">{formatUsd(usdValue)}</div>
+    <div className={`figures font-medium md:whitespace-nowrap ${look} ${className}`}>
+      {sign + formatAmount(amountDecimal)} <span className="text-quiet">{assetSymbol}</span>
+      <div className="text-[0.8125rem] font-normal text-quiet">{formatUsd(usdValue)}</div>
     </div>
   )
 }

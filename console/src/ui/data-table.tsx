@@ -42,7 +42,9 @@ export function DataTable<Row extends object>({
   const table = useRef<HTMLTableElement>(null)
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
-  useLayoutEffect(() => setOffset(body.current!.getBoundingClientRect().top + window.scrollY), [rows.length])
+  // Looking at the layout takes longer than to draw a page of more rows, which moves nothing above it.
+  const first = rows.length === 0 ? null : rowKey(rows[0]!)
+  useLayoutEffect(() => setOffset(body.current!.getBoundingClientRect().top + window.scrollY), [first])
   // Another function makes the virtualizer place all rows anew.
   const getItemKey = useCallback((index: number) => rowKey(rows[index]!), [rows, rowKey])
   const virtualizer = useWindowVirtualizer({
@@ -57,7 +59,7 @@ export function DataTable<Row extends object>({
   useEffect(() => {
     if (more?.hasNextPage === true && !more.isFetchingNextPage && last >= rows.length - 20) more.fetchNextPage()
   }, [more, last, rows.length])
-  useSteadyColumns(table, shown.length === 0 ? 0 : rows.length, columns.length)
+  useSteadyColumns(table, shown.length === 0 ? null : first, columns.length)
   useRowKeys(body, virtualizer.scrollToIndex, rows.length)
 
   const above = (shown[0]?.start ?? offset) - offset
@@ -150,21 +152,27 @@ function Space({ height }: { height: number }) {
 }
 
 /**
- * Keeps the columns as wide as the rows make them that are in sight when some are loaded. Otherwise they would follow the rows
- * in sight, with them the heights of the rows, and with these which rows are in sight: a table that never comes to rest.
+ * Keeps the columns as wide as the rows make them that are in sight at first. Otherwise they would follow the rows in sight, with
+ * them the heights of the rows, and with these which rows are in sight: a table that never comes to rest.
+ *
+ * @param first the key of the first row; null while none is drawn
  */
-function useSteadyColumns(table: React.RefObject<HTMLTableElement | null>, loaded: number, columns: number): void {
+function useSteadyColumns(
+  table: React.RefObject<HTMLTableElement | null>,
+  first: string | null,
+  columns: number,
+): void {
   useLayoutEffect(() => {
     const { tHead, style, clientWidth } = table.current!
     const heads = [...tHead!.rows[0]!.cells]
     style.tableLayout = 'auto'
     for (const head of heads) head.style.width = ''
     // On a phone rows are cards.
-    if (loaded === 0 || getComputedStyle(table.current!).display === 'block') return
+    if (first === null || getComputedStyle(table.current!).display === 'block') return
     const widths = heads.map((head) => head.getBoundingClientRect().width)
     for (const [i, head] of heads.entries()) head.style.width = `${(100 * widths[i]!) / clientWidth}%`
     style.tableLayout = 'fixed'
-  }, [table, loaded, columns])
+  }, [table, first, columns])
 }
 
 /** `j` and `k` put the focus on the first link of the next or previous row. */

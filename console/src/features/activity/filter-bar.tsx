@@ -1,7 +1,7 @@
 import { fromRaw } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { SlidersHorizontal, X } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { memo, type ReactNode, useEffect, useId, useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { dayOf } from '../../lib/day.ts'
 import { t } from '../../lib/language.ts'
@@ -13,8 +13,11 @@ import { counterpartyChoicesQuery, membersQuery, tokensQuery } from './queries.t
 
 type FilterProps = { code: string; filter: ActivityFilter; onFilter: (filter: ActivityFilter) => void }
 
-/** What the list is filtered by: the common choices at once, the others in a sheet, all that is on as chips. */
-export function FilterBar({ code, filter, onFilter }: FilterProps) {
+/**
+ * What the list is filtered by: the common choices at once, the others in a sheet, all that is on as chips. It is not drawn
+ * again while the list below loads more.
+ */
+export const FilterBar = memo(function FilterBar({ code, filter, onFilter }: FilterProps) {
   const [open, setOpen] = useState(false)
   const set = (changes: ActivityFilter) => onFilter(withChanges(filter, changes))
   const { data: tokens = [] } = useQuery(tokensQuery)
@@ -46,7 +49,7 @@ export function FilterBar({ code, filter, onFilter }: FilterProps) {
       <FilterSheet code={code} filter={filter} open={open} onClose={() => setOpen(false)} onFilter={onFilter} />
     </div>
   )
-}
+})
 
 const controlClass = 'min-h-11 rounded-md border border-line bg-paper px-2 md:min-h-9 max-w-full'
 

@@ -28,7 +28,7 @@ async function loadPage(
   for (let empty = 0; ; empty += 1) {
     const at = next === undefined ? {} : { cursor: next }
     const page = await vaultOf(code)
-      .history.list({ ...queryOf(filter), ...at, limit: 50 }, { signal })
+      .history.list({ ...queryOf(filter), ...at, limit: 100 }, { signal })
       .page()
     if (page.items.length > 0 || page.nextCursor === null || empty === emptyPagesMax) return page
     next = page.nextCursor
