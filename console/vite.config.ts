@@ -13,6 +13,23 @@ const inFolders = (names: string, but: string) => String.raw`features\/(?:${name
 const ofPages = (names: string) => String.raw`routes\/(?:${names})[^?]*\?`
 const sources = (...parts: string[]) => new RegExp(String.raw`\/src\/(?:${parts.join('|')})`)
 
+const ofPackages = (names: string) => String.raw`\/node_modules\/(?:${names})\/`
+const ofSources = (names: string) => String.raw`\/src\/(?:${names})`
+const any = (...parts: string[]) => new RegExp(parts.join('|'))
+
+/** What the router knows of each page belongs to it. */
+const ofEveryPage = any(
+  ofSources(String.raw`routes\/(?!-)[^?]+\.tsx$`),
+  ofSources(String.raw`ui\/(?:list-states|within-page)|lib\/(?:theme|membership|viewer)\.ts`),
+  ofPackages(String.raw`react-dom|scheduler|@tanstack\/(?:react-router|store|react-query)`),
+)
+const ofEveryVaultPage = any(
+  ofSources(String.raw`routes\/v\.\$code\.tsx\?|features\/shell\/(?!keys)|features\/approvals\/(?:queries|words)`),
+  ofSources(String.raw`lib\/(?:images|forms)\.ts`),
+  ofSources(String.raw`ui\/(?:page|avatar|sheet|address|amount|field|confirm|problem|use-write|badge|button)\.tsx?`),
+  ofPackages('lucide-react|react-hotkeys-hook'),
+)
+
 /** Pages that the same people open come in one file, because small files compress badly; with nothing that others load too. */
 const together = [
   {
@@ -54,8 +71,8 @@ export default defineConfig({
   ],
   build: {
     target: 'es2023',
-    // The content policy lets no font or script come from the page itself.
-    assetsInlineLimit: 0,
+    // The content policy lets no font or script come from the page itself; icons of the style may.
+    assetsInlineLimit: (path) => path.endsWith('.svg'),
     assetsDir: 'console',
     // Read by scripts/preloads.js.
     manifest: true,
@@ -67,15 +84,8 @@ export default defineConfig({
         // file, and what every page of a vault needs another.
         codeSplitting: {
           groups: [
-            {
-              name: 'start',
-              test: /\/src\/routes\/(?!-)[^?]+\.tsx$|\/src\/ui\/list-states|\/src\/lib\/(?:theme|membership|viewer)\.ts|\/node_modules\/(?:react-dom|scheduler|@tanstack\/(?:react-router|store|react-query))\//,
-            },
-            {
-              name: 'frame',
-              test: /\/lucide-react\/|\/react-hotkeys-hook\/|\/src\/features\/shell\/(?!keys)|\/src\/routes\/v\.\$code\.tsx\?|\/src\/lib\/(?:images|forms)\.ts|\/src\/features\/approvals\/(?:queries|words)|\/src\/ui\/(?:page|avatar|sheet|address|amount|field|confirm|problem|use-write|badge|button)\.tsx?/,
-              includeDependenciesRecursively: false,
-            },
+            { name: 'start', test: ofEveryPage },
+            { name: 'frame', test: ofEveryVaultPage, includeDependenciesRecursively: false },
             ...together.map(({ name, test }) => ({ name, test, includeDependenciesRecursively: false })),
           ],
         },

@@ -1,5 +1,5 @@
 import type { HistoryItem } from '@strongroom/sdk'
-import { createFileRoute } from '@tanstack/react-router'
+import { createFileRoute, Navigate } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback } from 'react'
 import { ActivityPage } from '../features/activity/activity-page.tsx'
 import { exportPath } from '../features/activity/export.ts'
@@ -26,26 +26,31 @@ function Activity() {
   const { open, ...filter } = Route.useSearch()
   const navigate = Route.useNavigate()
   const hasRoom = useMedia('(min-width: 1280px)')
+  const tagCell = useTagCell(code)
   useClickKey('t')
   useClickKey('e')
   const show = useCallback(
     (operation: OpenOperation | undefined) =>
       void navigate({
         search: ({ open: before, ...rest }) => (operation === undefined ? rest : { ...rest, open: operation }),
-        replace: true,
+        // The way back closes what was opened first.
+        replace: operation === undefined || open !== undefined,
         resetScroll: false,
       }),
-    [navigate],
+    [navigate, open],
   )
   const onOpen = useCallback(({ operationType, id }: HistoryItem) => show(`${operationType}-${id}`), [show])
+  if (!hasRoom && open !== undefined) return <Navigate to={pathOf(code, open)} replace />
   const shown = hasRoom && open !== undefined ? open : null
   const list = (
     <ActivityPage
       code={code}
       filter={filter}
-      onFilter={(search) => void navigate({ search, replace: true })}
+      onFilter={(search) =>
+        void navigate({ search: ({ open }) => ({ ...search, ...openOf({ open }) }), replace: true })
+      }
       exportHref={exportPath(code, filter)}
-      tagCell={useTagCell(code)}
+      tagCell={tagCell}
       {...(hasRoom ? { onOpen } : {})}
       isNarrow={shown !== null}
     />
@@ -53,13 +58,20 @@ function Activity() {
   return <BesideList list={list} opened={shown && openedOf(code, shown)} onClose={() => show(undefined)} />
 }
 
+const partsOf = (operation: OpenOperation) => operation.split(/-(.*)/) as ['transfer' | 'deposit', string]
+
+function pathOf(code: string, operation: OpenOperation): string {
+  const [type, id] = partsOf(operation)
+  return `/v/${code}/${type}s/${id}`
+}
+
 function openedOf(code: string, operation: OpenOperation) {
-  const [type, id] = operation.split(/-(.*)/) as ['transfer' | 'deposit', string]
+  const [type, id] = partsOf(operation)
   const Detail = type === 'transfer' ? TransferDetail : DepositDetail
   const detail = (
     <Suspense>
-      <Detail key={id} code={code} id={id} />
+      <Detail code={code} id={id} />
     </Suspense>
   )
-  return { detail, href: `/v/${code}/${type}s/${id}` }
+  return { detail, href: pathOf(code, operation) }
 }

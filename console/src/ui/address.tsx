@@ -15,12 +15,14 @@ export function Address({
   name?: string | null | undefined
   copy?: boolean
 }) {
-  const text = <span className="grouped code [overflow-wrap:anywhere]">{address}</span>
+  const groups = address.startsWith('0x') ? 'grouped' : 'grouped [--head:0ch]'
+  const text = <span className={`${groups} code [overflow-wrap:anywhere]`}>{address}</span>
   if (!copy && (name === null || name === undefined)) return text
   return (
     <span className="inline-flex flex-wrap items-baseline gap-x-2">
       {name !== null && name !== undefined && <span className="font-medium">{name}</span>}
-      {text}
+      {/* Within a block of its own the groups go on from line to line. */}
+      <span className="min-w-0">{text}</span>
       {copy && <CopyButton text={address} label={t('Copy the address')} />}
     </span>
   )

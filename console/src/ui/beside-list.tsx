@@ -1,8 +1,9 @@
+import { Link } from '@tanstack/react-router'
 import { Maximize2, X } from 'lucide-react'
-import type { ReactNode } from 'react'
-import { useHotkeys } from 'react-hotkeys-hook'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useKeys } from '../lib/hotkeys.ts'
 import { t } from '../lib/language.ts'
-import { WithinPage } from './page.tsx'
+import { IsWithinPage } from './within-page.ts'
 
 type BesideListProps = {
   list: ReactNode
@@ -20,35 +21,46 @@ export function BesideList({ list, opened, onClose }: BesideListProps) {
       className={isOpen ? 'grid grid-cols-[minmax(0,5fr)_minmax(0,4fr)] items-start gap-x-6' : ''}
     >
       <div>{list}</div>
-      {isOpen && <Opened {...opened} onClose={onClose} />}
+      {isOpen && <Opened key={opened.href} {...opened} onClose={onClose} />}
     </div>
   )
 }
 
+const buttonLook = 'grid size-9 place-items-center rounded-md text-quiet hover:text-ink'
+
 function Opened({ detail, href, onClose }: { detail: ReactNode; href: string; onClose: () => void }) {
-  useHotkeys('escape', () => document.querySelector('dialog[open], :popover-open') === null && onClose())
+  const section = useRef<HTMLElement>(null)
+  useKeys('escape', onClose, {}, [onClose])
+  useEffect(() => {
+    const opener = document.activeElement as HTMLElement | null
+    section.current?.focus({ preventScroll: true })
+    // The focus goes back to the row, unless the reader has put it elsewhere.
+    return () => {
+      if (document.activeElement === document.body && opener?.isConnected) opener.focus({ preventScroll: true })
+    }
+  }, [])
   return (
-    <section aria-label={t('Details')} className="sticky top-0 -my-6 h-dvh overflow-y-auto py-6">
+    <section
+      ref={section}
+      tabIndex={-1}
+      aria-label={t('Details')}
+      className="sticky top-0 -my-6 h-dvh overflow-y-auto py-6 outline-none"
+    >
       <div className="mb-2 flex justify-end gap-1">
-        <a
-          href={href}
-          aria-label={t('Open as a page')}
-          title={t('Open as a page')}
-          className="grid size-9 place-items-center rounded-md text-quiet hover:text-ink"
-        >
+        <Link to={href} aria-label={t('Open as a page')} title={t('Open as a page')} className={buttonLook}>
           <Maximize2 size={18} aria-hidden />
-        </a>
+        </Link>
         <button
           type="button"
           aria-label={t('Close the details')}
           title={t('Close the details')}
-          className="grid size-9 place-items-center rounded-md text-quiet hover:text-ink"
+          className={buttonLook}
           onClick={onClose}
         >
           <X size={20} aria-hidden />
         </button>
       </div>
-      <WithinPage>{detail}</WithinPage>
+      <IsWithinPage value={true}>{detail}</IsWithinPage>
     </section>
   )
 }

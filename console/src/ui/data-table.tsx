@@ -1,6 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { useHotkeys } from 'react-hotkeys-hook'
+import { useKeys } from '../lib/hotkeys.ts'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
 
@@ -41,10 +41,8 @@ export function DataTable<Row extends object>({
 }: DataTableProps<Row>) {
   const table = useRef<HTMLTableElement>(null)
   const body = useRef<HTMLTableSectionElement>(null)
-  const [offset, setOffset] = useState(0)
-  // Looking at the layout takes longer than to draw a page of more rows, which moves nothing above it.
+  const offset = useOffset(body)
   const first = rows.length === 0 ? null : rowKey(rows[0]!)
-  useLayoutEffect(() => setOffset(body.current!.getBoundingClientRect().top + window.scrollY), [first])
   // Another function makes the virtualizer place all rows anew.
   const getItemKey = useCallback((index: number) => rowKey(rows[index]!), [rows, rowKey])
   const virtualizer = useWindowVirtualizer({
@@ -151,6 +149,19 @@ function Space({ height }: { height: number }) {
   )
 }
 
+/** How far below the top of the page the rows begin. The browser tells when something moves them, and has the layout then. */
+function useOffset(body: React.RefObject<HTMLTableSectionElement | null>): number {
+  const [offset, setOffset] = useState(0)
+  useLayoutEffect(() => {
+    const look = () => body.current && setOffset(body.current.getBoundingClientRect().top + window.scrollY)
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(document.body)
+    return () => observer.disconnect()
+  }, [body])
+  return offset
+}
+
 /**
  * Keeps the columns as wide as the rows make them that are in sight at first. Otherwise they would follow the rows in sight, with
  * them the heights of the rows, and with these which rows are in sight: a table that never comes to rest.
@@ -181,15 +192,19 @@ function useRowKeys(
   scrollTo: (index: number) => void,
   count: number,
 ): void {
+  const last = useRef<number | null>(null)
   const move = (by: number) => {
-    const current = document.activeElement?.closest('tr[data-index]')?.getAttribute('data-index')
-    const index = current === null || current === undefined ? 0 : Number(current) + by
+    const focused = document.activeElement?.closest('tr[data-index]')?.getAttribute('data-index')
+    // The focus may have gone to what was opened from the last row.
+    const current = typeof focused === 'string' ? Number(focused) : last.current
+    const index = current === null ? 0 : current + by
     if (index < 0 || index >= count) return
+    last.current = index
     scrollTo(index)
     requestAnimationFrame(() => {
       body.current?.querySelector<HTMLElement>(`tr[data-index="${index}"] a, tr[data-index="${index}"] button`)?.focus()
     })
   }
-  useHotkeys('j', () => move(1), [count])
-  useHotkeys('k', () => move(-1), [count])
+  useKeys('j', () => move(1), {}, [count])
+  useKeys('k', () => move(-1), {}, [count])
 }

@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useContext, useEffect, useState } from 'react'
 import { isNotFound } from '../lib/api.ts'
 import { t } from '../lib/language.ts'
 import { isUnreached, messageOf, requestIdOf } from '../lib/query-client.ts'
 import { formatTime } from '../lib/time.ts'
 import { Button } from './button.tsx'
+import { IsWithinPage } from './within-page.ts'
 
 /** The part of a query that decides what a list shows. */
 export type Loading = {
@@ -106,9 +107,10 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
 }
 
 export function NotFound() {
+  const Heading = useContext(IsWithinPage) ? 'h2' : 'h1'
   return (
     <Empty>
-      <h1 className="text-ink">{t('Not found')}</h1>
+      <Heading className="text-ink">{t('Not found')}</Heading>
       <p>{t('This does not exist, or you may not see it.')}</p>
       <a className="text-accent underline" href="/">
         {t('To the start')}

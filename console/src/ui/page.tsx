@@ -1,15 +1,9 @@
-import { createContext, type ReactNode, useContext } from 'react'
-
-const IsWithin = createContext(false)
-
-/** For the content of a page that stands within another one. */
-export function WithinPage({ children }: { children: ReactNode }) {
-  return <IsWithin value={true}>{children}</IsWithin>
-}
+import { type ReactNode, useContext } from 'react'
+import { IsWithinPage } from './within-page.ts'
 
 /** A page: its title, what can be done on it, and its content. The title is also the one of the browser's tab. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
-  const isWithin = useContext(IsWithin)
+  const isWithin = useContext(IsWithinPage)
   return (
     <>
       {!isWithin && <title>{`${title} · Strongroom`}</title>}
@@ -36,11 +30,12 @@ export function TwoColumns({ main, side }: { main: ReactNode; side: ReactNode })
 
 /** A part of a page on its own ground. */
 export function Card({ title, actions, children }: { title?: string; actions?: ReactNode; children: ReactNode }) {
+  const Heading = useContext(IsWithinPage) ? 'h3' : 'h2'
   return (
     <section className="mb-4 rounded-lg border border-line bg-paper p-4">
       {(title !== undefined || actions !== undefined) && (
         <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
-          {title !== undefined && <h2>{title}</h2>}
+          {title !== undefined && <Heading>{title}</Heading>}
           {actions}
         </div>
       )}

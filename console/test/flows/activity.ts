@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { orderTransfer } from '../support/orders.ts'
+import { type Visit, visitsOf } from '../support/routes.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, overflowOf, settled, type WatchedPage, watchPage } from '../support/watched-page.ts'
 
@@ -23,18 +24,24 @@ export function activityFlows(stack: () => Stack): void {
         .getByRole('heading', { level: 2, name: /^Transfer/ })
         .waitFor()
       await settled(page)
+      expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Details')
       await link.waitFor()
       expect(new URL(page.url()).searchParams.get('open')).toBe(`transfer-${id}`)
       expect([await axeViolations(page), await overflowOf(page)]).toEqual([[], 0])
 
-      await page.reload()
-      await details(page).waitFor()
       await page.keyboard.press('Escape')
       await details(page).waitFor({ state: 'detached' })
       expect(new URL(page.url()).search).toBe('')
+      // The focus is back on the row.
+      await page.keyboard.press('Enter')
+      await details(page).waitFor()
+      await page.getByLabel('Status').selectOption({ label: 'Waits for votes' })
+      await page.waitForURL('**/activity?*status=awaiting_approval*')
+      await page.reload()
+      await details(page).waitFor()
 
+      // Where there is no room beside the list, the same view is the page of the operation.
       await page.setViewportSize({ width: 1_200, height: 900 })
-      await link.click()
       await page.waitForURL(`**/transfers/${id}`)
       expect(faults).toEqual([])
       await page.context().close()
@@ -46,6 +53,9 @@ export function activityFlows(stack: () => Stack): void {
       await page.keyboard.press('?')
       const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       await keys.getByText('Next row').waitFor()
+      // What is open has its keys for itself.
+      await page.keyboard.press('n')
+      expect(new URL(page.url()).pathname).toBe(`/v/${vaultCode}/activity`)
       expect(await axeViolations(page)).toEqual([])
       await page.keyboard.press('Escape')
       await keys.waitFor({ state: 'detached' })
@@ -55,28 +65,36 @@ export function activityFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
-    it('waits for nothing twice: what the head of a page announces is what the page asks for', async () => {
-      const { id } = await orderTransfer(stack(), '151')
-      for (const path of ['', `/approvals/transfer/${id}`]) {
-        const context = await stack().contextOf('treasurer')
-        const page = await context.newPage()
-        const asked: string[] = []
-        const warnings: string[] = []
-        page.on('request', (request) => asked.push(request.url().replace(stack().url, '')))
-        page.on('console', (message) => warnings.push(message.text()))
-        const answer = await page.goto(`${stack().url}/v/${vaultCode}${path}`)
-        const announced = [...answer!.headers().link!.matchAll(/<([^>]+)>/g)].map(([, url]) => url!)
-        expect(announced.filter((url) => url.startsWith('/api/')).length).toBeGreaterThan(1)
-        expect(announced.filter((url) => url.endsWith('.js')).length).toBeGreaterThan(1)
-        await settled(page)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        const times = announced.map((url) => [url, asked.filter((each) => each === url).length])
-        expect(times).toEqual(announced.map((url) => [url, 1]))
-        // Chromium warns some seconds after a page was loaded of what was announced in vain.
-        await page.waitForTimeout(4_000)
-        expect(warnings.filter((warning) => warning.includes('preload'))).toEqual([])
-        await context.close()
-      }
-    })
+    it('waits for nothing twice: what the head of a page announces is what the page asks for', () => asksOnce(stack()))
   })
+}
+
+async function asksOnce(stack: Stack): Promise<void> {
+  const announcing = [
+    'v.$code.index',
+    ...['transfer', 'request', 'payout'].map((kind) => `v.$code.approvals.${kind}.$id`),
+  ]
+  const visits = await visitsOf(stack)
+  const first = announcing.map((route) => visits.find((visit) => visit.route === route)!)
+  await Promise.all(first.map((visit) => asksOnceOn(stack, visit)))
+}
+
+async function asksOnceOn(stack: Stack, { path, person }: Visit): Promise<void> {
+  const context = await stack.contextOf(person)
+  const page = await context.newPage()
+  const asked: string[] = []
+  const warnings: string[] = []
+  page.on('request', (request) => asked.push(request.url().replace(stack.url, '')))
+  page.on('console', (message) => warnings.push(message.text()))
+  const answer = await page.goto(stack.url + path)
+  const announced = [...answer!.headers().link!.matchAll(/<([^>]+)>/g)].map(([, url]) => url!)
+  expect(announced.filter((url) => url.startsWith('/api/')).length).toBeGreaterThan(1)
+  expect(announced.filter((url) => url.endsWith('.js')).length).toBeGreaterThan(1)
+  await settled(page)
+  const times = announced.map((url) => [url, asked.filter((each) => each === url).length])
+  expect(times).toEqual(announced.map((url) => [url, 1]))
+  // Chromium warns some seconds after a page was loaded of what was announced in vain.
+  await page.waitForTimeout(4_000)
+  expect(warnings.filter((warning) => warning.includes('preload'))).toEqual([])
+  await context.close()
 }

@@ -3,8 +3,8 @@ import type { Address as VaultAddress } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { FolderInput, GripVertical } from 'lucide-react'
 import { createContext, useContext, useEffect, useMemo, useRef } from 'react'
-import { useHotkeys } from 'react-hotkeys-hook'
 import type { DraggedAddresses, Movable } from '../../lib/dragged.ts'
+import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { Address } from '../../ui/address.tsx'
@@ -31,16 +31,26 @@ export function AddressTable({ code, rows, more, selection }: Props) {
     const index = document.activeElement?.closest('tr[data-index]')?.getAttribute('data-index')
     return index === null || index === undefined ? undefined : rows[Number(index)]
   }
-  useHotkeys('x', () => {
-    const row = focused()
-    if (row !== undefined) selection.toggle(row.id)
-  }, [rows, selection])
-  useHotkeys('m', () => {
-    const row = focused()
-    const chosen = rows.filter(({ id }) => selection.selected.has(id)).map(movable)
-    if (row !== undefined) selection.move(selection.movedWith(row))
-    else if (chosen.length > 0) selection.move(chosen)
-  }, [rows, selection])
+  useKeys(
+    'x',
+    () => {
+      const row = focused()
+      if (row !== undefined) selection.toggle(row.id)
+    },
+    {},
+    [rows, selection],
+  )
+  useKeys(
+    'm',
+    () => {
+      const row = focused()
+      const chosen = rows.filter(({ id }) => selection.selected.has(id)).map(movable)
+      if (row !== undefined) selection.move(selection.movedWith(row))
+      else if (chosen.length > 0) selection.move(chosen)
+    },
+    {},
+    [rows, selection],
+  )
   return (
     <SelectionContext value={selection}>
       <DataTable

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { useHotkeys } from 'react-hotkeys-hook'
+import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import type { ShownPayout } from '../../lib/sign-votes.ts'
@@ -33,8 +33,8 @@ export function Decide({ subject, summary }: DecideProps) {
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
   const mine = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
   const off = reasonNotToVote(subject, mine)
-  useHotkeys('a', () => off === null && setDecision('approve'), [off])
-  useHotkeys('r', () => off === null && setDecision('reject'), [off])
+  useKeys('a', () => off === null && setDecision('approve'), {}, [off])
+  useKeys('r', () => off === null && setDecision('reject'), {}, [off])
   if (session === undefined) return null
   if (mine === undefined || mine.decision !== null || !subject.isOpen)
     return <Outcome mine={mine} isOpen={subject.isOpen} />
@@ -91,6 +91,8 @@ function Confirm({
     onSuccess: async (answer) => {
       client.setQueryData(queryKey, answer)
       close()
+      // The answer lacks what only the page of one thing is told.
+      void client.invalidateQueries({ queryKey })
       await client.invalidateQueries({ queryKey: ['inbox'] })
     },
     // Somebody may have been faster: the page then shows what has happened.

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { List } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useHotkeys } from 'react-hotkeys-hook'
 import { moveByArrows } from '../../lib/arrow-keys.ts'
+import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { inputClass } from '../../ui/field.tsx'
 import { searchQuery } from './queries.ts'
@@ -21,8 +21,8 @@ export function Finder({ index, slug, id }: FinderProps) {
   const { data: words = null } = useQuery({ ...searchQuery, enabled: isUsed })
   const root = useRef<HTMLElement>(null)
   const input = useRef<HTMLInputElement>(null)
-  useHotkeys('mod+k', () => input.current?.focus(), { preventDefault: true, enableOnFormTags: true })
-  useHotkeys(['/', 'shift+/'], () => input.current?.focus(), { preventDefault: true, useKey: true })
+  useKeys('mod+k', () => input.current?.focus(), { preventDefault: true, enableOnFormTags: true })
+  useKeys(['/', 'shift+/'], () => input.current?.focus(), { preventDefault: true, useKey: true })
   // On every other page the way to it is closed.
   useEffect(() => {
     setPhrase('')

@@ -2,8 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { LogOut, Menu, Search } from 'lucide-react'
 import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { useHotkeys } from 'react-hotkeys-hook'
 import { strongroom } from '../../lib/api.ts'
+import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { followChanges } from '../../lib/live.ts'
 import { useMedia } from '../../lib/media.ts'
@@ -33,7 +33,7 @@ export function Shell({ code, Palette, Keys, children }: ShellProps) {
   const items = navigation().filter(({ visible }) => visible?.(viewer) ?? true)
   useNavigationKeys(code, items)
   useSearchKeys(() => search(true))
-  useHotkeys(['?', 'shift+?'], () => showKeys(true), { useKey: true })
+  useKeys(['?', 'shift+?'], () => showKeys(true), { useKey: true })
   const client = useQueryClient()
   useEffect(() => followChanges(client), [client])
   return (
@@ -258,20 +258,21 @@ function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
 function useNavigationKeys(code: string, items: NavigationItem[]): void {
   const navigate = useNavigate()
   const maySend = items.some(({ to }) => to === '/send')
-  useHotkeys('n', () => void navigate({ to: '/v/$code/send', params: { code } }), { enabled: maySend }, [code, maySend])
+  useKeys('n', () => void navigate({ to: '/v/$code/send', params: { code } }), { enabled: maySend }, [code, maySend])
   const keyed = items.filter(({ hotkey }) => hotkey !== undefined)
-  useHotkeys(
+  useKeys(
     keyed.map(({ hotkey }) => `g>${hotkey}`),
     (_event, { keys }) => {
       const item = keyed.find(({ hotkey }) => hotkey === keys?.at(-1))
       if (item !== undefined) void navigate({ to: `/v/${code}${item.to}` as '/' })
     },
+    {},
     [code, items.length],
   )
 }
 
 /** Ctrl+K or ⌘+K anywhere, and `/` outside of fields, on whichever key the layout has it. */
 function useSearchKeys(open: () => void): void {
-  useHotkeys('mod+k', open, { preventDefault: true, enableOnFormTags: true })
-  useHotkeys(['/', 'shift+/'], open, { preventDefault: true, useKey: true })
+  useKeys('mod+k', open, { preventDefault: true, enableOnFormTags: true })
+  useKeys(['/', 'shift+/'], open, { preventDefault: true, useKey: true })
 }

@@ -27,6 +27,7 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
+import { holdOnTransfer } from './holds.ts'
 import type { Phase } from './lifecycle.ts'
 import type { Order } from './load-order.ts'
 import type { Payload, StoredPayload } from './payload.ts'
@@ -49,32 +50,6 @@ export async function lockAvailable(
       for update) as balance`.execute(trx)
   const { balance, hold } = rows[0]!
   return { available: BigInt(balance ?? '0'), hold }
-}
-
-/** SQL: the active hold that keeps a transfer from being voted on and handed over, from `o` and `t`, its two rows. */
-const holdOnTransfer = activeHoldOn({
-  vaultId: sql.ref('o.vault_id'),
-  addressId: sql.ref('o.address_id'),
-  to: { networkId: sql.ref('o.network_id'), key: sql.ref('t.to_address_key') },
-  counterpartyId: sql.ref('o.counterparty_id'),
-  transferId: sql.ref('o.id'),
-  userIds: [sql.ref('o.initiator_id')],
-})
-
-export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
-  const { rows } = await sql<{ hold: ActiveHold | null }>`
-    select ${holdOnTransfer} as hold from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
-  return rows[0]?.hold ?? null
-}
-
-/** The active hold on any transfer of a payout, which forbids to vote on all of it. */
-export async function findHoldOnTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<ActiveHold | null> {
-  const { rows } = await sql<{ hold: ActiveHold }>`
-    select h.hold from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-    cross join lateral (select ${holdOnTransfer} as hold) h
-    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} and h.hold is not null limit 1`.execute(trx)
-  return rows[0]?.hold ?? null
 }
 
 /** As `lockAvailable` for many accounts, in the order in which every posting locks them; by address and token. */
@@ -179,13 +154,17 @@ export async function findTransfer(db: Db | Trx, member: Member, id: string): Pr
   return rows[0] ?? null
 }
 
-/** As `findTransfer`, with what the vault knows of the recipient: for those who decide, while the transfer waits for votes. */
+/**
+ * As `findTransfer`, with what the vault knows of the recipient, while it waits for votes: for those who decide, and never for the
+ * initiator, who could ask about any address.
+ */
 export async function findTransferToDecide(
   db: Db,
   member: Member,
   id: string,
 ): Promise<(TransferRow & { recipient: RecipientSigns | null }) | null> {
-  const decides = sql`(${member.readsAll} or ${isVoter('o', member.userId)})`
+  const isOthers = sql`o.initiator_id <> ${member.userId}`
+  const decides = sql`(${member.readsAll} or (${isOthers} and ${isVoter('o', member.userId)}))`
   const { rows } = await sql<TransferRow & { recipient: RecipientSigns | null }>`${prepared}
     select ${transferColumns(attachmentsIn(visibleScopeOf(member)))},
       case when o.status = 'awaiting_approval' and ${decides}

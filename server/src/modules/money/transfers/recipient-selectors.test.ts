@@ -158,8 +158,15 @@ it('tells those who decide on a transfer what the vault knows of its recipient, 
     expect(await recipientFor(reader, fresh)).toEqual({ isFirstPayment: true, isLookAlike: false })
     expect(await recipientFor(reader, lookAlikeOf(known))).toEqual({ isFirstPayment: true, isLookAlike: true })
   }
-  // What others paid is not told to a member who only orders.
+  // What others paid is not told to a member who orders, and neither to one who may vote on it besides.
   expect(await recipientFor(bench.owner, known)).toBe(null)
+  const policy = await bench.policy({
+    ...{ code: 'initiator-may', effect: 'requireApproval', approvalThreshold: 1, allowInitiatorApproval: true },
+    ...{ rules: [], approvers: [{ kind: 'user', userId: bench.owner.userId }] },
+  })
+  blocks.push(policy.id)
+  expect(await recipientFor(bench.owner, known)).toBe(null)
+  expect(await recipientFor(bench.firstApprover, known)).toEqual({ isFirstPayment: false, isLookAlike: false })
 })
 
 it('initiatorKind tells services from people', async () => {

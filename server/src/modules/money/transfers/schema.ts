@@ -109,7 +109,8 @@ export const Transfer = Closed(
           {
             description:
               'In the answer to the read of one transfer: what the vault as a whole knows of the recipient now. Only while ' +
-              'it waits for votes, and for its approvers, administrators and auditors; null otherwise.',
+              'it waits for votes, and for its approvers other than its initiator, administrators and auditors; null ' +
+              'otherwise.',
           },
         ),
       ),
