@@ -7,7 +7,7 @@ describe('links, whose paths no compiler checks, lead to a page', () => {
   it('in the first steps of a vault', () => {
     const counts = { administrators: 0, membersSeen: 0 }
     const none = { isLocked: false, hasToken: false, hasPolicy: false, hasAddress: false, hasDeposit: false }
-    const steps = firstRunSteps({ ...counts, ...none, hasTransfer: false, hasRate: false })
+    const steps = firstRunSteps({ ...counts, ...none, hasTransfer: false, hasRate: false, hasNotedHead: false })
     expect(steps.filter(({ to }) => to !== null && !isPage(`/v/treasury${to}`)).map(({ key }) => key)).toEqual([])
   })
 

@@ -17,6 +17,9 @@ export type Column<Row> = {
 /** The part of an infinite query that a table needs to load more. */
 export type More = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
 
+/** So many rows are all drawn, so that the browser's own search finds them. */
+const fewRows = 50
+
 type DataTableProps<Row> = {
   caption: string
   columns: readonly Column<Row>[]
@@ -48,7 +51,7 @@ export function DataTable<Row extends object>({
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => estimate,
-    overscan: 1,
+    overscan: rows.length <= fewRows ? rows.length : 1,
     scrollMargin: offset,
     getItemKey,
   })

@@ -7,6 +7,15 @@ import type { Seal } from '../../lib/hashes.ts'
 export type Log = { code: string } | 'platform'
 export type AuditFilter = Pick<ListAuditRecordsQuery, 'actor' | 'action' | 'target' | 'from' | 'to'>
 
+/** What a person remembers of each log: the newest head that they noted down. */
+export type NotedHeads = Record<string, { hash: string; sequence: number; at: string }>
+
+export const nameOfLog = (log: Log) => (log === 'platform' ? 'platform' : `vault ${log.code}`)
+
+export function notedHeadsOf(preferences: Record<string, unknown> | undefined): NotedHeads {
+  return (preferences?.notedHeads ?? {}) as NotedHeads
+}
+
 function logOf(log: Log) {
   return log === 'platform' ? strongroom.auditLog : vaultOf(log.code).auditLog
 }

@@ -13,6 +13,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { type ChainSeal, type Fault, type Progress, verifyLog, verifyPage } from './chain.ts'
+import { NotedHead } from './noted-head.tsx'
 import { allRecords, allSeals, type Log, sealOf } from './queries.ts'
 
 type State =
@@ -74,7 +75,7 @@ export function Verification({ log, records }: { log: Log; records: readonly Aud
           </p>
         )}
         {state.at === 'work' && <Counts progress={state.progress} />}
-        {state.at === 'end' && <Result progress={state.progress} whole={state.whole} />}
+        {state.at === 'end' && <Result log={log} progress={state.progress} whole={state.whole} />}
         {state.at === 'fault' && <Failed error={state.error} retry={() => run(true)} />}
       </div>
     </Card>
@@ -94,7 +95,7 @@ function count(value: number): string {
   return formatter(Intl.NumberFormat).format(value)
 }
 
-function Result({ progress, whole }: { progress: Progress; whole: boolean }) {
+function Result({ log, progress, whole }: { log: Log; progress: Progress; whole: boolean }) {
   const { seals, records, newestSeal, waiting, faults } = progress
   return (
     <>
@@ -114,7 +115,7 @@ function Result({ progress, whole }: { progress: Progress; whole: boolean }) {
         )}
       </p>
       {faults.length > 0 && <Faults faults={faults} />}
-      {newestSeal !== null && whole && <Head seal={newestSeal} />}
+      {newestSeal !== null && whole && <Head log={log} seal={newestSeal} />}
     </>
   )
 }
@@ -152,7 +153,8 @@ function faultWords(fault: Fault): string {
 }
 
 /** The hash that stands for everything before it, to be compared with one that was noted down elsewhere. */
-function Head({ seal: { hash, sequence, sealedAt, keyId = null } }: { seal: ChainSeal }) {
+function Head({ log, seal }: { log: Log; seal: ChainSeal }) {
+  const { hash, sequence, sealedAt, keyId = null } = seal
   const [noted, setNoted] = useState('')
   const isWhole = /^[0-9a-f]{64}$/.test(noted.trim().toLowerCase())
   const isSame = noted.trim().toLowerCase() === hash
@@ -174,6 +176,7 @@ function Head({ seal: { hash, sequence, sealedAt, keyId = null } }: { seal: Chai
       <p className="my-3 text-quiet">
         {t('Note the head down outside of this service. Whoever rewrites the record cannot bring it back.')}
       </p>
+      <NotedHead log={log} seal={seal} />
       <div className="max-w-xl">
         <TextField
           label={t('Compare with a head that you noted')}

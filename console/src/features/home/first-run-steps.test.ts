@@ -11,6 +11,7 @@ const nothing: FirstRunFacts = {
   hasDeposit: false,
   hasTransfer: false,
   hasRate: false,
+  hasNotedHead: false,
 }
 
 const doneIn = (facts: FirstRunFacts) =>
@@ -33,6 +34,7 @@ describe('what a new vault still needs', () => {
     [{ hasDeposit: true }, 'deposit'],
     [{ hasTransfer: true }, 'transfer'],
     [{ hasRate: true }, 'rate'],
+    [{ hasNotedHead: true }, 'head'],
   ])('%o is %s', (facts, key) => {
     expect(doneIn({ ...nothing, ...facts })).toEqual([key])
   })

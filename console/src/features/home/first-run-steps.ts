@@ -11,6 +11,8 @@ export type FirstRunFacts = {
   hasDeposit: boolean
   hasTransfer: boolean
   hasRate: boolean
+  /** The reader has noted down the head of the audit log of this vault. */
+  hasNotedHead: boolean
 }
 
 export type FirstRunStep = { key: string; title: string; isDone: boolean; hint: string; to: string | null }
@@ -83,6 +85,15 @@ export function firstRunSteps(facts: FirstRunFacts): FirstRunStep[] {
       isDone: facts.hasRate,
       hint: t('Without rates, values are unknown and limits in USD ask for votes.'),
       to: null,
+    },
+    {
+      key: 'head',
+      title: t('The head of the audit log, noted down'),
+      isDone: facts.hasNotedHead,
+      hint: t(
+        'Verify everything and keep the head outside of this service: whoever rewrites the record cannot bring it back.',
+      ),
+      to: '/audit',
     },
   ]
 }

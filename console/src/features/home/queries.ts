@@ -3,6 +3,7 @@ import { allOf } from '../../lib/all.ts'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { addDays, dayOf, startOfDay } from '../../lib/day.ts'
 import { zone } from '../../lib/time.ts'
+import { nameOfLog, notedHeadsOf } from '../audit/queries.ts'
 
 export function balancesQuery(code: string) {
   return queryOptions({
@@ -71,7 +72,7 @@ export function firstRunQuery(code: string) {
 async function readFacts(code: string, signal: AbortSignal) {
   const vault = vaultOf(code)
   const one = { limit: 1 }
-  const [structure, members, tokens, policies, addresses, deposits, transfers] = await Promise.all([
+  const [structure, members, tokens, policies, addresses, deposits, transfers, preferences] = await Promise.all([
     vault.get({ signal }),
     allOf(vault.members.list({ kind: 'person', limit: 100 }, { signal })),
     allOf(strongroom.tokens.list({ enabled: true, limit: 100 }, { signal })),
@@ -79,6 +80,7 @@ async function readFacts(code: string, signal: AbortSignal) {
     vault.addresses.list(one, { signal }).page(),
     vault.deposits.list(one, { signal }).page(),
     vault.transfers.list(one, { signal }).page(),
+    strongroom.me.getPreferences({ signal }),
   ])
   const slugs = structure.networks.map(({ slug }) => slug)
   const token = tokens.find(({ network }) => slugs.includes(network))
@@ -93,5 +95,6 @@ async function readFacts(code: string, signal: AbortSignal) {
     hasDeposit: deposits.items.length > 0,
     hasTransfer: transfers.items.length > 0,
     hasRate: rates !== null && rates.items.length > 0,
+    hasNotedHead: notedHeadsOf(preferences)[nameOfLog({ code })] !== undefined,
   }
 }
