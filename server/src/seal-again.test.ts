@@ -20,9 +20,12 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** The format before 0053, written from its description: nonce, tag and text, bound to nothing. */
-function sealOld(secretKey: string, plain: string): Buffer {
-  const nonce = randomBytes(12)
+/**
+ * The format before 0053, written from its description: nonce, tag and text, bound to nothing. One nonce in 256 begins as the
+ * present format does.
+ */
+function sealOld(secretKey: string, plain: string, firstByte = 0): Buffer {
+  const nonce = Buffer.concat([Buffer.from([firstByte]), randomBytes(11)])
   const cipher = createCipheriv(
     'aes-256-gcm',
     Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'seal', 32)),
@@ -131,7 +134,7 @@ describe('T60 a sealed secret', () => {
                 ]),
               ),
             )
-      await write(place, sealOld(key, text))
+      await write(place, sealOld(key, text, place.table === 'vaults' ? 2 : 0))
     }
     await bench.sql('delete from sealing_key')
     const fingerprints = await bench.sql(
@@ -158,6 +161,8 @@ describe('T60 a sealed secret', () => {
     ).rejects.toThrow('sealed under another key')
     await write(place, old)
     await expect(walletOfVault(bench.test.deps, other.id)).rejects.toThrow('not sealed in the present format')
+    await write(place, sealOld(key, 'the secret of another vault', 2))
+    await expect(walletOfVault(bench.test.deps, other.id)).rejects.toThrow('is sealed under another key')
     expect(await adopt()).toEqual({ resealed: 0, unreadable: [] })
     await expect(db.deleteFrom('sealing_key').execute()).rejects.toThrow('permission denied')
     // The owner who removes the row that says that it was done is stopped by what was sealed since.

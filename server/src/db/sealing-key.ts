@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isSealedBy, markOf, type Place, SealError, type Sealer } from '../lib/secrets.ts'
+import { isSealedBy, markOf, markOfUnbound, type Place, SealError, type Sealer } from '../lib/secrets.ts'
 import type { Trx } from './client.ts'
 
 /** A column that holds sealed values. */
@@ -45,7 +45,7 @@ export async function adoptSealingKey(
     if (isSealedBy(sealer.keyId, sealed)) throw new SealingKeyError(keyIdRemoved)
     return sealer.openUnbound(sealed)
   }
-  const outcome = await resealAll(trx, columns, { open, from: sealer, to: sealer })
+  const outcome = await resealAll(trx, columns, { open, mark: markOfUnbound, from: sealer, to: sealer })
   if (outcome.resealed === 0 && outcome.unreadable.length > 0) throw wrongKey()
   return outcome
 }
@@ -69,7 +69,7 @@ export async function rotateSealingKey(
   // Whoever has sealed something and has not committed it yet is waited for.
   await lockColumns(trx, columns)
   await sql`update sealing_key set key_id = ${next.keyId}, sealed_at = ${now}`.execute(trx)
-  return resealAll(trx, columns, { open: previous.open, from: previous, to: next })
+  return resealAll(trx, columns, { open: previous.open, mark: markOf, from: previous, to: next })
 }
 
 const keyIdRemoved =
@@ -92,8 +92,13 @@ async function lockColumns(trx: Trx, columns: readonly SealedColumn[]): Promise<
   await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in share row exclusive mode`.execute(trx)
 }
 
-/** How a value is opened, by whom, and who seals it again. */
-type Change = { open: (place: Place, sealed: Buffer) => string; from: Sealer; to: Sealer }
+/** How a value is opened, what mark it has, by whom, and who seals it again. */
+type Change = {
+  open: (place: Place, sealed: Buffer) => string
+  mark: (sealed: Buffer) => Buffer
+  from: Sealer
+  to: Sealer
+}
 
 async function resealAll(trx: Trx, columns: readonly SealedColumn[], change: Change): Promise<Resealed> {
   const total: Resealed = { resealed: 0, unreadable: [] }
@@ -138,10 +143,15 @@ async function resealPage(
 }
 
 /** Null: it opens under no key that is known, so nobody can read it. It stays, in case its key is found. */
-function reseal({ rewrite }: SealedColumn, { open, from, to }: Change, place: Place, sealed: Buffer): Buffer | null {
+function reseal(
+  { rewrite }: SealedColumn,
+  { open, mark, from, to }: Change,
+  place: Place,
+  sealed: Buffer,
+): Buffer | null {
   try {
     const plain = open(place, sealed)
-    return to.seal(place, rewrite === undefined ? plain : rewrite(from, plain), markOf(sealed))
+    return to.seal(place, rewrite === undefined ? plain : rewrite(from, plain), mark(sealed))
   } catch (error) {
     if (error instanceof SealError) return null
     throw error

@@ -63,12 +63,15 @@ export const isBound = (sealed: Buffer): boolean => sealed.length >= headBytes +
 export const isSealedBy = (keyId: Buffer, sealed: Buffer): boolean =>
   isBound(sealed) && sealed.subarray(1, 1 + keyIdBytes).equals(keyId)
 
-/**
- * Eight bytes that a secret has from the day it is set, also when it is sealed again. Before 0053 a secret was told from
- * another one by the digest of its sealed bytes; that digest becomes its mark.
- */
+/** Eight bytes that a secret has from the day it is set, also when it is sealed again. */
 export const markOf = (sealed: Buffer): Buffer =>
-  isBound(sealed) ? sealed.subarray(1 + keyIdBytes, headBytes) : sha256(sealed).subarray(0, markBytes)
+  isBound(sealed) ? sealed.subarray(1 + keyIdBytes, headBytes) : markOfUnbound(sealed)
+
+/**
+ * Before 0053 a secret was told from another one by the digest of its sealed bytes; that digest becomes its mark. One such value
+ * in 256 begins as the present format does, so whoever knows that it is none asks here.
+ */
+export const markOfUnbound = (sealed: Buffer): Buffer => sha256(sealed).subarray(0, markBytes)
 
 export function createSealer(secretKey: string): Sealer {
   const derive = (use: string, bytes: number) => Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', use, bytes))
