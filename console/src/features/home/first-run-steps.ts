@@ -22,6 +22,10 @@ export type FirstRunStep = { key: string; title: string; isDone: boolean; hint: 
  * elsewhere: its hint says where.
  */
 export function firstRunSteps(facts: FirstRunFacts): FirstRunStep[] {
+  return [...stepsOfSetup(facts), ...stepsOfUse(facts)]
+}
+
+function stepsOfSetup(facts: FirstRunFacts): FirstRunStep[] {
   return [
     {
       key: 'mail',
@@ -58,6 +62,11 @@ export function firstRunSteps(facts: FirstRunFacts): FirstRunStep[] {
       hint: t('Nothing is allowed that no policy allows. Begin with a template.'),
       to: '/policies',
     },
+  ]
+}
+
+function stepsOfUse(facts: FirstRunFacts): FirstRunStep[] {
+  return [
     {
       key: 'address',
       title: t('A first address, made by the wallet service'),
