@@ -190,6 +190,7 @@ async function measureList(storageState) {
   await page.locator('tbody tr[data-index]').first().waitFor()
   const { frames, nodes, rows } = await page.evaluate(`(${scrollDown})(${rowsOfList})`)
   await page.evaluate('scrollTo(0, 0)')
+  await page.locator('tbody tr[data-index="0"]').waitFor()
   const again = await page.evaluate(`(${scrollDown})(${rowsOfList})`)
   const session = await context.newCDPSession(page)
   await session.send('HeapProfiler.collectGarbage')

@@ -7,6 +7,8 @@ export type Language = keyof typeof languages | 'pseudo'
 const i18n: I18n = setupI18n({ locale: 'en', messages: { en: {} } })
 const compiled = new Map<string, CompiledMessage>()
 i18n.setMessagesCompiler((text) => {
+  // Most texts have no values, and nothing to compile.
+  if (!/[{'<]/.test(text)) return [text]
   const known = compiled.get(text) ?? compileMessage(text)
   compiled.set(text, known)
   return known

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { HoldBar } from '../features/holds/hold-bar.tsx'
 import type { Subject } from '../features/holds/queries.ts'
 import { DepositPage } from '../features/operations/deposit-page.tsx'
-import { transferQuery } from '../features/operations/queries.ts'
+import { depositQuery, transferQuery } from '../features/operations/queries.ts'
 import { TransferPage } from '../features/operations/transfer-page.tsx'
 import { CategoriesCard } from '../features/tagging/categories-card.tsx'
 import { useClickKey } from '../lib/hotkeys.ts'
@@ -30,9 +30,10 @@ export function TransferDetail({ code, id }: { code: string; id: string }) {
 /** The same of a deposit. */
 export function DepositDetail({ code, id }: { code: string; id: string }) {
   useClickKey('t')
+  const { data: deposit } = useQuery(depositQuery(code, id))
   return (
     <>
-      <HoldBar code={code} subject={{ type: 'deposit', id }} />
+      <HoldBar code={code} subject={{ type: 'deposit', id }} canBeHeld={deposit !== undefined} />
       <DepositPage code={code} id={id} categories={<CategoriesCard operation={{ code, type: 'deposit', id }} />} />
     </>
   )

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useDeferredValue } from 'react'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { useViewer } from '../../lib/viewer.ts'
@@ -20,7 +20,7 @@ export function HomePage({ code }: { code: string }) {
   const { data: session } = useQuery(sessionQuery)
   const { isAdmin, maySend } = useViewer(code)
   // What stands further down is asked for when the first figures are there.
-  const isFirst = useQuery(balancesQuery(code)).isPending
+  const isFirst = useDeferredValue(useQuery(balancesQuery(code)).isPending)
   const vault = session?.vaults.find((each) => each.code === code)
   const actions = maySend && (
     <Link to={`/v/${code}/send` as '/'} className={buttonClass('primary')}>
