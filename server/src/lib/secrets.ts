@@ -68,8 +68,8 @@ export const markOf = (sealed: Buffer): Buffer =>
   isBound(sealed) ? sealed.subarray(1 + keyIdBytes, headBytes) : markOfUnbound(sealed)
 
 /**
- * Before 0053 a secret was told from another one by the digest of its sealed bytes; that digest becomes its mark. One such value
- * in 256 begins as the present format does, so whoever knows that it is none asks here.
+ * The mark of a value of the format before 0053, when a secret was told from another one by the digest of its sealed bytes. One such
+ * value in 256 begins as the present format does, so that `markOf` takes it for one of these.
  */
 export const markOfUnbound = (sealed: Buffer): Buffer => sha256(sealed).subarray(0, markBytes)
 
