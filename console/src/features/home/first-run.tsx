@@ -50,7 +50,11 @@ function Step({ code, step: { key, title, isDone, hint, to } }: { code: string; 
   const Icon = isDone ? Check : Circle
   return (
     <li className={`flex gap-3 ${isDone ? 'max-md:hidden' : ''}`}>
-      <Icon size={18} aria-label={isDone ? t('done') : t('open')} className={isDone ? 'text-good' : 'text-quiet'} />
+      <Icon
+        size={18}
+        aria-label={isDone ? t('done') : t('open')}
+        className={`shrink-0 ${isDone ? 'text-good' : 'text-quiet'}`}
+      />
       <div className="min-w-0">
         {isDone || to === null ? (
           <span className={isDone ? 'text-quiet' : 'font-medium'}>{title}</span>

@@ -7,11 +7,11 @@ import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 import { Empty } from '../../ui/list-states.tsx'
+import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
 import { operationPath, useShownReport } from './drilldown-link.tsx'
 import { formatCount } from './figures.tsx'
 import { type Gap, gaps, gapWords } from './quality.ts'
-import { StatusBadge } from './status.tsx'
 
 /** The gaps of a report as a list to work off: each leads to its operations. */
 export function DataQuality({ quality }: { quality: ReportDataQuality }) {
@@ -109,7 +109,7 @@ function useColumns(): Column<ExceptionOperation>[] {
         <div>
           {operationType === 'deposit' ? t('Received on') : t('Paid from')}{' '}
           <Address address={address} name={counterparty?.name} />{' '}
-          {status !== 'confirmed' && <StatusBadge status={status} />}
+          {status !== 'confirmed' && <OperationStatus status={status} />}
         </div>
       ),
     },

@@ -5,6 +5,7 @@ import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/choice.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { statusChoices } from '../../ui/operation-status.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { isTaken, type ListName, listOf, type SearchName } from './parameters.ts'
 import { gaps, gapWords } from './quality.ts'
@@ -20,14 +21,13 @@ import {
   tokenOptions,
 } from './queries.ts'
 import type { SettingsProps } from './settings.tsx'
-import { statuses, statusWord } from './status.tsx'
 
 type Filter = { name: ListName; label: string; options: Option[] | object }
 
 /** What a report can be narrowed by, with where its values come from. */
 function filtersOf(code: string): Filter[] {
   return [
-    { name: 'statuses', label: t('Status'), options: statuses.map((value) => ({ value, label: statusWord(value) })) },
+    { name: 'statuses', label: t('Status'), options: statusChoices().map(([value, label]) => ({ value, label })) },
     {
       name: 'flowTypes',
       label: t('Other side'),

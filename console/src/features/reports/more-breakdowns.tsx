@@ -11,17 +11,17 @@ import { nameOf } from '../../lib/session.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import type { Column } from '../../ui/data-table.tsx'
+import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
 import { AssetAmounts, TokenName } from './breakdowns.tsx'
 import { ActivityLink, DrilldownLink, useShownReport } from './drilldown-link.tsx'
 import { amountsOf, formatCount } from './figures.tsx'
 import { knownUsd } from './known-usd.ts'
-import { StatusBadge } from './status.tsx'
 
 export function ByStatus({ rows }: { rows: readonly ActivityByStatus[] }) {
   const columns: Column<ActivityByStatus>[] = [
-    { id: 'status', header: t('Status'), cell: ({ status }) => <StatusBadge status={status} /> },
+    { id: 'status', header: t('Status'), cell: ({ status }) => <OperationStatus status={status} /> },
     { id: 'amounts', header: t('Amounts'), align: 'end', cell: (row) => <AssetAmounts assets={row.amountsByAsset} /> },
     {
       id: 'usd',

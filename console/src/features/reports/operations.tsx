@@ -6,9 +6,9 @@ import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 import { Empty } from '../../ui/list-states.tsx'
+import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card } from '../../ui/page.tsx'
 import { operationPath, useShownReport } from './drilldown-link.tsx'
-import { StatusBadge } from './status.tsx'
 
 /** Every operation with the values of its categories. */
 export function Operations({ pages, more }: { pages: readonly OperationsReport[]; more: More }) {
@@ -56,7 +56,7 @@ function useColumns(categories: readonly CategoryColumn[]): Column<ReportedOpera
       cell: ({ direction, flowType }) =>
         flowType === 'internal' ? t('Within the vault') : direction === 'in' ? t('In') : t('Out'),
     },
-    { id: 'status', header: t('Status'), cell: ({ status }) => <StatusBadge status={status} /> },
+    { id: 'status', header: t('Status'), cell: ({ status }) => <OperationStatus status={status} /> },
     {
       id: 'other',
       header: t('Other side'),
