@@ -64,56 +64,21 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
 
   const database = report(startDatabase(settings, die), 'PostgreSQL is running')
   stops.database = async () => (await orNull(database))?.stop()
-  const chain = report(startChain(dataDir, ports.chain), 'the local chain is running')
-  stops.chain = async () => {
-    await (await orNull(chain))?.stop()
-    forgetProcess(dataDir, 'chain')
-  }
+  const { chain, chainIsUp } = startWatchedChain({ dataDir, port: ports.chain, stops, die })
   // They load their code while the database and the chain are starting.
   const server = spawnWatched({ name: 'server', program: programs.server, dataDir, stops, die })
   const wallet = spawnWatched({ name: 'wallet', program: programs.wallet, dataDir, stops, die })
 
-  const chainIsUp = chain.then(({ pid }) => {
-    recordProcess(dataDir, 'chain', pid)
-    watchProcess(pid, () => die('The local chain ended unexpectedly.'))
-  })
   const walletUrl = `http://127.0.0.1:${ports.wallet}`
   const baseUrl = `http://${localHost(config.host)}:${serverPort}`
-  const walletReady = Promise.all([database, chain]).then(([{ ownerUrl: databaseUrl }, { rpcUrl, chainId }]) => {
-    const startWallet: WalletStart = {
-      type: 'start',
-      config: {
-        ...keyStoreOf(settings, secrets, databaseUrl),
-        logLevel: config.logLevel as WalletConfig['logLevel'],
-        port: ports.wallet,
-        host: '127.0.0.1',
-        chains: { ethereum: { rpcUrl, chainId, confirmations: 1, pollMilliseconds: 200 } },
-        webhookUrl: `${baseUrl}/webhooks/wallet`,
-        webhookSecret: webhookSecretOf(settings, secrets),
-        clients: [
-          { name: vaultCode, token: secrets.walletToken },
-          { name: reserveCode, token: secrets.reserveToken },
-        ],
-      },
-    }
-    return report(wallet.ask<{ url: string }>(startWallet), 'the wallet is ready')
+  const walletReady = Promise.all([database, chain]).then(([{ ownerUrl }, network]) => {
+    const question = toWalletStart(settings, secrets, { ownerUrl, network, baseUrl, port: ports.wallet })
+    return report(wallet.ask<{ url: string }>(question), 'the wallet is ready')
   })
-  const serverReady = database.then(({ url, ownerUrl }) => {
-    const startServer: ServerStart = {
-      type: 'start',
-      environment: toEnvironment(settings, secrets, {
-        PORT: String(serverPort),
-        DATABASE_URL: url,
-        DATABASE_OWNER_URL: ownerUrl,
-      }),
-    }
-    return report(server.ask<{ url: string }>(startServer), 'the server is ready')
-  })
-  // When the database refuses both, the server reports it better.
-  const walletUp = walletReady.catch(async (error: unknown) => {
-    await serverReady
-    throw error
-  })
+  const serverReady = database.then((urls) =>
+    report(server.ask<{ url: string }>(toServerStart(settings, secrets, serverPort, urls)), 'the server is ready'),
+  )
+  const walletUp = afterServer(walletReady, serverReady)
   const linkFor = (email: string, redirectTo?: string) =>
     server.ask<string>({ type: 'link', email, redirectTo } satisfies LinkQuestion)
   const organisation = serverReady.then(() =>
@@ -146,7 +111,6 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     chainId,
     seconds: secondsSinceStart(),
   })
-  const keyStore = keyStoreOf(settings, secrets, (await database).ownerUrl)
   setUpLater({
     dataDir,
     baseUrl,
@@ -154,9 +118,49 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     adminEmail: settings.adminEmail,
     linkFor,
     wallet: { url: walletUrl, token: secrets.reserveToken },
-    keyStore,
+    keyStore: keyStoreOf(settings, secrets, (await database).ownerUrl),
     fund: (payment) => fundOnce(rpcUrl, dataDir, { ...payment, ...reserveFunding }),
   })
+}
+
+/** When the database refuses both, the server reports it better. */
+async function afterServer<Value>(walletReady: Promise<Value>, serverReady: Promise<unknown>): Promise<Value> {
+  return await walletReady.catch(async (error: unknown) => {
+    await serverReady
+    throw error
+  })
+}
+
+function toServerStart(settings: Settings, secrets: Secrets, port: number, { url, ownerUrl }: Database): ServerStart {
+  const own = { PORT: String(port), DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl }
+  return { type: 'start', environment: toEnvironment(settings, secrets, own) }
+}
+
+type WalletSurroundings = {
+  ownerUrl: string
+  network: { rpcUrl: string; chainId: number }
+  baseUrl: string
+  port: number
+}
+
+function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurroundings): WalletStart {
+  const { rpcUrl, chainId } = around.network
+  return {
+    type: 'start',
+    config: {
+      ...keyStoreOf(settings, secrets, around.ownerUrl),
+      logLevel: settings.config.logLevel as WalletConfig['logLevel'],
+      port: around.port,
+      host: '127.0.0.1',
+      chains: { ethereum: { rpcUrl, chainId, confirmations: 1, pollMilliseconds: 200 } },
+      webhookUrl: `${around.baseUrl}/webhooks/wallet`,
+      webhookSecret: webhookSecretOf(settings, secrets),
+      clients: [
+        { name: vaultCode, token: secrets.walletToken },
+        { name: reserveCode, token: secrets.reserveToken },
+      ],
+    },
+  }
 }
 
 /** The protected vault: nobody waits for it, because a start has no time for what is needed later, or never. */
@@ -211,6 +215,21 @@ async function startDatabase({ config, dataDir }: Settings, die: (message: strin
 /** A part that could not be started needs no stop. */
 async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
   return await work.catch(() => null)
+}
+
+type WatchedChain = Pick<Start, 'stops' | 'die'> & { dataDir: string; port: number }
+
+function startWatchedChain({ dataDir, port, stops, die }: WatchedChain) {
+  const chain = report(startChain(dataDir, port), 'the local chain is running')
+  stops.chain = async () => {
+    await (await orNull(chain))?.stop()
+    forgetProcess(dataDir, 'chain')
+  }
+  const chainIsUp = chain.then(({ pid }) => {
+    recordProcess(dataDir, 'chain', pid)
+    watchProcess(pid, () => die('The local chain ended unexpectedly.'))
+  })
+  return { chain, chainIsUp }
 }
 
 type Watched = Pick<Start, 'stops' | 'die'> & {

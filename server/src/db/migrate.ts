@@ -76,10 +76,12 @@ async function createRole(db: Kysely<unknown>): Promise<void> {
     db,
   )
   if (rows[0]?.member === true) return
-  await sql`do $$ begin create role strongroom_app nologin; exception when duplicate_object or unique_violation then null; end $$`.execute(
-    db,
-  )
-  await sql`do $$ begin execute format('grant strongroom_app to %I', current_user); exception when unique_violation then null; end $$`.execute(
-    db,
-  )
+  await sql`
+    do $$ begin
+      create role strongroom_app nologin;
+    exception when duplicate_object or unique_violation then null; end $$`.execute(db)
+  await sql`
+    do $$ begin
+      execute format('grant strongroom_app to %I', current_user);
+    exception when unique_violation then null; end $$`.execute(db)
 }

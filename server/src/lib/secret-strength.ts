@@ -2,8 +2,11 @@ import { secretBitsMin, webhookSecretBytesMin } from './limits.ts'
 import { webhookKeyOf } from './secrets.ts'
 
 /** Placeholders that people write instead of a secret; they add no strength. */
-const knownWords =
-  /change[-_ ]?(me|this|it)|secret|passw(or|0r)d|passphrase|example|strongroom|default|placeholder|replace|insert|dummy|sample|test|demo|todo|your|key|token|webhook|wallet|admin|qwerty|letmein/gi
+const knownWords = new RegExp(
+  'change[-_ ]?(me|this|it)|secret|passw(or|0r)d|passphrase|example|strongroom|default|placeholder|replace|insert|' +
+    'dummy|sample|test|demo|todo|your|key|token|webhook|wallet|admin|qwerty|letmein',
+  'gi',
+)
 
 /**
  * Estimates how many bits of a secret an attacker has to guess. Characters count by the size of the alphabet that the

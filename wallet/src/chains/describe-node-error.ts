@@ -33,8 +33,23 @@ export function isExecutionFault(error: unknown): boolean {
 }
 
 /** The names that geth, anvil, Nethermind, Erigon and Besu have for execution errors; there is no common error code. */
-const executionFaultPattern =
-  /revert|out ?of ?gas|gas required exceeds|invalid ?opcode|invalid ?jump|bad ?(jump|instruction)|stack ?(under|over)flow|undefined instruction|(EVM|VM execution) error|execution aborted|INSUFFICIENT_GAS|INVALID_OPERATION/i
+const executionFaultPattern = new RegExp(
+  [
+    'revert',
+    'out ?of ?gas',
+    'gas required exceeds',
+    'invalid ?opcode',
+    'invalid ?jump',
+    'bad ?(jump|instruction)',
+    'stack ?(under|over)flow',
+    'undefined instruction',
+    '(EVM|VM execution) error',
+    'execution aborted',
+    'INSUFFICIENT_GAS',
+    'INVALID_OPERATION',
+  ].join('|'),
+  'i',
+)
 
 /** Whether the node refused because the sender cannot pay. */
 export function isInsufficientFunds(error: unknown): boolean {

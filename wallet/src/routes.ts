@@ -1,0 +1,185 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { Hex } from 'viem'
+import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
+import { readProtection, updateAuthority } from './authority/protection.ts'
+import type { AuthorityStore } from './authority/store.ts'
+import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
+import type { Chain } from './chains/open-chain.ts'
+import { estimateGas, readGasPrice } from './chains/price-transfer.ts'
+import { readBalance } from './chains/read-balance.ts'
+import { readTransaction } from './chains/read-transaction.ts'
+import { findClientId } from './clients.ts'
+import { badField, notFound, unauthorized } from './errors.ts'
+import { showAccountKey } from './keys/account-key.ts'
+import type { Keyring } from './keys/keyring.ts'
+import { operations } from './operations.ts'
+import type { SigningPage } from './signing/page.ts'
+import { findReplacement } from './transfers/find-replacement.ts'
+import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
+import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
+import { toTransferStatus } from './transfers/transfer-row.ts'
+
+export type AppParts = {
+  pool: pg.Pool
+  keyring: Keyring
+  /** null: no client can be protected. */
+  authorities: AuthorityStore | null
+  chains: Map<string, Chain>
+  /** The page where people sign; undefined: this service serves none. */
+  signingPage?: SigningPage | undefined
+  log: Logger
+  /** Called after an order was stored, so that it is signed at once. */
+  onOrder(network: string): void
+}
+
+const typed = (app: FastifyInstance) => app.withTypeProvider<TypeBoxTypeProvider>()
+type Routes = ReturnType<typeof typed>
+
+/** Every operation of the protocol; all but the one for health need the token of a client. */
+export function protocolRoutes(app: FastifyInstance, parts: AppParts): void {
+  app.decorateRequest('clientId', '')
+  healthRoute(typed(app), parts)
+  app.register(async (guarded) => {
+    guarded.addHook('onRequest', async (request) => {
+      request.setDecorator('clientId', await authenticate(parts.pool, request))
+    })
+    const routes = typed(guarded)
+    addressRoutes(routes, parts)
+    transferRoutes(routes, parts)
+    replacementRoutes(routes, parts)
+    chainRoutes(routes, parts)
+    authorityRoutes(routes, parts)
+  })
+}
+
+function healthRoute(routes: Routes, { pool, chains }: AppParts): void {
+  routes.get(operations.getHealth.path, { schema: operations.getHealth.schema }, async () => {
+    const { rows } = await pool.query<{ network: string; next_block: string }>(
+      'select network, next_block from wallet.cursors',
+    )
+    const nextBlocks = new Map(rows.map((row) => [row.network, Number(row.next_block)]))
+    const networks = [...chains.values()].map(({ network, reach }) => ({
+      network,
+      reachable: reach.reachable,
+      headBlock: reach.headBlock === null ? null : Number(reach.headBlock),
+      nextBlock: nextBlocks.get(network) ?? null,
+    }))
+    return { status: 'ok' as const, networks }
+  })
+}
+
+/** Addresses, and the keys of the accounts that they are derived from. */
+function addressRoutes(routes: Routes, { pool, keyring, chains }: AppParts): void {
+  routes.post(operations.deriveAddress.path, { schema: operations.deriveAddress.schema }, async (request) => {
+    chainOf(chains, request.body.network)
+    return { address: await deriveAddress(pool, keyring, clientIdOf(request), request.body) }
+  })
+
+  routes.get(operations.getAccountKey.path, { schema: operations.getAccountKey.schema }, async (request) => {
+    chainOf(chains, request.query.network)
+    return await showAccountKey(keyring, clientIdOf(request), request.query)
+  })
+}
+
+function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, log, onOrder }: AppParts): void {
+  routes.post(operations.orderTransfer.path, { schema: operations.orderTransfer.schema }, async (request, reply) => {
+    chainOf(chains, request.body.network)
+    const transfer = await orderTransfer({ pool, keyring, authorities }, clientIdOf(request), request.body)
+    onOrder(transfer.network)
+    return reply.code(202).send(toTransferStatus(transfer))
+  })
+
+  routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {
+    const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
+    const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
+    return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
+  })
+}
+
+/** The transaction of an order that waits is replaced: by one that pays more, or by one that moves nothing. */
+function replacementRoutes(routes: Routes, { pool, keyring, authorities, chains, onOrder }: AppParts): void {
+  routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
+    const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
+    return await quoteReplacement({ pool, keyring, authorities, chain: chainOf(chains, transfer.network) }, transfer)
+  })
+
+  for (const [operation, kind] of [
+    [operations.speedUp, 'payment'],
+    [operations.cancelOnChain, 'cancellation'],
+  ] as const) {
+    routes.post(operation.path, { schema: operation.schema }, async (request, reply) => {
+      const { id } = request.params
+      const transfer = await getTransfer(pool, clientIdOf(request), id)
+      const chain = chainOf(chains, transfer.network)
+      await replaceTransaction({ pool, keyring, authorities, chain }, transfer, kind, request.body)
+      onOrder(transfer.network)
+      return reply.code(202).send(toTransferStatus(await getTransfer(pool, clientIdOf(request), id)))
+    })
+  }
+}
+
+/** What the chain says: balances, fees and transactions. */
+function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
+  routes.get(operations.getBalance.path, { schema: operations.getBalance.schema }, async (request) => {
+    const chain = chainOf(chains, request.query.network)
+    const address = readAddress('address', request.query.address)
+    const contract = request.query.contract ? readAddress('contract', request.query.contract) : null
+    await assertOwnAddress(pool, clientIdOf(request), chain.network, address)
+    const { balance, blockNumber } = await readBalance(chain, { address, contract })
+    return { balance: balance.toString(), blockNumber: Number(blockNumber) }
+  })
+
+  routes.post(operations.estimateFee.path, { schema: operations.estimateFee.schema }, async (request) => {
+    const { body } = request
+    const chain = chainOf(chains, body.network)
+    const movement = {
+      fromAddress: readAddress('fromAddress', body.fromAddress),
+      toAddress: readRecipient(body.toAddress),
+      contractAddress: body.contractAddress === null ? null : readAddress('contractAddress', body.contractAddress),
+      amount: readAmount(body.amount),
+    }
+    await assertOwnAddress(pool, clientIdOf(request), chain.network, movement.fromAddress)
+    const [{ gas }, price] = await Promise.all([estimateGas(chain, movement), readGasPrice(chain)])
+    const caps = capsOf(body.feeLevel ?? defaultFeeLevel, price)
+    const fee = gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas)
+    return { fee: fee.toString(), maxFee: (gas * caps.maxFeePerGas).toString(), asset: 'native' as const }
+  })
+
+  routes.get(operations.getTransaction.path, { schema: operations.getTransaction.schema }, async (request) => {
+    const chain = chainOf(chains, request.query.network)
+    const transaction = await readTransaction(chain, request.params.hash as Hex)
+    if (transaction === null) throw notFound('Transaction')
+    return transaction
+  })
+}
+
+/** The document that says whose signatures this service asks for: kept here, and changed by those whom it names. */
+function authorityRoutes(routes: Routes, { pool, authorities }: AppParts): void {
+  routes.get(operations.getAuthority.path, { schema: operations.getAuthority.schema }, async (request) => {
+    const present = await readProtection(pool, authorities, clientIdOf(request))
+    if (present === null) throw notFound('Authority')
+    return present
+  })
+
+  routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, (request) =>
+    updateAuthority(pool, authorities, clientIdOf(request), request.body),
+  )
+}
+
+async function authenticate(pool: pg.Pool, request: FastifyRequest): Promise<string> {
+  const token = /^Bearer ([!-~]{1,512})$/.exec(request.headers.authorization ?? '')?.[1]
+  const clientId = token && (await findClientId(pool, token))
+  if (!clientId) throw unauthorized()
+  return clientId
+}
+
+const clientIdOf = (request: FastifyRequest) => request.getDecorator<string>('clientId')
+
+function chainOf(chains: Map<string, Chain>, network: string): Chain {
+  const chain = chains.get(network)
+  if (!chain) throw badField('network', 'is not configured here')
+  return chain
+}
