@@ -17,7 +17,7 @@ const isWhole = process.env.CONSOLE_LOOKS === 'all'
 
 export function pagesAreSound(stack: () => Stack): void {
   describe('every page', () => {
-    it('has no fault that axe-core, the content policy, the console or its width shows', async () => {
+    it('has one title, and no fault that axe-core, the content policy, the console or its width shows', async () => {
       const visits = await visitsOf(stack())
       const faults: string[] = []
       const people = [...new Set(visits.map(({ person }) => person))]
@@ -44,6 +44,8 @@ async function faultsOf(stack: Stack, person: Person, visits: Visit[], { theme, 
     const overflow = await overflowOf(page)
     const violations = await axeViolations(page)
     const own = [...(state === undefined ? [] : [state]), ...violations, ...faults.splice(0)]
+    const headings = await page.locator('h1').count()
+    if (headings !== 1) own.push(`has ${headings} headings of the first level`)
     if (overflow > 0) own.push(`stands ${overflow} pixels beyond the edge`)
     found.push(...own.map((fault) => `${person} ${theme} ${width} ${path}: ${fault}`))
   }

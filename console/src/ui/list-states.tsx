@@ -4,7 +4,7 @@ import { t } from '../lib/language.ts'
 import { isUnreached, messageOf, requestIdOf } from '../lib/query-client.ts'
 import { formatTime } from '../lib/time.ts'
 import { Button } from './button.tsx'
-import { IsWithinPage } from './within-page.ts'
+import { HasTitle } from './within-page.ts'
 
 /** The part of a query that decides what a list shows. */
 export type Loading = {
@@ -107,7 +107,7 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
 }
 
 export function NotFound() {
-  const Heading = useContext(IsWithinPage) ? 'h2' : 'h1'
+  const Heading = useContext(HasTitle) ? 'h2' : 'h1'
   return (
     <Empty>
       <Heading className="text-ink">{t('Not found')}</Heading>

@@ -1,5 +1,5 @@
 import { type ReactNode, useContext } from 'react'
-import { IsWithinPage } from './within-page.ts'
+import { HasTitle, IsWithinPage } from './within-page.ts'
 
 /** A page: its title, what can be done on it, and its content. The title is also the one of the browser's tab. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
@@ -11,7 +11,7 @@ export function Page({ title, actions, children }: { title: string; actions?: Re
         {isWithin ? <h2 className="text-lg">{title}</h2> : <h1>{title}</h1>}
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>
-      {children}
+      <HasTitle value={true}>{children}</HasTitle>
     </>
   )
 }

@@ -93,8 +93,8 @@ async function idsOf(stack: Stack): Promise<Record<string, string[]>> {
     'approvals.transfer.$id': [waiting.id],
     'approvals.request.$id': [request],
     'transfers.$id': [waiting.id, ...confirmed.items.map(({ id }) => id)],
-    'deposits.$id': [deposits.items[0]!.id],
-    'policies.$id': [policies.items[0]!.id],
+    'deposits.$id': [deposits.items[0]!.id, nobodys],
+    'policies.$id': [policies.items[0]!.id, nobodys],
     'categories.$id': [category.value!.id],
     'rules.$id': [changeSet.id],
     'payouts.$id': [payout],
@@ -103,6 +103,9 @@ async function idsOf(stack: Stack): Promise<Record<string, string[]>> {
     'reports.$type': reportTypes,
   }
 }
+
+/** An id that nothing has. */
+const nobodys = 'c00000000000000000000000'
 
 const reportTypes = [
   'address_activity',
