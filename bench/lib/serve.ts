@@ -5,7 +5,7 @@ import { readConfig } from '../../server/src/config.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
 import { inTransaction } from '../../server/src/db/transaction.ts'
 import { route } from '../../server/src/http/endpoints.ts'
-import { Closed, VaultParams } from '../../server/src/http/schema.ts'
+import { Closed, pathParameters } from '../../server/src/http/schema.ts'
 import { startTasks } from '../../server/src/jobs/tasks.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { postEntries } from '../../server/src/modules/money/ledger/post-entries.ts'
@@ -29,7 +29,7 @@ async function serve(): Promise<void> {
       summary: 'A bare reservation',
       tag: 'Bench',
       access: 'member',
-      params: VaultParams,
+      params: Closed({ code: pathParameters.code }),
       body: Type.Object({ addressId: Type.String(), tokenId: Type.String() }),
       answers: { 200: Closed({ operationId: Type.String() }) },
     }),

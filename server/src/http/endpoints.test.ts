@@ -3,81 +3,162 @@ import { describe, expect, it } from 'vitest'
 import { createTestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
 import { type Endpoints, endpoints } from './endpoints.ts'
-import { created, ok } from './mutate.ts'
+import { accepted, created } from './mutate.ts'
 import { Closed } from './schema.ts'
 
 const Thing = Closed({ id: Type.String(), fee: Type.String() }, { $id: 'Thing' })
 const Plain = Closed({ id: Type.String(), fee: Type.String() })
-const byId = Closed({ id: Type.String() })
+/** A body with the fields of an answer, which is a body nevertheless. */
+const Look = Closed({ status: Type.Integer(), body: Type.String() })
 const withFee = Closed({ fee: Type.String() })
-const documented = { summary: 'For this test', access: 'public' as const }
+const documented = { summary: 'For this test' }
 
 /**
  * What must not compile. `npm run typecheck` reads this file, and a line that compiles after all is an error there, because
  * nothing answers to its `@ts-expect-error`.
  */
-export function refusedByTheCompiler(api: Endpoints): void {
+export function refusedByTheCompiler(api: Endpoints<'public'>): void {
   // A field is missing.
-  api.get(
-    '/missing',
-    { operationId: 'missing', ...documented, answers: { 200: Thing } },
+  api.get('missing', '/missing', {
+    ...documented,
+    answers: { 200: Thing },
     // @ts-expect-error
-    async () => ({ id: '1' }),
-  )
+    handler: async () => ({ id: '1' }),
+  })
   // A field has another type.
-  api.get(
-    '/mistyped',
-    { operationId: 'mistyped', ...documented, answers: { 200: Thing } },
+  api.get('mistyped', '/mistyped', {
+    ...documented,
+    answers: { 200: Thing },
     // @ts-expect-error
-    async () => ({ id: '1', fee: 42 }),
-  )
+    handler: async () => ({ id: '1', fee: 42 }),
+  })
+  // The same of a write.
+  api.post('mistypedWrite', '/mistyped', {
+    ...documented,
+    answers: { 201: Thing, 202: Plain },
+    // @ts-expect-error
+    handler: async () => ({ id: '1', fee: 42 }),
+  })
   // A status is not documented.
-  api.post(
-    '/undocumented',
-    { operationId: 'undocumented', ...documented, answers: { 200: Thing } },
+  api.post('undocumented', '/undocumented', {
+    ...documented,
+    answers: { 200: Thing },
     // @ts-expect-error
-    async () => created({ id: '1', fee: '42' }),
-  )
+    handler: async () => created({ id: '1', fee: '42' }),
+  })
+  // Which of two answers it is, is not said.
+  api.post('ambiguous', '/ambiguous', {
+    ...documented,
+    answers: { 200: Thing, 201: Thing },
+    // @ts-expect-error
+    handler: async () => ({ id: '1', fee: '42' }),
+  })
+  // Without a documented body there is none.
+  api.delete('silent', '/silent', {
+    ...documented,
+    answers: { 204: null },
+    // @ts-expect-error
+    handler: async () => ({ id: '1', fee: '42' }),
+  })
+  // A write of its own answers no less than the others.
+  api.send('post', 'sent', '/sent', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: (_input, { write }) => write(async () => ({ id: '1' })),
+  })
   // An item of a list is wrong.
-  api.list(
-    '/list',
-    { operationId: 'list', ...documented, item: Thing },
-    async () => [{ id: '1', created_at: new Date(0) }],
+  api.list('list', '/list', {
+    ...documented,
+    item: Thing,
+    load: async () => [{ id: '1', created_at: new Date(0) }],
     // @ts-expect-error
-    ({ id }) => ({ id }),
-  )
+    present: ({ id }) => ({ id }),
+  })
   // An anonymous caller is no member.
-  api.get(
-    '/anonymous',
-    { operationId: 'anonymous', ...documented, answers: { 200: Thing } },
+  api.get('anonymous', '/anonymous', {
+    ...documented,
+    answers: { 200: Thing },
     // @ts-expect-error
-    async (_db, { member }) => ({ id: member.userId, fee: '42' }),
-  )
+    handler: async (_db, { member }) => ({ id: member.userId, fee: '42' }),
+  })
+  // A caller is no member of a vault.
+  api.get('caller', '/caller', {
+    ...documented,
+    access: 'caller',
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async (_db, { member }) => ({ id: member.userId, fee: '42' }),
+  })
   // A part of the request that no schema admits.
-  api.post(
-    '/body',
-    { operationId: 'body', ...documented, answers: { 200: Thing } },
+  api.post('body', '/body', {
+    ...documented,
+    answers: { 200: Thing },
     // @ts-expect-error
-    async (_trx, { body }) => ok({ id: body.id, fee: '42' }),
-  )
+    handler: async (_trx, { body }) => ({ id: body.id, fee: '42' }),
+  })
+  // A parameter that the path does not name.
+  api.get('unnamed', '/things/:id', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async (_db, { params }) => ({ id: params.code, fee: '42' }),
+  })
 }
 
 describe('an endpoint', () => {
   it('receives the validated parts of the request and answers as it documents', async () => {
     const test = await createTestApp()
     const shell = await createTestShell(test.deps, (app) => {
-      const api = endpoints(app, test.deps, 'Test')
-      api.get(
-        '/things/:id',
-        { operationId: 'getThing', ...documented, params: byId, querystring: withFee, answers: { 200: Plain } },
-        async (_db, { params, query }) => ({ id: params.id, fee: query.fee }),
-      )
+      const api = endpoints(app, test.deps, 'Test', { access: 'public' })
+      api.get('getThing', '/things/:id', {
+        ...documented,
+        querystring: withFee,
+        answers: { 200: Plain },
+        handler: async (_db, { params, query }) => ({ id: params.id, fee: query.fee }),
+      })
+      api.post('createThing', '/things', {
+        ...documented,
+        body: withFee,
+        answers: { 201: Plain, 202: withFee },
+        handler: async (_trx, { body }) => (body.fee === '0' ? accepted(body) : { id: '8', fee: body.fee }),
+      })
+      api.post('look', '/looks', {
+        ...documented,
+        answers: { 200: Look },
+        handler: async () => ({ status: 404, body: 'a body' }),
+      })
+      api.delete('deleteThing', '/things/:id', { ...documented, answers: { 204: null }, handler: async () => {} })
     })
+    const answerOf = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
+      const { statusCode, body } = await shell.inject({ method, url, ...(payload === undefined ? {} : { payload }) })
+      return [statusCode, body === '' ? null : JSON.parse(body)]
+    }
     try {
-      expect((await shell.inject('/things/7?fee=1.5')).json()).toEqual({ id: '7', fee: '1.5' })
-      expect((await shell.inject('/things/7')).statusCode).toBe(400)
+      expect(await answerOf('GET', '/things/7?fee=1.5')).toEqual([200, { id: '7', fee: '1.5' }])
+      expect((await answerOf('GET', '/things/7'))[0]).toBe(400)
+      expect(await answerOf('POST', '/things', { fee: '2' })).toEqual([201, { id: '8', fee: '2' }])
+      expect(await answerOf('POST', '/things', { fee: '0' })).toEqual([202, { fee: '0' }])
+      expect(await answerOf('POST', '/looks')).toEqual([200, { status: 404, body: 'a body' }])
+      expect(await answerOf('DELETE', '/things/7')).toEqual([204, null])
     } finally {
       await shell.close()
+      await test.close()
+    }
+  })
+
+  it('is refused without a schema for each parameter of its path', async () => {
+    const test = await createTestApp()
+    try {
+      const registered = createTestShell(test.deps, (app) => {
+        endpoints(app, test.deps, 'Test', { access: 'public' }).get('getThing', '/things/:thing', {
+          ...documented,
+          answers: { 200: Plain },
+          handler: async () => ({ id: '7', fee: '1.5' }),
+        })
+      })
+      await expect(registered).rejects.toThrow('No schema describes the parameter thing of /things/:thing')
+    } finally {
       await test.close()
     }
   })

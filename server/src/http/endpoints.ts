@@ -4,7 +4,6 @@ import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
-  preHandlerAsyncHookHandler,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -17,11 +16,38 @@ import { type PageQuery, type Position, pageOf, toPage } from '../lib/cursor.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { type Confirm, confirmationOf } from './confirmation.ts'
-import { type Answer, answerOnce, mutate, noContent, type Refusal, type Sent } from './mutate.ts'
-import { ErrorSchema, PageOf, Ref } from './schema.ts'
+import {
+  type Answer,
+  type Answered,
+  answerOnce,
+  isAnswered,
+  isRefusal,
+  mutate,
+  type Refusal,
+  type Sent,
+} from './mutate.ts'
+import { Closed, ErrorSchema, PageOf, pathParameters, Ref } from './schema.ts'
 
-type Spec = Omit<RouteSpec, 'tag'> & {
-  preHandler?: preHandlerAsyncHookHandler
+type Answers = RouteSpec['answers']
+type OptionalSchema = TSchema | undefined
+type Parameters = Readonly<Record<string, TSchema>>
+type NoParameters = Record<never, never>
+
+type Documented = Omit<
+  RouteSpec,
+  'operationId' | 'tag' | 'access' | 'params' | 'querystring' | 'body' | 'answers' | 'files'
+>
+
+/** What is said of an endpoint beside its name, its path, its answers and its handler. */
+interface Spec<Level, Given, Query, Body> extends Documented {
+  /** Who may call it, if not who may call the others of the group. */
+  access?: Level
+  /** Schemas of parameters of the path, by name, where those of `pathParameters` do not say enough. */
+  params?: Given
+  querystring?: Query
+  body?: Body
+  /** Fields of the answer that are shown once: they are not stored, and the answer to a repetition omits them. */
+  secrets?: readonly string[]
   /** false: requests do not count against the rate limit, for probes of a load balancer or an orchestrator. */
   rateLimit?: false
   /** A POST that auditors of the vault may send too, because it changes nothing in the vault. */
@@ -31,18 +57,40 @@ type Spec = Omit<RouteSpec, 'tag'> & {
   /** Open to members whom a hold stops in the vault, so that they learn who placed it. */
   openToHeld?: true
 }
-type ListSpec = Omit<Spec, 'answers' | 'files'> & { item: TSchema & { $id?: string } }
+type AnySpec = Spec<AccessLevel, Parameters, TSchema, TSchema> & Pick<RouteSpec, 'answers' | 'files'>
 type Method = 'post' | 'patch' | 'put' | 'delete'
 
-type Part<S, Name extends string> = S extends { [P in Name]: infer T extends TSchema } ? Static<T> : undefined
+/** The parameters that a path names (`/vaults/:code`), each with the type of its schema. */
+type Params<Path extends string, Given> = {
+  [Name in NamesIn<Path>]: Name extends keyof Given
+    ? StaticOf<Given[Name]>
+    : Name extends keyof typeof pathParameters
+      ? string
+      : never
+}
+type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+type StaticOf<S> = S extends TSchema ? Static<S> : undefined
 
 /** What a handler receives: the caller or member by the access level, the validated parts of the request, and the time. */
-export type Input<S extends { access: AccessLevel }> = {
-  params: Part<S, 'params'>
-  query: Part<S, 'querystring'>
-  body: Part<S, 'body'>
+export type Input<Level extends AccessLevel, Named, Query, Body> = {
+  params: Named
+  query: StaticOf<Query>
+  body: StaticOf<Body>
   now: Date
-} & Who<S['access']>
+} & Who<Level>
+
+/** The same of an endpoint that takes nothing but its path. */
+export type InputOf<Level extends AccessLevel, Path extends string> = Input<
+  Level,
+  Params<Path, NoParameters>,
+  undefined,
+  undefined
+>
 
 type Who<Level extends AccessLevel> = Level extends 'member' | 'auditor' | 'administrator'
   ? { member: Member; confirm: Confirm }
@@ -50,113 +98,143 @@ type Who<Level extends AccessLevel> = Level extends 'member' | 'auditor' | 'admi
     ? { caller: Caller; confirm: Confirm }
     : object
 
-/** What a handler may answer: one of the documented statuses with the body documented for it, or a refusal. */
-export type AnswerOf<S extends Pick<Spec, 'answers'>> =
-  | {
-      [Status in keyof S['answers'] & number]: S['answers'][Status] extends TSchema
-        ? { status: Status; body: Static<S['answers'][Status]>; secrets?: readonly string[] }
-        : { status: Status }
-    }[keyof S['answers'] & number]
+/**
+ * What a handler returns: the body of the answer that the endpoint documents beside 202, one of its answers by `ok(body)`,
+ * `created(body)` or `accepted(body)`, or a refusal.
+ */
+type Returned<A extends Answers> =
+  | { [Status in keyof A]: A[Status] extends TSchema ? Answered<Status, Static<A[Status]>> : never }[keyof A]
+  | (IsUnion<UsualStatus<A>> extends true ? never : BodyOf<A[UsualStatus<A>]>)
   | Refusal
-
-/** A write that is documented to have no body may answer nothing, which is sent as 204. */
+type UsualStatus<A> = keyof A extends 202 ? keyof A : Exclude<keyof A, 202>
+type IsUnion<T, Whole = T> = T extends unknown ? ([Whole] extends [T] ? false : true) : never
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has this type.
-type NoAnswer<S extends Spec> = S['answers'] extends { 204: null } ? undefined | void : never
+type BodyOf<S> = S extends TSchema ? Static<S> : undefined | void
 
 /** What a GET may answer: the documented body; a reply that it sent itself where a file or a redirect is documented. */
-type ReadAnswer<S extends Spec> =
-  | (S['answers'] extends { 200: infer T extends TSchema } ? Static<T> : never)
-  | (S extends { files: readonly string[] } | { answers: { 302: null } } ? FastifyReply : never)
+type ReadAnswer<A extends Answers, Files> =
+  | (A extends { 200: infer S extends TSchema } ? Static<S> : never)
+  | (Files extends readonly string[] ? FastifyReply : A extends { 302: null } ? FastifyReply : never)
 
 export type Http = { request: FastifyRequest; reply: FastifyReply }
+
+/** What answers a request whose endpoint opens its transaction itself. */
+export type Sending = Http & {
+  write<R>(work: (trx: Trx) => Promise<R>): Promise<Sent<R>>
+  /** For what writes nothing in a transaction of ours. */
+  answerOnce<R>(read: () => Promise<R>): Promise<Sent<R>>
+}
 
 type Dated = { created_at: Date; id: string }
 const byCreation = (row: object): Position => ({ createdAt: (row as Dated).created_at, id: (row as Dated).id })
 
-export type Endpoints = ReturnType<typeof endpoints>
+export type Endpoints<Usual extends AccessLevel> = ReturnType<typeof endpoints<Usual>>
 
 /**
- * Registers the endpoints of a module under one tag of the documentation. The schemas of an endpoint give the types of what
- * its handler receives and may answer, so an answer that is not the documented one does not compile.
+ * Registers endpoints under one tag of the documentation, for one level of access unless an endpoint names another. Path and
+ * schemas of an endpoint give the types of what its handler receives and may answer, so an answer that is not the documented
+ * one does not compile.
  * tidy: long because it is the list of what a module can register.
  */
-export function endpoints(typed: App, deps: Deps, tag: string) {
+export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag: string, usual: { access: Usual }) {
   // Fastify's own inference is left out: the types of this file take its place.
   const app = typed as unknown as FastifyInstance
 
-  function inputOf<S extends Spec | ListSpec>({ access }: S, request: FastifyRequest): Input<S> {
-    const confirm = confirmationOf(request)
-    const who = levelsOfVaults.includes(access)
-      ? { member: memberOf(request), confirm }
-      : access === 'public'
-        ? {}
-        : { caller: callerOf(request), confirm }
-    const { params, query, body } = request
-    return { params, query, body, now: deps.clock(), ...who } as Input<S>
-  }
-
-  function register<S extends Spec>(
+  function register(
     method: Method | 'get',
-    path: string,
-    spec: S,
-    handle: (input: Input<S>, http: Http) => Promise<unknown>,
+    [operationId, path]: [string, string],
+    spec: object,
+    handle: (input: never, http: Http) => Promise<unknown>,
   ): void {
-    const { preHandler, rateLimit, openToAuditors, openToHeld, alsoFor, ...documented } = spec
-    const isReadOnly = method === 'get' || openToAuditors === true
-    const { config, ...options } = route({ ...documented, tag }, isReadOnly)
+    const { access = usual.access, params, rateLimit, openToAuditors, openToHeld, alsoFor, ...rest } = spec as AnySpec
+    const documented = { ...rest, operationId, tag, access, params: paramsOf(path, params) }
+    const { config, ...options } = route(documented, method === 'get' || openToAuditors === true)
     app[method](
       path,
-      {
-        ...(options as object),
-        config: {
-          ...config,
-          ...(rateLimit === undefined ? {} : { rateLimit }),
-          ...(openToAuditors === undefined ? {} : { openToAuditors }),
-          ...(openToHeld === undefined ? {} : { openToHeld }),
-          ...(alsoFor === undefined ? {} : { alsoFor }),
-        },
-        ...(preHandler === undefined ? {} : { preHandler }),
+      { ...(options as object), config: { ...config, rateLimit, openToAuditors, openToHeld, alsoFor } },
+      async (request: FastifyRequest, reply: FastifyReply) => {
+        const { params, query, body } = request
+        const input = { params, query, body, now: deps.clock(), ...whoSends(access, request) }
+        return handle(input as never, { request, reply })
       },
-      async (request: FastifyRequest, reply: FastifyReply) => handle(inputOf(spec, request), { request, reply }),
     )
   }
 
   const write =
     (method: Method) =>
-    <const S extends Spec>(
-      path: string,
-      spec: S,
-      work: (trx: Trx, input: Input<S>, http: Http) => Promise<AnswerOf<S> | NoAnswer<S>>,
+    <
+      Path extends string,
+      A extends Answers,
+      Level extends AccessLevel = Usual,
+      Given extends Parameters = NoParameters,
+      Body extends OptionalSchema = undefined,
+    >(
+      operationId: string,
+      path: Path,
+      spec: Spec<Level, Given, undefined, Body> & {
+        answers: A
+        handler: (
+          trx: Trx,
+          input: Input<Level, Params<Path, Given>, undefined, Body>,
+          http: Http,
+        ) => Promise<Returned<NoInfer<A>>>
+      },
     ): void =>
-      register(method, path, spec, (input, http) =>
-        mutate(
-          deps,
-          http.request,
-          http.reply,
-          async (trx) => ((await work(trx, input, http)) ?? noContent()) as Answer,
-        ),
+      register(method, [operationId, path], spec, (input, http) =>
+        mutate(deps, http.request, http.reply, async (trx) => toAnswer(spec, await spec.handler(trx, input, http))),
       )
 
   return {
-    get<const S extends Spec>(
-      path: string,
-      spec: S,
-      read: (db: Db, input: Input<S>, http: Http) => Promise<ReadAnswer<S>>,
+    access: usual.access,
+
+    get<
+      Path extends string,
+      A extends Answers,
+      Level extends AccessLevel = Usual,
+      Given extends Parameters = NoParameters,
+      Query extends OptionalSchema = undefined,
+      Files extends readonly string[] | undefined = undefined,
+    >(
+      operationId: string,
+      path: Path,
+      spec: Spec<Level, Given, Query, undefined> & {
+        answers: A
+        files?: Files
+        handler: (
+          db: Db,
+          input: Input<Level, Params<Path, Given>, Query, undefined>,
+          http: Http,
+        ) => Promise<ReadAnswer<NoInfer<A>, NoInfer<Files>>>
+      },
     ): void {
-      register('get', path, spec, (input, http) => read(deps.db, input, http))
+      register('get', [operationId, path], spec, (input, http) => spec.handler(deps.db, input, http))
     },
 
     /** A list of pages. `load` reads one row more than the limit; `position` is by `created_at` and `id` unless given. */
-    list<const S extends ListSpec, Row extends object>(
-      path: string,
-      { item, ...spec }: S,
-      load: (db: Db, input: Input<S>, page: { after: Position | null; limit: number }) => Promise<Row[]>,
-      present: (row: Row, input: Input<S>) => Static<S['item']>,
-      position: (row: Row) => Position = byCreation,
+    list<
+      Path extends string,
+      Item extends TSchema & { $id?: string },
+      Row extends object,
+      Level extends AccessLevel = Usual,
+      Given extends Parameters = NoParameters,
+      Query extends OptionalSchema = undefined,
+    >(
+      operationId: string,
+      path: Path,
+      spec: Spec<Level, Given, Query, undefined> & {
+        item: Item
+        load: (
+          db: Db,
+          input: Input<Level, Params<Path, Given>, Query, undefined>,
+          page: { after: Position | null; limit: number },
+        ) => Promise<Row[]>
+        present: (row: Row, input: Input<Level, Params<Path, Given>, Query, undefined>) => Static<NoInfer<Item>>
+        position?: (row: Row) => Position
+      },
     ): void {
-      register('get', path, { ...spec, answers: { 200: PageOf(Ref(item)) } } as Spec, async (untyped, { request }) => {
-        const input = untyped as Input<S>
-        const page = pageOf(request.query as PageQuery)
+      const { item, load, present, position = byCreation } = spec
+      register('get', [operationId, path], { ...spec, answers: { 200: PageOf(Ref(item)) } }, async (input, http) => {
+        const page = pageOf(http.request.query as PageQuery)
         return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input))
       })
     },
@@ -167,27 +245,91 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     put: write('put'),
     delete: write('delete'),
 
-    /** A POST that changes nothing, such as a preview. `read` runs in no transaction and may call other services. */
-    calculate<const S extends Spec>(
-      path: string,
-      spec: S,
-      read: (db: Db, input: Input<S>, http: Http) => Promise<AnswerOf<S>>,
+    /** A POST that changes nothing, such as a preview. It runs in no transaction and may call other services. */
+    calculate<
+      Path extends string,
+      A extends Answers,
+      Level extends AccessLevel = Usual,
+      Given extends Parameters = NoParameters,
+      Body extends OptionalSchema = undefined,
+    >(
+      operationId: string,
+      path: Path,
+      spec: Spec<Level, Given, undefined, Body> & {
+        answers: A
+        handler: (
+          db: Db,
+          input: Input<Level, Params<Path, Given>, undefined, Body>,
+          http: Http,
+        ) => Promise<Returned<NoInfer<A>>>
+      },
     ): void {
-      register('post', path, { ...spec, openToAuditors: true }, (input, http) =>
-        answerOnce(deps, http.request, http.reply, () => read(deps.db, input, http) as Promise<Answer>),
+      register('post', [operationId, path], { ...spec, openToAuditors: true }, (input, http) =>
+        answerOnce(deps, http.request, http.reply, async () =>
+          toAnswer(spec, await spec.handler(deps.db, input, http)),
+        ),
       )
     },
 
     /** A write that opens its transaction itself, because it must do something before or around it. */
-    send<const S extends Spec>(
+    send<
+      Path extends string,
+      A extends Answers,
+      Level extends AccessLevel = Usual,
+      Given extends Parameters = NoParameters,
+      Body extends OptionalSchema = undefined,
+    >(
       method: Method,
-      path: string,
-      spec: S,
-      handle: (input: Input<S>, http: Http) => Promise<Sent<AnswerOf<S>>>,
+      operationId: string,
+      path: Path,
+      spec: Spec<Level, Given, undefined, Body> & {
+        answers: A
+        files?: readonly string[]
+        handler: (
+          input: Input<Level, Params<Path, Given>, undefined, Body>,
+          http: Sending,
+        ) => Promise<Sent<Returned<NoInfer<A>>>>
+      },
     ): void {
-      register(method, path, spec, handle)
+      register(method, [operationId, path], spec, (input, http) => {
+        const { request, reply } = http
+        const sending: Sending = {
+          ...http,
+          write: (work) =>
+            mutate(deps, request, reply, async (trx) => toAnswer(spec, await work(trx))) as Promise<Sent<never>>,
+          answerOnce: (read) =>
+            answerOnce(deps, request, reply, async () => toAnswer(spec, await read())) as Promise<Sent<never>>,
+        }
+        return spec.handler(input, sending)
+      })
     },
   }
+}
+
+function whoSends(access: AccessLevel, request: FastifyRequest): Partial<Who<'member'> & Who<'caller'>> {
+  if (access === 'public') return {}
+  const confirm = confirmationOf(request)
+  return levelsOfVaults.includes(access)
+    ? { member: memberOf(request), confirm }
+    : { caller: callerOf(request), confirm }
+}
+
+function paramsOf(path: string, given: Parameters = {}): TSchema | undefined {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  if (names.length === 0) return undefined
+  const known: Parameters = { ...pathParameters, ...given }
+  const unknown = names.find((name) => known[name] === undefined)
+  if (unknown !== undefined) throw new Error(`No schema describes the parameter ${unknown} of ${path}`)
+  return Closed(Object.fromEntries(names.map((name) => [name, known[name]!])))
+}
+
+/** A body without a status gets the only one that the endpoint documents beside 202. */
+function toAnswer({ answers, secrets }: Pick<AnySpec, 'answers' | 'secrets'>, returned: unknown): Answer {
+  if (isRefusal(returned)) return returned
+  const documented = Object.keys(answers).map(Number)
+  const status = documented.find((one) => one !== 202) ?? 202
+  const answer: Answer = isAnswered(returned) ? returned : { status, body: returned }
+  return secrets === undefined ? answer : { ...answer, secrets }
 }
 
 /** The Fastify instance of every module: schemas give the types of params, query, body and answer. */
@@ -230,7 +372,7 @@ export type Uploads = Readonly<
   Record<string, { read(bytes: Buffer, request: FastifyRequest): unknown; example: string }>
 >
 
-type Schema<S extends RouteSpec> = Omit<
+type SchemasOf<S extends RouteSpec> = Omit<
   { [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] },
   never
 >
@@ -245,7 +387,7 @@ const noQuery = Type.Object({}, { additionalProperties: false })
 export function route<const S extends RouteSpec>(
   spec: S,
   isReadOnly = true,
-): { schema: Schema<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
+): { schema: SchemasOf<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
   // What a passkey signs is the method, the path and the JSON: nothing else may decide what such a request does.
   if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
     throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
@@ -285,7 +427,7 @@ export function route<const S extends RouteSpec>(
     response,
   }
   return {
-    schema: schema as unknown as Schema<S>,
+    schema: schema as unknown as SchemasOf<S>,
     config: { access: spec.access, ...(spec.uploads === undefined ? {} : { uploads: spec.uploads }) },
     // All other routes have the limit of unauthenticated senders.
     ...(spec.access === 'public' ? {} : { bodyLimit: spec.bodyBytesMax ?? bodyBytesMax }),

@@ -11,39 +11,31 @@ const Status = Closed({
   status: described(Type.Literal('ok', { examples: ['ok'] }), 'Always `ok`; a service that is not well answers 503.'),
 })
 const isUp: Static<typeof Status> = { status: 'ok' }
-const probe = { access: 'public', answers: { 200: Status }, rateLimit: false } as const
+const probe = { answers: { 200: Status }, rateLimit: false } as const
 
 /** Probes for a load balancer or an orchestrator: is the process up, and can it serve. */
 export function healthRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Service')
+  const api = endpoints(app, deps, 'Service', { access: 'public' })
 
-  api.get(
-    '/healthz',
-    {
-      operationId: 'getHealth',
-      summary: 'Check that the process is running',
-      description: 'Answers without asking the database.',
-      ...probe,
-    },
-    async () => isUp,
-  )
+  api.get('getHealth', '/healthz', {
+    summary: 'Check that the process is running',
+    description: 'Answers without asking the database.',
+    ...probe,
+    handler: async () => isUp,
+  })
 
-  api.get(
-    '/readyz',
-    {
-      operationId: 'getReadiness',
-      summary: 'Check that the service can answer requests',
-      description: '503 when the database does not answer within a second.',
-      ...probe,
-    },
-    async (db) => {
+  api.get('getReadiness', '/readyz', {
+    summary: 'Check that the service can answer requests',
+    description: '503 when the database does not answer within a second.',
+    ...probe,
+    handler: async (db) => {
       await assertDatabaseAnswers(db).catch((error: unknown) => {
         deps.log.warn({ err: error }, 'not ready')
         throw unavailable('database_unreachable', 'The database does not answer right now', 2)
       })
       return isUp
     },
-  )
+  })
 }
 
 async function assertDatabaseAnswers(db: Db): Promise<void> {

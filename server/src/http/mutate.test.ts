@@ -6,7 +6,7 @@ import { conflict, forbidden } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
 import { type App, route } from './endpoints.ts'
-import { answerOnce, created, mutate, noContent, ok } from './mutate.ts'
+import { answerOnce, created, mutate, ok } from './mutate.ts'
 import { Closed } from './schema.ts'
 
 const hour = 3_600_000
@@ -241,11 +241,11 @@ function addTestRoutes(app: App): void {
           .execute()
         entered()
         await hold
-        if (how === 'no content') return noContent()
+        if (how === 'no content') return { status: 204 }
         if (how === 'refuse') return { refusal: forbidden('blocked_by_policy', 'Blocked by policy') }
         if (how === 'fail') throw conflict('wrong_state', 'Not now')
         if (how === 'break') throw new Error('broken')
-        if (how === 'secret') return created({ name: 'robot', token: 'srk_very_secret' }, { secrets: ['token'] })
+        if (how === 'secret') return { ...created({ name: 'robot', token: 'srk_very_secret' }), secrets: ['token'] }
         return created(how === 'private' ? { note: 'private' } : { n })
       }),
     )
@@ -267,7 +267,7 @@ function addMoreRoutes(app: App): void {
         .insertInto('effects' as never)
         .values({ n } as never)
         .execute()
-      return ok({ n, token: 'a session' }, { secrets: ['token'] })
+      return { ...ok({ n, token: 'a session' }), secrets: ['token'] }
     }),
   )
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../db/client.ts'
 import { inTransaction, violates } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { type AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
+import { AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
 import { idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { type Place, sha256 } from '../lib/secrets.ts'
 
@@ -13,16 +13,26 @@ import { type Place, sha256 } from '../lib/secrets.ts'
  */
 export type Answer = { status: number; body?: unknown; secrets?: readonly string[] } | Refusal
 export type Refusal = { refusal: AppError }
-type Shown = { secrets?: readonly string[] }
 
-export const created = <Body>(body: Body, shown: Shown = {}) => ({ status: 201 as const, body, ...shown })
-export const ok = <Body>(body: Body, shown: Shown = {}) => ({ status: 200 as const, body, ...shown })
-export const accepted = <Body>(body: Body) => ({ status: 202 as const, body })
-export const noContent = () => ({ status: 204 as const })
+/** A body with its status. The mark tells it from a body, which may have fields of the same names. */
+export type Answered<Status, Body> = { status: Status; body: Body; readonly [mark]: true }
+const mark = Symbol('answer')
+const answered =
+  <Status extends number>(status: Status) =>
+  <Body>(body: Body): Answered<Status, Body> => ({ status, body, [mark]: true })
 
-/** A reply that was sent with one of these answers. The type carries them to where an endpoint documents its answers. */
-export type Sent<A> = FastifyReply & { readonly [answered]?: A }
-declare const answered: unique symbol
+export const ok = answered(200)
+export const created = answered(201)
+export const accepted = answered(202)
+
+export const isAnswered = (value: unknown): value is Answered<number, unknown> =>
+  typeof value === 'object' && value !== null && mark in value
+export const isRefusal = (value: unknown): value is Refusal =>
+  typeof value === 'object' && value !== null && 'refusal' in value && value.refusal instanceof AppError
+
+/** A reply that was sent with one of these. The type carries them to where an endpoint documents its answers. */
+export type Sent<A> = FastifyReply & { readonly [sent]?: A }
+declare const sent: unique symbol
 
 /**
  * Runs a write: one transaction for its effect, its audit records, its mails and, when the request carries an

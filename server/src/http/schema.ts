@@ -178,22 +178,14 @@ export const IncludeShared = Type.Optional(
   }),
 )
 
-export const VaultParams = Closed({
+/** An id that a request names: of any form, so that what is no id of ours is not found. */
+export const GivenId = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+
+/** What the names in paths stand for, unless an endpoint describes its own more closely. */
+export const pathParameters = {
   code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-})
-export const VaultAndIdParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-  id: described(
-    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    'Identifier of the resource.',
-  ),
-})
-export const IdParams = Closed({
-  id: described(
-    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    'Identifier of the resource.',
-  ),
-})
+  id: described(GivenId, 'Identifier of the resource.'),
+}
 
 export const ErrorSchema = Type.Object(
   {

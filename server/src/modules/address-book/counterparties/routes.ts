@@ -3,8 +3,7 @@ import { byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, noContent, ok } from '../../../http/mutate.ts'
-import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { ok } from '../../../http/mutate.ts'
 import { AppError, faulty } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { deleteImages } from '../../registry/images/actions.ts'
@@ -17,183 +16,132 @@ import { findCounterparty, findCounterpartyAddress, listCounterparties } from '.
 import {
   Counterparty,
   CounterpartyAddress,
-  CounterpartyAddressParams,
   CounterpartyCreation,
   CounterpartyQuery,
   CounterpartyUpdate,
+  counterpartyAddressParams,
   NewCounterpartyAddress,
 } from './schema.ts'
 
-const ofVault = { access: 'member', params: VaultParams } as const
-const ofCounterparty = { access: 'member', params: VaultAndIdParams } as const
-
 export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): void {
   images(app, deps, executors)
-  const api = endpoints(app, deps, 'Counterparties')
+  const api = endpoints(app, deps, 'Counterparties', { access: 'member' })
   const gate = createGate(deps, executors)
 
-  api.list(
-    '/vaults/:code/counterparties',
-    {
-      operationId: 'listCounterparties',
-      summary: 'List counterparties',
-      description:
-        'For members of the vault, newest first. `search` finds part of a name, an address or a label, in any case of its letters.',
-      ...ofVault,
-      querystring: CounterpartyQuery,
-      item: Counterparty,
-    },
-    (db, { member, query }, page) => listCounterparties(db, member.vault.id, query, page),
-    toCounterparty,
-  )
+  api.list('listCounterparties', '/vaults/:code/counterparties', {
+    summary: 'List counterparties',
+    description:
+      'For members of the vault, newest first. `search` finds part of a name, an address or a label, in any case of its letters.',
+    querystring: CounterpartyQuery,
+    item: Counterparty,
+    load: (db, { member, query }, page) => listCounterparties(db, member.vault.id, query, page),
+    present: toCounterparty,
+  })
 
-  api.send(
-    'post',
-    '/vaults/:code/counterparties',
-    {
-      operationId: 'createCounterparty',
-      summary: 'Create a counterparty',
-      description:
-        'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. ' +
-        'An address belongs to one counterparty of the vault: 409 otherwise.',
-      ...ofVault,
-      errors: ['blocked_by_policy', 'no_policy_allows', 'already_exists', 'quorum_unreachable'],
-      body: CounterpartyCreation,
-      answers: { 201: Counterparty, 202: WaitingAction },
-    },
-    ({ member, body }, http) =>
-      gate(http, { action: 'counterparty_create', payload: body }, async (trx, id) =>
-        created(await readCounterparty(trx, member.vault.id, id)),
+  api.send('post', 'createCounterparty', '/vaults/:code/counterparties', {
+    summary: 'Create a counterparty',
+    description:
+      'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. ' +
+      'An address belongs to one counterparty of the vault: 409 otherwise.',
+    errors: ['blocked_by_policy', 'no_policy_allows', 'already_exists', 'quorum_unreachable'],
+    body: CounterpartyCreation,
+    answers: { 201: Counterparty, 202: WaitingAction },
+    handler: ({ member, body }, http) =>
+      gate(
+        http,
+        { action: 'counterparty_create', payload: body },
+        async (trx, id) => await readCounterparty(trx, member.vault.id, id),
       ),
-  )
+  })
 
-  api.get(
-    '/vaults/:code/counterparties/:id',
-    {
-      operationId: 'getCounterparty',
-      summary: 'Get a counterparty',
-      description: 'With its groups and addresses. For members of the vault.',
-      ...ofCounterparty,
-      answers: { 200: Counterparty },
-    },
-    (db, { member, params }) => readCounterparty(db, member.vault.id, params.id),
-  )
+  api.get('getCounterparty', '/vaults/:code/counterparties/:id', {
+    summary: 'Get a counterparty',
+    description: 'With its groups and addresses. For members of the vault.',
+    answers: { 200: Counterparty },
+    handler: (db, { member, params }) => readCounterparty(db, member.vault.id, params.id),
+  })
 
-  api.send(
-    'patch',
-    '/vaults/:code/counterparties/:id',
-    {
-      operationId: 'updateCounterparty',
-      summary: 'Update a counterparty',
-      description:
-        'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. ' +
-        '`addAddresses` and `removeAddressIds` are part of the same decision.',
-      ...ofCounterparty,
-      errors: [
-        'blocked_by_policy',
-        'no_policy_allows',
-        'already_exists',
-        'archived',
-        'changed_concurrently',
-        'held',
-        'limit_reached',
-        'quorum_unreachable',
-      ],
-      body: CounterpartyUpdate,
-      answers: { 200: Counterparty, 202: WaitingAction },
-    },
-    ({ member, params, body }, http) =>
-      gate(http, { action: 'counterparty_update', targetId: params.id, payload: body }, async (trx, id) =>
-        ok(await readCounterparty(trx, member.vault.id, id)),
+  api.send('patch', 'updateCounterparty', '/vaults/:code/counterparties/:id', {
+    summary: 'Update a counterparty',
+    description:
+      'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. ' +
+      '`addAddresses` and `removeAddressIds` are part of the same decision.',
+    errors: [
+      'blocked_by_policy',
+      'no_policy_allows',
+      'already_exists',
+      'archived',
+      'changed_concurrently',
+      'held',
+      'limit_reached',
+      'quorum_unreachable',
+    ],
+    body: CounterpartyUpdate,
+    answers: { 200: Counterparty, 202: WaitingAction },
+    handler: ({ member, params, body }, http) =>
+      gate(
+        http,
+        { action: 'counterparty_update', targetId: params.id, payload: body },
+        async (trx, id) => await readCounterparty(trx, member.vault.id, id),
       ),
-  )
+  })
 
-  api.send(
-    'post',
-    '/vaults/:code/counterparties/:id/archive',
-    {
-      operationId: 'archiveCounterparty',
-      summary: 'Archive a counterparty',
-      description:
-        'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are ' +
-        'required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is ' +
-        'accepted.',
-      ...ofCounterparty,
-      errors: [
-        'blocked_by_policy',
-        'no_policy_allows',
-        'archived',
-        'changed_concurrently',
-        'held',
-        'quorum_unreachable',
-      ],
-      answers: { 200: Counterparty, 202: WaitingAction },
-    },
-    ({ member, params }, http) =>
-      gate(http, { action: 'counterparty_archive', targetId: params.id, payload: {} }, async (trx, id) =>
-        ok(await readCounterparty(trx, member.vault.id, id)),
+  api.send('post', 'archiveCounterparty', '/vaults/:code/counterparties/:id/archive', {
+    summary: 'Archive a counterparty',
+    description:
+      'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are ' +
+      'required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is ' +
+      'accepted.',
+    errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'held', 'quorum_unreachable'],
+    answers: { 200: Counterparty, 202: WaitingAction },
+    handler: ({ member, params }, http) =>
+      gate(
+        http,
+        { action: 'counterparty_archive', targetId: params.id, payload: {} },
+        async (trx, id) => await readCounterparty(trx, member.vault.id, id),
       ),
-  )
+  })
 
-  api.send(
-    'post',
-    '/vaults/:code/counterparties/:id/addresses',
-    {
-      operationId: 'addCounterpartyAddress',
-      summary: 'Add an address to a counterparty',
-      description:
-        'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
-      ...ofCounterparty,
-      errors: [
-        'blocked_by_policy',
-        'no_policy_allows',
-        'already_exists',
-        'archived',
-        'changed_concurrently',
-        'held',
-        'limit_reached',
-        'quorum_unreachable',
-      ],
-      body: NewCounterpartyAddress,
-      answers: { 201: CounterpartyAddress, 202: WaitingAction },
-    },
-    ({ member, params, body }, http) =>
+  api.send('post', 'addCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses', {
+    summary: 'Add an address to a counterparty',
+    description:
+      'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
+    errors: [
+      'blocked_by_policy',
+      'no_policy_allows',
+      'already_exists',
+      'archived',
+      'changed_concurrently',
+      'held',
+      'limit_reached',
+      'quorum_unreachable',
+    ],
+    body: NewCounterpartyAddress,
+    answers: { 201: CounterpartyAddress, 202: WaitingAction },
+    handler: ({ member, params, body }, http) =>
       withoutPrefix('addAddresses.0.', () =>
         gate(
           http,
           { action: 'counterparty_update', targetId: params.id, payload: { addAddresses: [body] } },
-          async (trx) => created(toCounterpartyAddress((await findCounterpartyAddress(trx, member.vault.id, body))!)),
+          async (trx) => toCounterpartyAddress((await findCounterpartyAddress(trx, member.vault.id, body))!),
         ),
       ),
-  )
+  })
 
-  api.send(
-    'delete',
-    '/vaults/:code/counterparties/:id/addresses/:addressId',
-    {
-      operationId: 'removeCounterpartyAddress',
-      summary: 'Remove an address from a counterparty',
-      description:
-        'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
-      access: 'member',
-      errors: [
-        'blocked_by_policy',
-        'no_policy_allows',
-        'archived',
-        'changed_concurrently',
-        'held',
-        'quorum_unreachable',
-      ],
-      params: CounterpartyAddressParams,
-      answers: { 202: WaitingAction, 204: null },
-    },
-    ({ params }, http) =>
+  api.send('delete', 'removeCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses/:addressId', {
+    summary: 'Remove an address from a counterparty',
+    description:
+      'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
+    errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'held', 'quorum_unreachable'],
+    params: counterpartyAddressParams,
+    answers: { 202: WaitingAction, 204: null },
+    handler: ({ params }, http) =>
       gate(
         http,
         { action: 'counterparty_update', targetId: params.id, payload: { removeAddressIds: [params.addressId] } },
-        async () => noContent(),
+        async () => undefined,
       ),
-  )
+  })
 }
 
 async function readCounterparty(db: Db | Trx, vaultId: string, id: string): Promise<Static<typeof Counterparty>> {
@@ -217,12 +165,10 @@ async function withoutPrefix<Result>(prefix: string, work: () => Promise<Result>
 
 /** For administrators: an image is stored before anybody votes on showing it, and members must not fill the vault with them. */
 function images(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Counterparties')
+  const api = endpoints(app, deps, 'Counterparties', { access: 'administrator' })
   const gate = createGate(deps, executors)
   const action = 'counterparty_update'
   const spec = {
-    access: 'administrator',
-    params: VaultAndIdParams,
     answers: { 200: Counterparty, 202: WaitingAction },
   } as const
   const errors = [
@@ -236,41 +182,31 @@ function images(app: App, deps: Deps, executors: Executors): void {
     'For administrators of the vault, and gated like any other update, by policies of action type `counterparty_update`; 202 with the ' +
     'approval request when votes are required.'
 
-  api.send(
-    'put',
-    '/vaults/:code/counterparties/:id/image',
-    {
-      operationId: 'replaceCounterpartyImage',
-      summary: 'Replace the image of a counterparty',
-      description: `${rules} Answers the counterparty, whose \`avatarUri\` is the address of the image. ${imageRules}`,
-      ...spec,
-      ...imageUpload,
-      errors: [...errors, 'limit_reached'],
-    },
-    async ({ params: { id }, ...by }, http) => {
+  api.send('put', 'replaceCounterpartyImage', '/vaults/:code/counterparties/:id/image', {
+    summary: 'Replace the image of a counterparty',
+    description: `${rules} Answers the counterparty, whose \`avatarUri\` is the address of the image. ${imageRules}`,
+    ...spec,
+    ...imageUpload,
+    errors: [...errors, 'limit_reached'],
+    handler: async ({ params: { id }, ...by }, http) => {
       const { vault } = by.member
       await readCounterparty(deps.db, vault.id, id)
-      const avatarUri = await keepImageOf(deps, http.request, { type: 'counterparty', id }, by)
+      const avatarUri = await keepImageOf(deps.db, http.request, { type: 'counterparty', id }, by)
       return gate(http, { action, targetId: id, payload: { avatarUri } }, async (trx) =>
         ok(await readCounterparty(trx, vault.id, id)),
       )
     },
-  )
+  })
 
-  api.send(
-    'delete',
-    '/vaults/:code/counterparties/:id/image',
-    {
-      operationId: 'deleteCounterpartyImage',
-      summary: 'Delete the image of a counterparty',
-      description: `${rules} Also one of another host is no longer named.`,
-      ...spec,
-      errors,
-    },
-    ({ params: { id }, ...by }, http) =>
+  api.send('delete', 'deleteCounterpartyImage', '/vaults/:code/counterparties/:id/image', {
+    summary: 'Delete the image of a counterparty',
+    description: `${rules} Also one of another host is no longer named.`,
+    ...spec,
+    errors,
+    handler: ({ params: { id }, ...by }, http) =>
       gate(http, { action, targetId: id, payload: { avatarUri: null } }, async (trx) => {
         await deleteImages(trx, { type: 'counterparty', id }, byMember(by))
         return ok(await readCounterparty(trx, by.member.vault.id, id))
       }),
-  )
+  })
 }

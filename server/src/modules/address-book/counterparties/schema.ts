@@ -7,6 +7,7 @@ import {
   described,
   Emoji,
   Enum,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -18,7 +19,6 @@ import {
 import { addressesPerCounterpartyMax, addressLengthMax, labelLengthMax } from '../../../lib/limits.ts'
 import { counterpartyKinds } from '../../rules/policies/decision.ts'
 
-const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const Label = Type.String({ maxLength: labelLengthMax, examples: ['Hot wallet'] })
 const Slug = Type.String({ minLength: 1, maxLength: 64, description: 'Slug of the network.', examples: ['ethereum'] })
 const OnchainText = Type.String({
@@ -96,7 +96,7 @@ export const CounterpartyUpdate = Closed({
   addAddresses: described(NewAddresses, 'On-chain addresses to add.'),
   removeAddressIds: Type.Optional(
     described(
-      Type.Array(Key, { maxItems: addressesPerCounterpartyMax, uniqueItems: true }),
+      Type.Array(GivenId, { maxItems: addressesPerCounterpartyMax, uniqueItems: true }),
       'Identifiers of the addresses to remove.',
     ),
   ),
@@ -110,13 +110,12 @@ export const CounterpartyQuery = Closed({
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of a name, an address or a label.' }),
   ),
   kind: Type.Optional(described(Enum(counterpartyKinds), 'Restricts the list to counterparties of this sort.')),
-  groupId: Type.Optional(described(Key, 'Restricts the list to members of this counterparty group.')),
+  groupId: Type.Optional(described(GivenId, 'Restricts the list to members of this counterparty group.')),
   archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
   ...pageQuery,
 })
 
-export const CounterpartyAddressParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-  id: described(Key, 'Identifier of the counterparty.'),
-  addressId: described(Key, 'Identifier of the address of the counterparty.'),
-})
+export const counterpartyAddressParams = {
+  id: described(GivenId, 'Identifier of the counterparty.'),
+  addressId: described(GivenId, 'Identifier of the address of the counterparty.'),
+}

@@ -6,6 +6,7 @@ import {
   Description,
   described,
   Emoji,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -15,8 +16,6 @@ import {
   Uri,
 } from '../../../http/schema.ts'
 import { CounterpartySnapshot } from '../counterparties/schema.ts'
-
-const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
 export const CounterpartyGroup = Closed(
   {
@@ -64,7 +63,7 @@ export const CounterpartyGroupCreation = Closed({ code: Code, name: Name, ...loo
 export const CounterpartyGroupUpdate = Closed({ name: Type.Optional(Name), ...looks })
 
 /** The payload of `counterparty_group_add` and `counterparty_group_remove`; the body of the former's route. */
-export const CounterpartyGroupMember = Closed({ counterpartyId: Key })
+export const CounterpartyGroupMember = Closed({ counterpartyId: GivenId })
 
 export const CounterpartyGroupQuery = Closed({
   archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
@@ -73,8 +72,7 @@ export const CounterpartyGroupQuery = Closed({
 
 export const CounterpartyGroupMemberQuery = Closed(pageQuery)
 
-export const CounterpartyGroupMemberParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-  id: described(Key, 'Identifier of the counterparty group.'),
-  counterpartyId: Key,
-})
+export const counterpartyGroupMemberParams = {
+  id: described(GivenId, 'Identifier of the counterparty group.'),
+  counterpartyId: GivenId,
+}

@@ -3,8 +3,6 @@ import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { notOfLevel } from '../../../http/guard.ts'
-import { accepted, mutate } from '../../../http/mutate.ts'
-import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -28,31 +26,25 @@ import { listStoredDecisions, type StoredDecision } from './stored-decisions.ts'
 import { intervalOfVoter } from './voter-interval.ts'
 
 /** Who votes on a change of the rules may try it, too; which one is for the handlers to say. */
-const ofVoters = { access: 'auditor', alsoFor: votesOnRules } as const
+const ofVoters = { alsoFor: votesOnRules } as const
 
 export function backtestRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Policies')
+  const api = endpoints(app, deps, 'Policies', { access: 'auditor' })
 
-  api.send(
-    'post',
-    '/vaults/:code/policies/backtest',
-    {
-      operationId: 'backtestPolicies',
-      summary: 'Backtest policies',
-      description:
-        'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +
-        'publish, and from the facts of its day alone. For administrators and auditors; a change set that waits for votes also ' +
-        'for those who may vote on it, over a period before they were asked (`from`): all is counted, and what they may not ' +
-        'see is neither in the sums nor in the list (`hiddenCount`). Who asks again gets the same. Up to ' +
-        `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
-        'the vault has one in the background.',
-      ...ofVoters,
-      errors: [404],
-      params: VaultParams,
-      body: BacktestOrder,
-      answers: { 202: Backtest },
-    },
-    async ({ member, body, now }, { request, reply }) => {
+  api.send('post', 'backtestPolicies', '/vaults/:code/policies/backtest', {
+    summary: 'Backtest policies',
+    description:
+      'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +
+      'publish, and from the facts of its day alone. For administrators and auditors; a change set that waits for votes also ' +
+      'for those who may vote on it, over a period before they were asked (`from`): all is counted, and what they may not ' +
+      'see is neither in the sums nor in the list (`hiddenCount`). Who asks again gets the same. Up to ' +
+      `${backtestInlineMax} decisions are \`done\` in the answer, up to ${backtestDecisionsMax} in the background. 429 while ` +
+      'the vault has one in the background.',
+    ...ofVoters,
+    errors: [404],
+    body: BacktestOrder,
+    answers: { 202: Backtest },
+    handler: async ({ member, body, now }, { write }) => {
       const ballot = await ballotOf(deps.db, member, body, now)
       const { from, to } = parseBounds(body)
       if (from === null) throw badRequest('from', 'is required')
@@ -60,55 +52,45 @@ export function backtestRoutes(app: App, deps: Deps): void {
       if (ballot !== null) {
         const asker = { vaultId: member.vault.id, requesterId: member.userId, requestId: ballot.requestId }
         const told = await findBacktestOfVoter(deps.db, asker, interval)
-        if (told !== null) return mutate(deps, request, reply, async () => accepted(toBacktest(told)))
+        if (told !== null) return write(async () => toBacktest(told))
       }
       const rules = await rulesToTry(deps.db, member.vault.id, body, now)
       const prepared = await deps.slowReads.inTurn(member.userId, (db) => prepareBacktest(db, member, rules, interval))
       const { changeSetId } = body
-      return mutate(deps, request, reply, async (trx) => {
+      return write(async (trx) => {
         const order = { ...prepared, changeSetId, requestId: ballot?.requestId }
-        return accepted(toBacktest(await orderBacktest(trx, order, { member, now })))
+        return toBacktest(await orderBacktest(trx, order, { member, now }))
       })
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/policies/backtests/:id',
-    {
-      operationId: 'getBacktest',
-      summary: 'Get a backtest',
-      description:
-        'For administrators and auditors, whoever asked for it; for a voter their own, until the votes are decided. Kept for 30 days.',
-      ...ofVoters,
-      params: VaultAndIdParams,
-      answers: { 200: Backtest },
-    },
-    async (db, { member, params, now }) => toBacktest(await findVisible(db, member, params.id, now)),
-  )
+  api.get('getBacktest', '/vaults/:code/policies/backtests/:id', {
+    summary: 'Get a backtest',
+    description:
+      'For administrators and auditors, whoever asked for it; for a voter their own, until the votes are decided. Kept for 30 days.',
+    ...ofVoters,
+    answers: { 200: Backtest },
+    handler: async (db, { member, params, now }) => toBacktest(await findVisible(db, member, params.id, now)),
+  })
 
-  api.list(
-    '/vaults/:code/policies/backtests/:id/changes',
-    {
-      operationId: 'listBacktestChanges',
-      summary: 'List what a backtest would change',
-      description:
-        'The decisions that would be stricter or looser, and those that cannot be decided again, the newest first, each with its ' +
-        'trace as it was and as it would be. For whom the backtest is; a voter reads those that they may see. 409 until it is done.',
-      ...ofVoters,
-      errors: ['wrong_state'],
-      params: VaultAndIdParams,
-      querystring: BacktestChangeQuery,
-      item: BacktestChange,
-    },
-    async (db, { member, params, query, now }, page) => {
+  api.list('listBacktestChanges', '/vaults/:code/policies/backtests/:id/changes', {
+    summary: 'List what a backtest would change',
+    description:
+      'The decisions that would be stricter or looser, and those that cannot be decided again, the newest first, each with its ' +
+      'trace as it was and as it would be. For whom the backtest is; a voter reads those that they may see. 409 until it is done.',
+    ...ofVoters,
+    errors: ['wrong_state'],
+    querystring: BacktestChangeQuery,
+    item: BacktestChange,
+    load: async (db, { member, params, query, now }, page) => {
       const backtest = await findVisible(db, member, params.id, now)
       if (backtest.state !== 'done') throw conflict('wrong_state', `The backtest is ${backtest.state}, not done`)
       const rows = await listChanges(db, member, backtest.id, query.change, page)
       return decideRowsAgain(db, member, backtest, rows)
     },
-    ({ present }) => present(),
-    ({ row }) => ({ createdAt: row.created_at, id: row.subject_id }),
-  )
+    present: ({ present }) => present(),
+    position: ({ row }) => ({ createdAt: row.created_at, id: row.subject_id }),
+  })
 }
 
 /** @throws 400, 404 for a change set that the vault does not have */

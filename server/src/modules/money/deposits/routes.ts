@@ -8,7 +8,7 @@ import type { Deps } from '../../../deps.ts'
 import { type App, type Endpoints, endpoints, route } from '../../../http/endpoints.ts'
 import { shedLoad } from '../../../http/load-shedding.ts'
 import { createBodyReader } from '../../../http/read-body.ts'
-import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
@@ -39,28 +39,22 @@ import { createSigners } from './signers.ts'
 const webhookPath = '/webhooks/wallet'
 
 export function depositRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Deposits')
+  const api = endpoints(app, deps, 'Deposits', { access: 'member' })
   eventResolutionRoute(api, deps, executors)
 
-  api.get(
-    '/vaults/:code/deposits',
-    {
-      operationId: 'listDeposits',
-      summary: 'List deposits',
-      description:
-        'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with ' +
-        'them, an administrator those of the whole vault. Administrators can also read events that were not credited: ' +
-        '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; a ' +
-        'credited deposit that the chain lost has `orphaned`; ' +
-        '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
-        'secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
-      access: 'member',
-      errors: ['administrator_required'],
-      params: VaultParams,
-      querystring: DepositQuery,
-      answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
-    },
-    async (db, { member, query, now }) => {
+  api.get('listDeposits', '/vaults/:code/deposits', {
+    summary: 'List deposits',
+    description:
+      'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with ' +
+      'them, an administrator those of the whole vault. Administrators can also read events that were not credited: ' +
+      '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; a ' +
+      'credited deposit that the chain lost has `orphaned`; ' +
+      '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
+      'secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+    errors: ['administrator_required'],
+    querystring: DepositQuery,
+    answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
+    handler: async (db, { member, query, now }) => {
       const { outcome, addressId = null } = query
       const scope = addressScopeOf(member, query)
       if (outcome !== undefined && outcome !== 'credited') {
@@ -81,65 +75,48 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
       const list = feedTag('deposits', scope, filters)
       return toTaggedPage(await listDeposits(db, scope, filters, pageOf(query, list)), list, toDeposit)
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/deposits/:id',
-    {
-      operationId: 'getDeposit',
-      summary: 'Get a deposit',
-      description:
-        'For the owner of its address, the people with whom the address is shared, and administrators; 404 for everybody else.',
-      access: 'member',
-      params: VaultAndIdParams,
-      answers: { 200: Deposit },
-    },
-    async (db, { member, params }) => {
+  api.get('getDeposit', '/vaults/:code/deposits/:id', {
+    summary: 'Get a deposit',
+    description:
+      'For the owner of its address, the people with whom the address is shared, and administrators; 404 for everybody else.',
+    answers: { 200: Deposit },
+    handler: async (db, { member, params }) => {
       return toDeposit(orNotFound(await findDeposit(db, visibleScopeOf(member), params.id), 'Deposit'))
     },
-  )
+  })
 
-  api.list(
-    '/wallet-events',
-    {
-      operationId: 'listWalletEvents',
-      summary: 'List unassigned wallet events',
-      description:
-        'For platform administrators. Authentic events that were not credited and cannot be assigned to a vault: no ' +
-        'vault has the address that they name, and they were not signed by the secret of exactly one vault. Events of a ' +
-        'vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
-      access: 'platform',
-      querystring: UncreditedQuery,
-      item: UncreditedEvent,
-    },
-    (db, { query }, page) => listUncreditedOfNoVault(db, { ...page, outcome: query.outcome }),
-    (row, { now }) => toUncreditedEvent(row, now),
-    arrivedAt,
-  )
+  api.list('listWalletEvents', '/wallet-events', {
+    summary: 'List unassigned wallet events',
+    description:
+      'For platform administrators. Authentic events that were not credited and cannot be assigned to a vault: no ' +
+      'vault has the address that they name, and they were not signed by the secret of exactly one vault. Events of a ' +
+      'vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
+    access: 'platform',
+    querystring: UncreditedQuery,
+    item: UncreditedEvent,
+    load: (db, { query }, page) => listUncreditedOfNoVault(db, { ...page, outcome: query.outcome }),
+    present: (row, { now }) => toUncreditedEvent(row, now),
+    position: arrivedAt,
+  })
 }
 
 /** Two people decide what becomes of an event that contradicts the books (contract 7.8). */
-function eventResolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void {
+function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
-  api.send(
-    'post',
-    '/vaults/:code/wallet-events/:id/resolve',
-    {
-      operationId: 'resolveWalletEvent',
-      summary: 'Resolve a quarantined wallet event',
-      description:
-        'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds what it ' +
-        'answered; before it is credited, it is asked again. Two people always act together (contract 8.12): an ' +
-        'administrator, or whom a policy for `event_resolve` allows, and somebody else; 404 for everybody else. 409 ' +
-        '`not_proven` when the chain does not confirm what is to be credited.',
-      access: 'member',
-      params: VaultAndIdParams,
-      errors: resolutionErrors,
-      body: EventResolution,
-      confirmed: 'where protected',
-      answers: { 202: WaitingAction },
-    },
-    async ({ member, params: { id }, body, now }, http) => {
+  api.send('post', 'resolveWalletEvent', '/vaults/:code/wallet-events/:id/resolve', {
+    summary: 'Resolve a quarantined wallet event',
+    description:
+      'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds what it ' +
+      'answered; before it is credited, it is asked again. Two people always act together (contract 8.12): an ' +
+      'administrator, or whom a policy for `event_resolve` allows, and somebody else; 404 for everybody else. 409 ' +
+      '`not_proven` when the chain does not confirm what is to be credited.',
+    errors: resolutionErrors,
+    body: EventResolution,
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction },
+    handler: async ({ member, params: { id }, body, now }, http) => {
       const isPermitted = await mayResolve(deps.db, 'event_resolve', { member, now })
       // Who may not ask does not learn which events there are.
       if (!isPermitted && !member.readsAll) throw notFound('Wallet event')
@@ -147,7 +124,7 @@ function eventResolutionRoute(api: Endpoints, deps: Deps, executors: Executors):
       const evidence = isPermitted ? await gatherEventEvidence(deps, { vaultId: member.vault.id, id }, body) : null
       return gate(http, { action: 'event_resolve', targetId: id, payload: { ...body, evidence } }, neverAtOnce)
     },
-  )
+  })
 }
 
 const createdAt = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
@@ -174,30 +151,27 @@ export function webhookRoutes(app: App, deps: Deps): void {
   app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
     readBody(request, payload),
   )
-  app.post(
-    webhookPath,
-    {
-      ...route({
-        operationId: 'receiveWalletEvent',
-        summary: 'Receive a wallet event',
-        description:
-          'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, ' +
-          '`webhook-signature`). The kind TOPUP credits a deposit, DEPOSIT_ORPHANED takes back what was credited for one that ' +
-          'the chain no longer has; others are ignored. An event that is sent again changes nothing. A vault ' +
-          'with a webhook secret of its own is credited only by events that this secret signed; all other vaults by ' +
-          'events that the secret of the installation signed.',
-        tag: 'Webhook',
-        access: 'public',
-        body: WalletEvent,
-        answers: { 200: Ref(WebhookAnswer) },
-        errors: [413, 415, 'invalid_webhook_signature'],
-      }),
-      // One wallet service sends the events of all vaults, so the limit per sender does not apply; excess load is shed above.
-      config: { access: 'public' as const, rateLimit: false },
-      // The handler parses and validates, because the signature covers the bytes as received.
-      validatorCompiler: () => () => true,
-    },
-    async (request) => {
+  app.post(webhookPath, {
+    ...route({
+      operationId: 'receiveWalletEvent',
+      summary: 'Receive a wallet event',
+      description:
+        'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, ' +
+        '`webhook-signature`). The kind TOPUP credits a deposit, DEPOSIT_ORPHANED takes back what was credited for one that ' +
+        'the chain no longer has; others are ignored. An event that is sent again changes nothing. A vault ' +
+        'with a webhook secret of its own is credited only by events that this secret signed; all other vaults by ' +
+        'events that the secret of the installation signed.',
+      tag: 'Webhook',
+      access: 'public',
+      body: WalletEvent,
+      answers: { 200: Ref(WebhookAnswer) },
+      errors: [413, 415, 'invalid_webhook_signature'],
+    }),
+    // One wallet service sends the events of all vaults, so the limit per sender does not apply; excess load is shed above.
+    config: { access: 'public' as const, rateLimit: false },
+    // The handler parses and validates, because the signature covers the bytes as received.
+    validatorCompiler: () => () => true,
+    handler: async (request) => {
       const rawBody = request.body as unknown
       if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required', 'malformed_body')
       const signed = signers.read(request.headers, rawBody)
@@ -216,7 +190,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
         ...(depositId === null ? {} : { depositId }),
       }
     },
-  )
+  })
 }
 
 function decode(bytes: Buffer): string {

@@ -1,6 +1,5 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { answerOnce, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { bulkVotesMax, inboxCountMax } from '../../../lib/limits.ts'
@@ -12,62 +11,46 @@ import { voteOnMany } from './vote-on-many.ts'
 
 /** `executors` must cover every action, because a vote may complete a request of any of them. */
 export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Inbox')
+  const api = endpoints(app, deps, 'Inbox', { access: 'caller' })
 
-  api.get(
-    '/inbox',
-    {
-      operationId: 'listInbox',
-      summary: 'List your inbox',
-      description:
-        'Transfers, payouts and approval requests of all vaults of the caller that wait for their vote, that they voted ' +
-        'on, or that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
-        'with the `state` of the request that returned it.',
-      access: 'caller',
-      querystring: InboxQuery,
-      answers: { 200: PageOf(Ref(InboxItem)) },
-    },
-    async (db, { caller, query, now }) => {
+  api.get('listInbox', '/inbox', {
+    summary: 'List your inbox',
+    description:
+      'Transfers, payouts and approval requests of all vaults of the caller that wait for their vote, that they voted ' +
+      'on, or that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
+      'with the `state` of the request that returned it.',
+    querystring: InboxQuery,
+    answers: { 200: PageOf(Ref(InboxItem)) },
+    handler: async (db, { caller, query, now }) => {
       const { state = 'waiting' } = query
       const tag = cursorTag({ list: 'inbox', state })
       const page = pageOf(query, tag)
       const rows = await listInbox(db, { userId: caller.userId, now }, state, page)
       return toPage(rows, page.limit, ({ at, id }) => ({ createdAt: at, id }), toInboxItem, tag)
     },
-  )
+  })
 
-  api.get(
-    '/inbox/count',
-    {
-      operationId: 'countInbox',
-      summary: 'Count what waits for your vote',
-      description: `Over all vaults of the caller. It counts to ${inboxCountMax}, whatever waits.`,
-      access: 'caller',
-      answers: { 200: InboxCount },
-    },
-    async (db, { caller, now }) => {
+  api.get('countInbox', '/inbox/count', {
+    summary: 'Count what waits for your vote',
+    description: `Over all vaults of the caller. It counts to ${inboxCountMax}, whatever waits.`,
+    answers: { 200: InboxCount },
+    handler: async (db, { caller, now }) => {
       const counted = await countWaiting(db, { userId: caller.userId, now })
       return { waiting: Math.min(counted, inboxCountMax), waitingCapped: counted > inboxCountMax }
     },
-  )
+  })
 
-  api.send(
-    'post',
-    '/inbox/votes',
-    {
-      operationId: 'voteOnMany',
-      summary: 'Vote on several things',
-      description:
-        `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each is cast for ` +
-        'itself, in the order given, as `approve` and `reject` of its kind do; one that is refused stops no other. The ' +
-        'answer is 200 with the outcome of each, also when all are refused.',
-      access: 'caller',
-      body: BulkVotes,
-      answers: { 200: BulkVoteResults },
-    },
-    ({ caller, body }, { request, reply }) =>
-      answerOnce(deps, request, reply, async () =>
-        ok({ items: await voteOnMany({ deps, executors, caller, requestId: request.id }, body.votes) }),
-      ),
-  )
+  api.send('post', 'voteOnMany', '/inbox/votes', {
+    summary: 'Vote on several things',
+    description:
+      `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each is cast for ` +
+      'itself, in the order given, as `approve` and `reject` of its kind do; one that is refused stops no other. The ' +
+      'answer is 200 with the outcome of each, also when all are refused.',
+    body: BulkVotes,
+    answers: { 200: BulkVoteResults },
+    handler: ({ caller, body }, { request, answerOnce }) =>
+      answerOnce(async () => ({
+        items: await voteOnMany({ deps, executors, caller, requestId: request.id }, body.votes),
+      })),
+  })
 }

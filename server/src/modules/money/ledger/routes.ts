@@ -3,8 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created } from '../../../http/mutate.ts'
-import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
 import { pageOf, toPage } from '../../../lib/cursor.ts'
 import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
@@ -34,26 +33,19 @@ import {
   Reconciliation,
 } from './schema.ts'
 
-const ofVault = { access: 'member', params: VaultParams } as const
-
 export function ledgerRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger')
+  const api = endpoints(app, deps, 'Ledger', { access: 'member' })
 
-  api.get(
-    '/vaults/:code/balances',
-    {
-      operationId: 'getBalances',
-      summary: 'Get balances',
-      description:
-        'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances ' +
-        'of their own addresses, with `includeShared` also of those shared with them, an administrator those of the ' +
-        'whole vault. `purpose` filters the accounts only.',
-      ...ofVault,
-      errors: ['administrator_required'],
-      querystring: BalancesQuery,
-      answers: { 200: Balances },
-    },
-    async (db, { member, query, now }) => {
+  api.get('getBalances', '/vaults/:code/balances', {
+    summary: 'Get balances',
+    description:
+      'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances ' +
+      'of their own addresses, with `includeShared` also of those shared with them, an administrator those of the ' +
+      'whole vault. `purpose` filters the accounts only.',
+    errors: ['administrator_required'],
+    querystring: BalancesQuery,
+    answers: { 200: Balances },
+    handler: async (db, { member, query, now }) => {
       const scope = addressScopeOf(member, { includeShared: query.includeShared })
       const isVaultLevel = query.purpose === 'external' || query.purpose === 'adjustment'
       if (isVaultLevel && !member.readsAll)
@@ -70,20 +62,15 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       const { items, nextCursor } = toPage(rows, options.limit, accountPosition, toAccount)
       return { ...summary, accounts: items, nextCursor }
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/ledger/entries',
-    {
-      operationId: 'listLedgerEntries',
-      summary: 'List ledger entries',
-      description:
-        'The entries of one address and token, newest first, each with the resulting balance. `purpose` is `available` by default.',
-      ...ofVault,
-      querystring: EntriesQuery,
-      answers: { 200: PageOf(Ref(LedgerEntry)) },
-    },
-    async (db, { member, query }) => {
+  api.get('listLedgerEntries', '/vaults/:code/ledger/entries', {
+    summary: 'List ledger entries',
+    description:
+      'The entries of one address and token, newest first, each with the resulting balance. `purpose` is `available` by default.',
+    querystring: EntriesQuery,
+    answers: { 200: PageOf(Ref(LedgerEntry)) },
+    handler: async (db, { member, query }) => {
       const { addressId, tokenId, purpose = 'available' } = query
       const bounds = parseBounds(query)
       const account = await getAccount(db, member, { addressId, tokenId, purpose })
@@ -92,59 +79,44 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       const rows = await listStatement(db, { ...bounds, accountNumber: account.number, before, limit })
       return toPage(rows, limit, positionOf, (row) => toEntry(row, account))
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/ledger/balance',
-    {
-      operationId: 'getPastBalance',
-      summary: 'Get a past balance',
-      description:
-        'The exact balance of an address and token at a moment, at a cost that does not depend on the number of entries.',
-      ...ofVault,
-      querystring: PastBalanceQuery,
-      answers: { 200: PastBalance },
-    },
-    async (db, { member, query, now }) => {
+  api.get('getPastBalance', '/vaults/:code/ledger/balance', {
+    summary: 'Get a past balance',
+    description:
+      'The exact balance of an address and token at a moment, at a cost that does not depend on the number of entries.',
+    querystring: PastBalanceQuery,
+    answers: { 200: PastBalance },
+    handler: async (db, { member, query, now }) => {
       const { addressId, tokenId, purpose = 'available' } = query
       const at = query.at === undefined ? now : readMoment(query.at)
       const account = await getAccount(db, member, { addressId, tokenId, purpose })
       return toPastBalance(await findEntryAt(db, account.number, at), at, account)
     },
-  )
+  })
 
-  api.post(
-    '/vaults/:code/adjustments',
-    {
-      operationId: 'createAdjustment',
-      summary: 'Create an adjustment',
-      description:
-        'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a ' +
-        'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
-        'no event explains.',
-      access: 'administrator',
-      errors: ['balance_overflow', 'held', 'insufficient_funds'],
-      params: VaultParams,
-      body: AdjustmentBody,
-      answers: { 201: Adjustment },
-    },
-    async (trx, { body, ...by }) => created(await adjustBalance(trx, body, by)),
-  )
+  api.post('createAdjustment', '/vaults/:code/adjustments', {
+    summary: 'Create an adjustment',
+    description:
+      'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a ' +
+      'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
+      'no event explains.',
+    access: 'administrator',
+    errors: ['balance_overflow', 'held', 'insufficient_funds'],
+    body: AdjustmentBody,
+    answers: { 201: Adjustment },
+    handler: async (trx, { body, ...by }) => await adjustBalance(trx, body, by),
+  })
 
-  api.get(
-    '/vaults/:code/ledger/reconciliation',
-    {
-      operationId: 'getReconciliation',
-      summary: 'Get the reconciliation',
-      description:
-        'For administrators and auditors of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
-        'with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
-      access: 'auditor',
-      params: VaultParams,
-      answers: { 200: Reconciliation },
-    },
-    (_db, { member }) => reconcileVault(deps, member.vault.id, member.userId),
-  )
+  api.get('getReconciliation', '/vaults/:code/ledger/reconciliation', {
+    summary: 'Get the reconciliation',
+    description:
+      'For administrators and auditors of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
+      'with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
+    access: 'auditor',
+    answers: { 200: Reconciliation },
+    handler: (_db, { member }) => reconcileVault(deps, member.vault.id, member.userId),
+  })
 }
 
 const accountPosition = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })

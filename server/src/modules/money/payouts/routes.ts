@@ -1,7 +1,6 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, mutate, ok } from '../../../http/mutate.ts'
-import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
 import { pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
@@ -17,11 +16,9 @@ import { Payout, PayoutOrder, PayoutPreview, PayoutQuery, PayoutRow, PayoutRowQu
 import { scoreRows } from './score-rows.ts'
 import { cancelPayout, voteOnPayout } from './vote.ts'
 
-const ofVault = { access: 'member', params: VaultParams } as const
 /** Where payouts are signed. */
 const ofSigned = ['signature_required', 'approval_expired', 'payload_changed'] as const
 const ofOrder = { body: PayoutOrder, uploads: payoutFile } as const
-const ofPayout = { access: 'member', params: VaultAndIdParams } as const
 
 export function payoutRoutes(app: App, deps: Deps): void {
   orders(app, deps)
@@ -30,122 +27,97 @@ export function payoutRoutes(app: App, deps: Deps): void {
 }
 
 function orders(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Payouts')
+  const api = endpoints(app, deps, 'Payouts', { access: 'member' })
   const estimates: FeeEstimates = new Map()
 
-  api.send(
-    'post',
-    '/vaults/:code/payouts',
-    {
-      operationId: 'createPayout',
-      summary: 'Create a payout',
-      description:
-        'Up to 1,000 payments, as JSON or as a CSV file, that are checked, decided, reserved and voted on as one: all or ' +
-        'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row ' +
-        'by itself, together with the others, and with the sums per token as its amount; the strictest result counts for ' +
-        'all. 201 with status `awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which ' +
-        'waits with the payout and goes its own way after the approval. ' +
-        fileRules,
-      ...ofVault,
-      errors: [
-        'not_permitted',
-        'blocked_by_policy',
-        'no_policy_allows',
-        'already_exists',
-        'archived',
-        'disabled',
-        'address_exposed',
-        'held',
-        'insufficient_funds',
-        'insufficient_gas',
-        'quorum_unreachable',
-        ...ofSigned,
-      ],
-      ...ofOrder,
-      answers: { 201: Payout },
-    },
-    async ({ member, body, now }, { request, reply }) => {
+  api.send('post', 'createPayout', '/vaults/:code/payouts', {
+    summary: 'Create a payout',
+    description:
+      'Up to 1,000 payments, as JSON or as a CSV file, that are checked, decided, reserved and voted on as one: all or ' +
+      'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row ' +
+      'by itself, together with the others, and with the sums per token as its amount; the strictest result counts for ' +
+      'all. 201 with status `awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which ' +
+      'waits with the payout and goes its own way after the approval. ' +
+      fileRules,
+    errors: [
+      'not_permitted',
+      'blocked_by_policy',
+      'no_policy_allows',
+      'already_exists',
+      'archived',
+      'disabled',
+      'address_exposed',
+      'held',
+      'insufficient_funds',
+      'insufficient_gas',
+      'quorum_unreachable',
+      ...ofSigned,
+    ],
+    ...ofOrder,
+    answers: { 201: Payout },
+    handler: async ({ member, body, now }, { request, write }) => {
       const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
-      return mutate(deps, request, reply, async (trx) => {
+      return write(async (trx) => {
         const by = { member, now, signing: deps, riskScores, unpayable }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
-        return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
+        return toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now)
       })
     },
-  )
+  })
 
-  api.calculate(
-    '/vaults/:code/payouts/preview',
-    {
-      operationId: 'previewPayout',
-      summary: 'Preview a payout',
-      description:
-        'Takes the body of a payout and changes nothing. Answers the decision with the row that decides, the sums per ' +
-        'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
-        'caller may not order a 403.',
-      ...ofVault,
-      errors: ['not_permitted'],
-      ...ofOrder,
-      answers: { 200: PayoutPreview },
-    },
-    async (_db, { body, ...by }, { request }) =>
-      ok(await atLines(request, () => previewPayout(deps, body, { ...by, estimates }))),
-  )
+  api.calculate('previewPayout', '/vaults/:code/payouts/preview', {
+    summary: 'Preview a payout',
+    description:
+      'Takes the body of a payout and changes nothing. Answers the decision with the row that decides, the sums per ' +
+      'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
+      'caller may not order a 403.',
+    errors: ['not_permitted'],
+    ...ofOrder,
+    answers: { 200: PayoutPreview },
+    handler: async (_db, { body, ...by }, { request }) =>
+      await atLines(request, () => previewPayout(deps, body, { ...by, estimates })),
+  })
 }
 
 function reads(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Payouts')
+  const api = endpoints(app, deps, 'Payouts', { access: 'member' })
 
-  api.list(
-    '/vaults/:code/payouts',
-    {
-      operationId: 'listPayouts',
-      summary: 'List payouts',
-      description:
-        'Newest first. A member reads those that they initiated and those on which they may vote, an administrator or an ' +
-        'auditor all of the vault.',
-      ...ofVault,
-      querystring: PayoutQuery,
-      item: Payout,
-    },
-    (db, { member, query, now }, page) => listPayouts(db, member, query, { ...page, now }),
-    (row, { now }) => toPayout(row, now),
-  )
+  api.list('listPayouts', '/vaults/:code/payouts', {
+    summary: 'List payouts',
+    description:
+      'Newest first. A member reads those that they initiated and those on which they may vote, an administrator or an ' +
+      'auditor all of the vault.',
+    querystring: PayoutQuery,
+    item: Payout,
+    load: (db, { member, query, now }, page) => listPayouts(db, member, query, { ...page, now }),
+    present: (row, { now }) => toPayout(row, now),
+  })
 
-  api.get(
-    '/vaults/:code/payouts/:id',
-    {
-      operationId: 'getPayout',
-      summary: 'Get a payout',
-      description:
-        'With its votes, and how many of its transfers have which status. For its initiator, its approvers, ' +
-        'administrators and auditors; 404 for everybody else.',
-      ...ofPayout,
-      answers: { 200: Payout },
-    },
-    async (db, { member, params, now }) => toPayout(orNotFound(await findPayout(db, member, params.id), 'Payout'), now),
-  )
+  api.get('getPayout', '/vaults/:code/payouts/:id', {
+    summary: 'Get a payout',
+    description:
+      'With its votes, and how many of its transfers have which status. For its initiator, its approvers, ' +
+      'administrators and auditors; 404 for everybody else.',
+    answers: { 200: Payout },
+    handler: async (db, { member, params, now }) =>
+      toPayout(orNotFound(await findPayout(db, member, params.id), 'Payout'), now),
+  })
 
-  api.get(
-    '/vaults/:code/payouts/:id/rows',
-    {
-      operationId: 'listPayoutRows',
-      summary: 'List the rows of a payout',
-      description: 'In their order, with what became of each transfer. For those who see the payout.',
-      ...ofPayout,
-      querystring: PayoutRowQuery,
-      answers: { 200: PageOf(Ref(PayoutRow)) },
-    },
-    async (db, { member, params: { id }, query }) => {
+  api.get('listPayoutRows', '/vaults/:code/payouts/:id/rows', {
+    summary: 'List the rows of a payout',
+    description: 'In their order, with what became of each transfer. For those who see the payout.',
+    querystring: PayoutRowQuery,
+    answers: { 200: PageOf(Ref(PayoutRow)) },
+    handler: async (db, { member, params: { id }, query }) => {
       orNotFound((await isPayoutVisible(db, member, id)) || null, 'Payout')
       const page = pageOf(query)
       const { status } = query
       const rows = await listRows(db, member.vault.id, id, { ...page, ...(status === undefined ? {} : { status }) })
       return toPage(rows, page.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toPayoutRow)
     },
-  )
+  })
 }
 
 const ofRejections = [
@@ -161,7 +133,7 @@ const ofRejections = [
 ] as const
 
 function decisions(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Payouts')
+  const api = endpoints(app, deps, 'Payouts', { access: 'member' })
   const votes = {
     approve: {
       summary: 'Approve a payout',
@@ -195,30 +167,26 @@ function decisions(app: App, deps: Deps): void {
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
-    api.post(
-      `/vaults/:code/payouts/:id/${decision}`,
-      { operationId: `${decision}Payout`, ...votes[decision], ...ofPayout, body: VoteBody, answers: { 200: Payout } },
-      async (trx, { member, params: { id }, body, now }) => {
+    api.post(`${decision}Payout`, `/vaults/:code/payouts/:id/${decision}`, {
+      ...votes[decision],
+      body: VoteBody,
+      answers: { 200: Payout },
+      handler: async (trx, { member, params: { id }, body, now }) => {
         const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, deps, { member, id, now }))
-        return refused ?? ok(toPayout(orNotFound(await findPayout(trx, member, id), 'Payout'), now))
+        return refused ?? toPayout(orNotFound(await findPayout(trx, member, id), 'Payout'), now)
       },
-    )
+    })
   }
 
-  api.post(
-    '/vaults/:code/payouts/:id/cancel',
-    {
-      operationId: 'cancelPayout',
-      summary: 'Cancel a payout',
-      description:
-        'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one.',
-      ...ofPayout,
-      errors: ['not_permitted', 'held', 'payout_halted', 'wrong_state'],
-      answers: { 200: Payout },
-    },
-    async (trx, { params: { id }, ...by }) => {
+  api.post('cancelPayout', '/vaults/:code/payouts/:id/cancel', {
+    summary: 'Cancel a payout',
+    description:
+      'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one.',
+    errors: ['not_permitted', 'held', 'payout_halted', 'wrong_state'],
+    answers: { 200: Payout },
+    handler: async (trx, { params: { id }, ...by }) => {
       const refused = await cancelPayout(trx, deps.log, id, by)
-      return refused ?? ok(toPayout(orNotFound(await findPayout(trx, by.member, id), 'Payout'), by.now))
+      return refused ?? toPayout(orNotFound(await findPayout(trx, by.member, id), 'Payout'), by.now)
     },
-  )
+  })
 }

@@ -1,7 +1,5 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { ok } from '../../../http/mutate.ts'
-import { VaultParams } from '../../../http/schema.ts'
 import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { draftsIn, readDrafts } from '../../rules/policies/draft-policies.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
@@ -13,24 +11,18 @@ import { simulate } from './simulate.ts'
 
 /** @param executors the executors that read the payloads of counterparty actions */
 export function simulationRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Policies')
+  const api = endpoints(app, deps, 'Policies', { access: 'member' })
 
-  api.calculate(
-    '/vaults/:code/policies/simulate',
-    {
-      operationId: 'simulatePolicies',
-      summary: 'Simulate policies',
-      description:
-        'Decides an action without carrying it out. Members simulate their own actions, administrators and auditors ' +
-        'those of any member. The trace shows for every candidate policy why it matches or does not; `funds` whether the ' +
-        'balance suffices for a transfer. With `policies` or `draft`, they try policies before they are saved.',
-      access: 'member',
-      errors: ['administrator_required', 'archived', 'held', 'not_permitted'],
-      params: VaultParams,
-      body: SimulationOrder,
-      answers: { 200: PolicySimulation },
-    },
-    async (db, { member, body, now }) => {
+  api.calculate('simulatePolicies', '/vaults/:code/policies/simulate', {
+    summary: 'Simulate policies',
+    description:
+      'Decides an action without carrying it out. Members simulate their own actions, administrators and auditors ' +
+      'those of any member. The trace shows for every candidate policy why it matches or does not; `funds` whether the ' +
+      'balance suffices for a transfer. With `policies` or `draft`, they try policies before they are saved.',
+    errors: ['administrator_required', 'archived', 'held', 'not_permitted'],
+    body: SimulationOrder,
+    answers: { 200: PolicySimulation },
+    handler: async (db, { member, body, now }) => {
       const { actionType, initiatorId = member.userId, targetId = null, payload } = body
       const isOwn = initiatorId === member.userId
       if (!isOwn && !member.readsAll)
@@ -51,7 +43,7 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
         given === null ? null : await readDrafts(db, member.vault.id, given.draft, { now, path: given.path })
       const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, drafts, now })
       const simulation = toPolicySimulation(outcome.decision, { readsAll: member.readsAll, isInitiator: true })
-      return ok({ ...simulation, funds: outcome.funds })
+      return { ...simulation, funds: outcome.funds }
     },
-  )
+  })
 }

@@ -1,8 +1,6 @@
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Endpoints } from '../../../http/endpoints.ts'
-import { answerOnce, ok } from '../../../http/mutate.ts'
-import { VaultAndIdParams } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
@@ -13,8 +11,6 @@ import { findRaise } from './raise-fee.ts'
 import { previewReplacement, replaceOnChain } from './replace.ts'
 import { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
 import { Transfer } from './schema.ts'
-
-const ofTransfer = { access: 'member', params: VaultAndIdParams } as const
 
 const actions = {
   'speed-up': {
@@ -34,73 +30,63 @@ const actions = {
 } as const
 
 /** What is done to a transaction that waits: outside a transaction of ours, because the wallet service is called. */
-export function replacementRoutes(api: Endpoints, deps: Deps, executors: Executors): void {
-  api.calculate(
-    '/vaults/:code/transfers/:id/replacement-preview',
-    {
-      operationId: 'previewTransferReplacement',
-      summary: 'Preview the replacement of a transaction',
-      description:
-        'What it would cost now to speed the transfer up or to cancel it on chain, and why either is impossible. For its ' +
-        'initiator, the owner of its source address and administrators, while it is `pending`.',
-      ...ofTransfer,
-      errors: ['not_permitted', 'wrong_state', 'not_replaceable', 'wallet_service_failed'],
-      answers: { 200: ReplacementPreview },
-    },
-    async (db, { member, params: { id } }) =>
-      ok(await previewReplacement(deps, orNotFound(await findTransfer(db, member, id), 'Transfer'), member)),
-  )
+export function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
+  api.calculate('previewTransferReplacement', '/vaults/:code/transfers/:id/replacement-preview', {
+    summary: 'Preview the replacement of a transaction',
+    description:
+      'What it would cost now to speed the transfer up or to cancel it on chain, and why either is impossible. For its ' +
+      'initiator, the owner of its source address and administrators, while it is `pending`.',
+    errors: ['not_permitted', 'wrong_state', 'not_replaceable', 'wallet_service_failed'],
+    answers: { 200: ReplacementPreview },
+    handler: async (db, { member, params: { id } }) =>
+      await previewReplacement(deps, orNotFound(await findTransfer(db, member, id), 'Transfer'), member),
+  })
 
   const gate = createGate(deps, executors)
   for (const action of ['speed-up', 'cancel-on-chain'] as const) {
-    const { description, ...named } = actions[action]
-    api.send(
-      'post',
-      `/vaults/:code/transfers/:id/${action}`,
-      {
-        ...named,
-        description:
-          `${description} By its initiator, the owner of its source address or an administrator, without a vote while the ` +
-          '`maxFee` of the order holds. A request that names a higher one is decided on like an order with it: 202 with an ' +
-          'approval request when votes are needed, 403 when the policies refuse it. Once it is approved, it is handed over. ' +
-          '409 when it is impossible now.',
-        ...ofTransfer,
-        errors: [
-          'not_permitted',
-          'blocked_by_policy',
-          'no_policy_allows',
-          'above_max_fee',
-          'above_signed_fee',
-          'archived',
-          'changed_concurrently',
-          'differs_from_record',
-          'disabled',
-          'address_exposed',
-          'held',
-          'initiator_lost_permission',
-          'not_replaceable',
-          'quorum_unreachable',
-          'transfer_halted',
-          'wrong_state',
-          'wallet_service_failed',
-        ],
-        body: ReplacementOrder,
-        answers: { 200: Transfer, 202: WaitingAction },
-      },
-      async ({ params: { id }, ...request }, http) => {
+    const { operationId, summary, description } = actions[action]
+    api.send('post', operationId, `/vaults/:code/transfers/:id/${action}`, {
+      summary,
+      description:
+        `${description} By its initiator, the owner of its source address or an administrator, without a vote while the ` +
+        '`maxFee` of the order holds. A request that names a higher one is decided on like an order with it: 202 with an ' +
+        'approval request when votes are needed, 403 when the policies refuse it. Once it is approved, it is handed over. ' +
+        '409 when it is impossible now.',
+      errors: [
+        'not_permitted',
+        'blocked_by_policy',
+        'no_policy_allows',
+        'above_max_fee',
+        'above_signed_fee',
+        'archived',
+        'changed_concurrently',
+        'differs_from_record',
+        'disabled',
+        'address_exposed',
+        'held',
+        'initiator_lost_permission',
+        'not_replaceable',
+        'quorum_unreachable',
+        'transfer_halted',
+        'wrong_state',
+        'wallet_service_failed',
+      ],
+      body: ReplacementOrder,
+      answers: { 200: Transfer, 202: WaitingAction },
+      handler: async ({ params: { id }, ...request }, http) => {
         const { member, body } = request
         const transferNow = async (db: Db | Trx = deps.db) =>
-          ok(toTransfer(orNotFound(await findTransfer(db, member, id), 'Transfer')))
+          toTransfer(orNotFound(await findTransfer(db, member, id), 'Transfer'))
         const raise = await findRaise(deps.db, { member, id, replacement: action, body })
         if (raise !== null) {
           return gate(http, { action: 'transfer_replace', targetId: id, payload: raise }, transferNow)
         }
         // A repetition replaces nothing: the request names the transaction that it replaces.
-        return answerOnce(deps, http.request, http.reply, async () => {
+        return http.answerOnce(async () => {
           const refused = await replaceOnChain(deps, id, action, request)
           return refused ?? (await transferNow())
         })
       },
-    )
+    })
   }
 }

@@ -3,8 +3,7 @@ import { callerOf, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
-import { created, mutate, ok } from '../../../http/mutate.ts'
-import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -32,131 +31,103 @@ import { gatherEvidence } from './resolve.ts'
 import { Transfer, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
 import { cancelTransfer, voteOnTransfer } from './vote.ts'
 
-const ofVault = { access: 'member', params: VaultParams } as const
 const ofSignatures = ['signature_required', 'payload_changed'] as const
-const ofTransfer = { access: 'member', params: VaultAndIdParams } as const
 
 export function transferRoutes(app: App, deps: Deps, executors: Executors): void {
-  const api = endpoints(app, deps, 'Transfers')
+  const api = endpoints(app, deps, 'Transfers', { access: 'member' })
 
   const estimates: FeeEstimates = new Map()
-  api.send(
-    'post',
-    '/vaults/:code/transfers',
-    {
-      operationId: 'createTransfer',
-      summary: 'Create a transfer',
-      description:
-        'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. ' +
-        'The amount is reserved at once. 409 for insufficient funds, too little of the coin for the network fee that the ' +
-        'wallet service expects, a disabled token, an archived counterparty, or a ' +
-        'threshold that the approvers cannot reach. In a protected vault, `signed` holds the vote of the caller for the ' +
-        '`order` of a preview: 403 without it, 409 when something else was signed.',
-      ...ofVault,
-      errors: [
-        'not_permitted',
-        'blocked_by_policy',
-        'no_policy_allows',
-        'archived',
-        'disabled',
-        'address_exposed',
-        'held',
-        'insufficient_funds',
-        'insufficient_gas',
-        'quorum_unreachable',
-        ...ofSignatures,
-        'already_exists',
-        'approval_expired',
-        'wallet_service_failed',
-      ],
-      body: TransferOrder,
-      answers: { 201: Transfer },
-    },
-    async ({ member, body, now }, { request, reply }) => {
+  api.send('post', 'createTransfer', '/vaults/:code/transfers', {
+    summary: 'Create a transfer',
+    description:
+      'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. ' +
+      'The amount is reserved at once. 409 for insufficient funds, too little of the coin for the network fee that the ' +
+      'wallet service expects, a disabled token, an archived counterparty, or a ' +
+      'threshold that the approvers cannot reach. In a protected vault, `signed` holds the vote of the caller for the ' +
+      '`order` of a preview: 403 without it, 409 when something else was signed.',
+    errors: [
+      'not_permitted',
+      'blocked_by_policy',
+      'no_policy_allows',
+      'archived',
+      'disabled',
+      'address_exposed',
+      'held',
+      'insufficient_funds',
+      'insufficient_gas',
+      'quorum_unreachable',
+      ...ofSignatures,
+      'already_exists',
+      'approval_expired',
+      'wallet_service_failed',
+    ],
+    body: TransferOrder,
+    answers: { 201: Transfer },
+    handler: async ({ member, body, now }, { write }) => {
       const gas = await findUnpayable(deps.db, visibleScopeOf(member), { deps, estimates, body, now })
       const riskScore = await scoreOrder(deps, body, { member, now })
       const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
-      return mutate(deps, request, reply, async (trx) => {
+      return write(async (trx) => {
         const outcome = await orderTransfer(trx, body, { member, now, signing, riskScore, gas })
-        return 'refusal' in outcome ? outcome : created(toTransfer(outcome.transfer))
+        return 'refusal' in outcome ? outcome : toTransfer(outcome.transfer)
       })
     },
-  )
+  })
 
-  api.calculate(
-    '/vaults/:code/transfers/preview',
-    {
-      operationId: 'previewTransfer',
-      summary: 'Preview a transfer',
-      description:
-        'Takes the body of a transfer and changes nothing. Answers the decision with its trace and who could vote, the ' +
-        '`problems` that the order would meet, the estimated fee (null when the wallet service gives none), the ' +
-        'available balance and what would remain of it, whether this is the first payment to `toAddress`, and ' +
-        '`warnings`. What the order would be refused for by a 409 or by a policy is a problem in a 200. A wrong order ' +
-        'is a 400, and one that the caller may not place is a 403 or 404. In a protected vault also the `order` to sign.',
-      ...ofVault,
-      errors: ['not_permitted'],
-      body: TransferOrder,
-      answers: { 200: TransferPreview },
-    },
-    async (_db, { body, ...by }) => ok(await previewTransfer(deps, body, by)),
-  )
+  api.calculate('previewTransfer', '/vaults/:code/transfers/preview', {
+    summary: 'Preview a transfer',
+    description:
+      'Takes the body of a transfer and changes nothing. Answers the decision with its trace and who could vote, the ' +
+      '`problems` that the order would meet, the estimated fee (null when the wallet service gives none), the ' +
+      'available balance and what would remain of it, whether this is the first payment to `toAddress`, and ' +
+      '`warnings`. What the order would be refused for by a 409 or by a policy is a problem in a 200. A wrong order ' +
+      'is a 400, and one that the caller may not place is a 403 or 404. In a protected vault also the `order` to sign.',
+    errors: ['not_permitted'],
+    body: TransferOrder,
+    answers: { 200: TransferPreview },
+    handler: async (_db, { body, ...by }) => await previewTransfer(deps, body, by),
+  })
 
-  api.get(
-    '/vaults/:code/transfers',
-    {
-      operationId: 'listTransfers',
-      summary: 'List transfers',
-      description:
-        'Newest first. A member reads transfers from their own addresses and those that they initiated, with ' +
-        '`includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page ' +
-        'may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
-      ...ofVault,
-      errors: ['administrator_required'],
-      querystring: TransferQuery,
-      answers: { 200: PageOf(Ref(Transfer)) },
-    },
-    async (db, { member, query }) => {
+  api.get('listTransfers', '/vaults/:code/transfers', {
+    summary: 'List transfers',
+    description:
+      'Newest first. A member reads transfers from their own addresses and those that they initiated, with ' +
+      '`includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page ' +
+      'may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+    errors: ['administrator_required'],
+    querystring: TransferQuery,
+    answers: { 200: PageOf(Ref(Transfer)) },
+    handler: async (db, { member, query }) => {
       const scope = addressScopeOf(member, query)
       const filters: FeedFilters = { ...noFilters, statuses: query.status === undefined ? null : [query.status] }
       const list = feedTag('transfers', scope, filters)
       return toTaggedPage(await listTransfers(db, scope, filters, pageOf(query, list)), list, toTransfer)
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/transfers/:id',
-    {
-      operationId: 'getTransfer',
-      summary: 'Get a transfer',
-      description:
-        'With the decision of the policies and its trace, and for those who decide what the vault knows of the ' +
-        'recipient. For its initiator, the owner of its source address, the ' +
-        'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
-      ...ofTransfer,
-      answers: { 200: Transfer },
-    },
-    async (db, { member, params }) => {
+  api.get('getTransfer', '/vaults/:code/transfers/:id', {
+    summary: 'Get a transfer',
+    description:
+      'With the decision of the policies and its trace, and for those who decide what the vault knows of the ' +
+      'recipient. For its initiator, the owner of its source address, the ' +
+      'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
+    answers: { 200: Transfer },
+    handler: async (db, { member, params }) => {
       const row = orNotFound(await findTransferToDecide(db, member, params.id), 'Transfer')
       const reader = { readsAll: member.readsAll, isInitiator: row.initiator_id === member.userId }
       return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader), recipient: row.recipient }
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/transfers/:id/evidence',
-    {
-      operationId: 'getTransferEvidence',
-      summary: 'Get the evidence of a transfer',
-      description:
-        'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, and the ' +
-        'audit records with their seals, in one document that can be verified offline (docs/audit.md).',
-      ...ofTransfer,
-      access: 'auditor',
-      answers: { 200: TransferEvidence },
-    },
-    async (db, { member, params }) => getEvidence(db, await getTransfer(db, member, params.id)),
-  )
+  api.get('getTransferEvidence', '/vaults/:code/transfers/:id/evidence', {
+    summary: 'Get the evidence of a transfer',
+    description:
+      'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, and the ' +
+      'audit records with their seals, in one document that can be verified offline (docs/audit.md).',
+    access: 'auditor',
+    answers: { 200: TransferEvidence },
+    handler: async (db, { member, params }) => getEvidence(db, await getTransfer(db, member, params.id)),
+  })
 
   const votes = {
     approve: {
@@ -206,69 +177,52 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
-    api.send(
-      'post',
-      `/vaults/:code/transfers/:id/${decision}`,
-      {
-        operationId: `${decision}Transfer`,
-        ...votes[decision],
-        ...ofTransfer,
-        body: VoteBody,
-        answers: { 200: Transfer },
-      },
-      async ({ member, params: { id }, body, now }, { request, reply }) => {
+    api.send('post', `${decision}Transfer`, `/vaults/:code/transfers/:id/${decision}`, {
+      ...votes[decision],
+      body: VoteBody,
+      answers: { 200: Transfer },
+      handler: async ({ member, params: { id }, body, now }, { write }) => {
         const keyElsewhere = await findKeyElsewhere(deps, member, body?.signature)
-        return mutate(deps, request, reply, async (trx) => {
+        return write(async (trx) => {
           const ballot = toBallot(body, deps, { member, id, now, keyElsewhere })
           const refused = await voteOnTransfer(trx, deps.log, decision, ballot)
-          return refused ?? ok(toTransfer(await getTransfer(trx, member, id)))
+          return refused ?? toTransfer(await getTransfer(trx, member, id))
         })
       },
-    )
+    })
   }
 
   replacementRoutes(api, deps, executors)
 
-  api.post(
-    '/vaults/:code/transfers/:id/cancel',
-    {
-      operationId: 'cancelTransfer',
-      summary: 'Cancel a transfer',
-      description:
-        'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
-      ...ofTransfer,
-      errors: ['not_permitted', 'held', 'part_of_payout', 'transfer_halted', 'wrong_state'],
-      answers: { 200: Transfer },
-    },
-    async (trx, { params: { id }, ...by }) => {
+  api.post('cancelTransfer', '/vaults/:code/transfers/:id/cancel', {
+    summary: 'Cancel a transfer',
+    description:
+      'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
+    errors: ['not_permitted', 'held', 'part_of_payout', 'transfer_halted', 'wrong_state'],
+    answers: { 200: Transfer },
+    handler: async (trx, { params: { id }, ...by }) => {
       const refused = await cancelTransfer(trx, deps.log, id, by)
-      return refused ?? ok(toTransfer(await getTransfer(trx, by.member, id)))
+      return refused ?? toTransfer(await getTransfer(trx, by.member, id))
     },
-  )
+  })
   resolutionRoute(api, deps, executors)
 }
 
 /** Two people end what is stuck, or let it go on (contract 10.8). */
-function resolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void {
+function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
-  api.send(
-    'post',
-    '/vaults/:code/transfers/:id/resolve',
-    {
-      operationId: 'resolveTransfer',
-      summary: 'Resolve a halted or forgotten transfer',
-      description:
-        'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
-        'with the last vote it is asked again. Two people always act together (contract 8.12): an administrator, or whom ' +
-        'a policy for `transfer_resolve` allows, and somebody else. 409 `not_proven` says what was found instead of a ' +
-        'proof, `wrong_state` that the transfer is neither halted nor held back.',
-      ...ofTransfer,
-      errors: resolutionErrors,
-      body: TransferResolution,
-      confirmed: 'where protected',
-      answers: { 202: WaitingAction },
-    },
-    async ({ member, params: { id }, body, now }, http) => {
+  api.send('post', 'resolveTransfer', '/vaults/:code/transfers/:id/resolve', {
+    summary: 'Resolve a halted or forgotten transfer',
+    description:
+      'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
+      'with the last vote it is asked again. Two people always act together (contract 8.12): an administrator, or whom ' +
+      'a policy for `transfer_resolve` allows, and somebody else. 409 `not_proven` says what was found instead of a ' +
+      'proof, `wrong_state` that the transfer is neither halted nor held back.',
+    errors: resolutionErrors,
+    body: TransferResolution,
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction },
+    handler: async ({ member, params: { id }, body, now }, http) => {
       await getTransfer(deps.db, member, id)
       assertPerson(callerOf(http.request))
       const { outcome, txHash = null, reason } = body
@@ -280,7 +234,7 @@ function resolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void
       const evidence = isPermitted ? await gatherEvidence(deps, { vaultId: member.vault.id, id }, wish) : null
       return gate(http, { action: 'transfer_resolve', targetId: id, payload: { ...wish, evidence } }, neverAtOnce)
     },
-  )
+  })
 }
 
 async function getTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow> {

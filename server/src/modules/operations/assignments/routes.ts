@@ -3,7 +3,7 @@ import type { ByMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { accepted, created, noContent, ok } from '../../../http/mutate.ts'
+import { accepted, created, ok } from '../../../http/mutate.ts'
 import { readRequest } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { toOperationCategory } from '../categories/present.ts'
@@ -17,68 +17,56 @@ import {
   CategoryAssignment,
   CategoryAssignments,
   CategoryValues,
-  OperationCategoryParams,
-  OperationParams,
+  operationCategoryParams,
+  operationParams,
 } from './schema.ts'
 
-const ofOperation = { access: 'member', params: OperationParams } as const
-const ofAssignment = { access: 'member', params: OperationCategoryParams } as const
+const ofOperation = { params: operationParams } as const
+const ofAssignment = { params: operationCategoryParams } as const
 
 export function categoryAssignmentRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation categories')
+  const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
 
-  api.get(
-    '/vaults/:code/operations/:type/:id/categories',
-    {
-      operationId: 'listCategoryAssignments',
-      summary: 'List category assignments of an operation',
-      description:
-        'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. ' +
-        'Sensitive fields are null for callers who may not edit the assignment.',
-      ...ofOperation,
-      answers: { 200: CategoryAssignments },
-    },
-    async (db, { member, params }) => {
+  api.get('listCategoryAssignments', '/vaults/:code/operations/:type/:id/categories', {
+    summary: 'List category assignments of an operation',
+    description:
+      'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. ' +
+      'Sensitive fields are null for callers who may not edit the assignment.',
+    ...ofOperation,
+    answers: { 200: CategoryAssignments },
+    handler: async (db, { member, params }) => {
       const operation = await getOperation(db, member, params)
       const rows = await listAssignments(db, visibleScopeOf(member), operation)
       const viewer = operationViewer(member, operation)
       return { items: rows.map((row) => toCategoryAssignment(row, viewer)) }
     },
-  )
+  })
 
-  api.get(
-    '/vaults/:code/operations/:type/:id/categories/available',
-    {
-      operationId: 'listAvailableCategories',
-      summary: 'List categories available for an operation',
-      description:
-        'The categories that the caller may assign: not archived, applicable to this type of operation, and with the ' +
-        'right to assign. Includes those that are assigned already.',
-      ...ofOperation,
-      answers: { 200: AvailableCategories },
-    },
-    async (db, { member, params }) => {
+  api.get('listAvailableCategories', '/vaults/:code/operations/:type/:id/categories/available', {
+    summary: 'List categories available for an operation',
+    description:
+      'The categories that the caller may assign: not archived, applicable to this type of operation, and with the ' +
+      'right to assign. Includes those that are assigned already.',
+    ...ofOperation,
+    answers: { 200: AvailableCategories },
+    handler: async (db, { member, params }) => {
       const operation = await getOperation(db, member, params)
       const rows = await listAssignableCategories(db, operation, operationViewer(member, operation))
       return { items: rows.map((row) => toOperationCategory(row, member)) }
     },
-  )
+  })
 
-  api.put(
-    '/vaults/:code/operations/:type/:id/categories/:categoryId',
-    {
-      operationId: 'assignCategory',
-      summary: 'Assign a category to an operation',
-      description:
-        'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the ' +
-        'category requires approval, 202 with the approval request; its payload holds all values, sensitive ones ' +
-        'included, for its approvers to read.',
-      ...ofAssignment,
-      errors: ['not_permitted', 'already_exists', 'archived', 'changed_concurrently', 'quorum_unreachable'],
-      body: CategoryValues,
-      answers: { 200: CategoryAssignment, 201: CategoryAssignment, 202: WaitingAction },
-    },
-    async (trx, { params, body, member, now }) => {
+  api.put('assignCategory', '/vaults/:code/operations/:type/:id/categories/:categoryId', {
+    summary: 'Assign a category to an operation',
+    description:
+      'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the ' +
+      'category requires approval, 202 with the approval request; its payload holds all values, sensitive ones ' +
+      'included, for its approvers to read.',
+    ...ofAssignment,
+    errors: ['not_permitted', 'already_exists', 'archived', 'changed_concurrently', 'quorum_unreachable'],
+    body: CategoryValues,
+    answers: { 200: CategoryAssignment, 201: CategoryAssignment, 202: WaitingAction },
+    handler: async (trx, { params, body, member, now }) => {
       const outcome = await request(
         trx,
         { operation: params, categoryId: params.categoryId, values: body.values },
@@ -90,24 +78,20 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
       const assignment = toCategoryAssignment(row, operationViewer(member, operation))
       return outcome.isNew ? created(assignment) : ok(assignment)
     },
-  )
+  })
 
-  api.delete(
-    '/vaults/:code/operations/:type/:id/categories/:categoryId',
-    {
-      operationId: 'unassignCategory',
-      summary: 'Unassign a category from an operation',
-      description:
-        'Requires the right to edit. 202 with the approval request when the category requires approval for edits.',
-      ...ofAssignment,
-      errors: ['not_permitted', 'changed_concurrently', 'quorum_unreachable'],
-      answers: { 202: WaitingAction, 204: null },
-    },
-    async (trx, { params, ...by }) => {
+  api.delete('unassignCategory', '/vaults/:code/operations/:type/:id/categories/:categoryId', {
+    summary: 'Unassign a category from an operation',
+    description:
+      'Requires the right to edit. 202 with the approval request when the category requires approval for edits.',
+    ...ofAssignment,
+    errors: ['not_permitted', 'changed_concurrently', 'quorum_unreachable'],
+    answers: { 202: WaitingAction, 204: null },
+    handler: async (trx, { params, ...by }) => {
       const outcome = await request(trx, { operation: params, categoryId: params.categoryId, values: null }, by)
-      return 'isNew' in outcome ? noContent() : outcome
+      return 'isNew' in outcome ? undefined : outcome
     },
-  )
+  })
 
   /** Answers with the result, a refusal, or the request that waits for votes. */
   async function request(trx: Trx, order: Omit<AssignmentOrder, 'approvalTtlHours'>, by: ByMember) {

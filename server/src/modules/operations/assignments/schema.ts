@@ -1,9 +1,7 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, GivenId, Id, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 import { OperationCategory } from '../categories/schema.ts'
-
-const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
 export const CategoryAssignment = Closed(
   {
@@ -53,12 +51,11 @@ export const CategoryValues = Closed(
   { $id: 'CategoryValues' },
 )
 
-export const OperationParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+export const operationParams = {
   type: described(Enum(operationTypes), 'Kind of the operation.'),
-  id: described(Key, 'Identifier of the operation.'),
-})
-export const OperationCategoryParams = Closed({ ...OperationParams.properties, categoryId: Key })
+  id: described(GivenId, 'Identifier of the operation.'),
+}
+export const operationCategoryParams = { ...operationParams, categoryId: GivenId }
 
 export const categoryAssignmentComponents = [
   CategoryAssignment,

@@ -1,7 +1,6 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, ok } from '../../../http/mutate.ts'
-import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
@@ -14,37 +13,30 @@ import {
   CategoryApprovers,
   CategoryCreation,
   CategoryField,
-  CategoryFieldParams,
   CategoryGrants,
   CategoryQuery,
   CategoryUpdate,
+  categoryFieldParams,
   FieldCreation,
   FieldUpdate,
   OperationCategory,
 } from './schema.ts'
 import { replaceApprovers, replaceGrants } from './subject-actions.ts'
 
-const ofCategory = { params: VaultAndIdParams } as const
-const ofField = { access: 'member', params: CategoryFieldParams } as const
+const ofField = { params: categoryFieldParams } as const
 
 export function operationCategoryRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation categories')
+  const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
   const governed = governedIn(deps)
 
-  api.get(
-    '/vaults/:code/operation-categories',
-    {
-      operationId: 'listOperationCategories',
-      summary: 'List operation categories',
-      description:
-        'For members of the vault, newest first. `appliesTo=transfer` and `appliesTo=deposit` include categories for ' +
-        'both. A cursor is valid only with the filters of the request that returned it.',
-      access: 'member',
-      params: VaultParams,
-      querystring: CategoryQuery,
-      answers: { 200: PageOf(Ref(OperationCategory)) },
-    },
-    async (db, { member, query }) => {
+  api.get('listOperationCategories', '/vaults/:code/operation-categories', {
+    summary: 'List operation categories',
+    description:
+      'For members of the vault, newest first. `appliesTo=transfer` and `appliesTo=deposit` include categories for ' +
+      'both. A cursor is valid only with the filters of the request that returned it.',
+    querystring: CategoryQuery,
+    answers: { 200: PageOf(Ref(OperationCategory)) },
+    handler: async (db, { member, query }) => {
       const { archived = null, appliesTo = null } = query
       const list = cursorTag({ list: 'operation-categories', vaultId: member.vault.id, archived, appliesTo })
       const { after, limit } = pageOf(query, list)
@@ -52,159 +44,118 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       const position = (row: CategoryRow) => ({ createdAt: row.created_at, id: row.id })
       return toPage(rows, limit, position, (row) => toOperationCategory(row, member), list)
     },
-  )
+  })
 
-  api.post(
-    '/vaults/:code/operation-categories',
-    {
-      operationId: 'createOperationCategory',
-      summary: 'Create an operation category',
-      description:
-        'For administrators of the vault. Fields, grants and approvers are added afterwards. By default it applies to ' +
-        'both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
-        'operation assigns and edits. 409 when the vault has a category of this key.',
-      access: 'administrator',
-      errors: ['already_exists', 'limit_reached', 'quorum_unreachable'],
-      params: VaultParams,
-      body: CategoryCreation,
-      confirmed: 'where protected',
-      answers: { 201: OperationCategory, 202: WaitingAction },
-    },
-    (trx, { body, ...by }) =>
+  api.post('createOperationCategory', '/vaults/:code/operation-categories', {
+    summary: 'Create an operation category',
+    description:
+      'For administrators of the vault. Fields, grants and approvers are added afterwards. By default it applies to ' +
+      'both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
+      'operation assigns and edits. 409 when the vault has a category of this key.',
+    access: 'administrator',
+    errors: ['already_exists', 'limit_reached', 'quorum_unreachable'],
+    body: CategoryCreation,
+    confirmed: 'where protected',
+    answers: { 201: OperationCategory, 202: WaitingAction },
+    handler: (trx, { body, ...by }) =>
       governed(trx, by, ['category_create', null, body], async () =>
-        created(toOperationCategory(await createCategory(trx, body, by), by.member)),
+        toOperationCategory(await createCategory(trx, body, by), by.member),
       ),
-  )
+  })
 
-  api.get(
-    '/vaults/:code/operation-categories/:id',
-    {
-      operationId: 'getOperationCategory',
-      summary: 'Get an operation category',
-      description:
-        'With its fields, grants and approvers. For members of the vault; a member who may not edit the category sees ' +
-        'only their own grants and those of their groups.',
-      access: 'member',
-      params: VaultAndIdParams,
-      answers: { 200: OperationCategory },
-    },
-    async (db, { member, params }) => {
+  api.get('getOperationCategory', '/vaults/:code/operation-categories/:id', {
+    summary: 'Get an operation category',
+    description:
+      'With its fields, grants and approvers. For members of the vault; a member who may not edit the category sees ' +
+      'only their own grants and those of their groups.',
+    answers: { 200: OperationCategory },
+    handler: async (db, { member, params }) => {
       return toOperationCategory(
         orNotFound(await findCategory(db, member.vault.id, params.id), 'Operation category'),
         member,
       )
     },
-  )
+  })
 
-  api.patch(
-    '/vaults/:code/operation-categories/:id',
-    {
-      operationId: 'updateOperationCategory',
-      summary: 'Update an operation category',
-      description:
-        'Also archives and restores it. For administrators, and for members with `canEdit`; scopes and approval ' +
-        'settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
-        'false`.',
-      access: 'member',
-      errors: [
-        'administrator_required',
-        'not_permitted',
-        'archived',
-        'system_object',
-        'limit_reached',
-        'quorum_unreachable',
-      ],
-      ...ofCategory,
-      body: CategoryUpdate,
-      confirmed: 'where protected',
-      answers: { 200: OperationCategory, 202: WaitingAction },
-    },
-    (trx, { params, body, ...by }) =>
+  api.patch('updateOperationCategory', '/vaults/:code/operation-categories/:id', {
+    summary: 'Update an operation category',
+    description:
+      'Also archives and restores it. For administrators, and for members with `canEdit`; scopes and approval ' +
+      'settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
+      'false`.',
+    errors: [
+      'administrator_required',
+      'not_permitted',
+      'archived',
+      'system_object',
+      'limit_reached',
+      'quorum_unreachable',
+    ],
+    body: CategoryUpdate,
+    confirmed: 'where protected',
+    answers: { 200: OperationCategory, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
       governed(trx, by, ['category_update', params.id, body], async () =>
-        ok(toOperationCategory(await updateCategory(trx, params.id, body, by), by.member)),
+        toOperationCategory(await updateCategory(trx, params.id, body, by), by.member),
       ),
-  )
+  })
 
-  api.post(
-    '/vaults/:code/operation-categories/:id/fields',
-    {
-      operationId: 'addCategoryField',
-      summary: 'Add a field to an operation category',
-      description:
-        'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` ' +
-        'that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
-      access: 'member',
-      errors: ['category_field_link', 'not_permitted', 'already_exists', 'archived', 'limit_reached'],
-      ...ofCategory,
-      body: FieldCreation,
-      answers: { 201: CategoryField },
-    },
-    async (trx, { params, body, ...by }) => created(toCategoryField(await addField(trx, params.id, body, by))),
-  )
+  api.post('addCategoryField', '/vaults/:code/operation-categories/:id/fields', {
+    summary: 'Add a field to an operation category',
+    description:
+      'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` ' +
+      'that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
+    errors: ['category_field_link', 'not_permitted', 'already_exists', 'archived', 'limit_reached'],
+    body: FieldCreation,
+    answers: { 201: CategoryField },
+    handler: async (trx, { params, body, ...by }) => toCategoryField(await addField(trx, params.id, body, by)),
+  })
 
-  api.patch(
-    '/vaults/:code/operation-categories/:id/fields/:fieldId',
-    {
-      operationId: 'updateCategoryField',
-      summary: 'Update a field of an operation category',
-      description:
-        'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
-        'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
-      ...ofField,
-      errors: ['category_field_link', 'administrator_required', 'not_permitted', 'archived', 'in_use'],
-      body: FieldUpdate,
-      answers: { 200: CategoryField },
-    },
-    async (trx, { params, body, ...by }) => ok(toCategoryField(await updateField(trx, params, body, by))),
-  )
+  api.patch('updateCategoryField', '/vaults/:code/operation-categories/:id/fields/:fieldId', {
+    summary: 'Update a field of an operation category',
+    description:
+      'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
+      'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
+    ...ofField,
+    errors: ['category_field_link', 'administrator_required', 'not_permitted', 'archived', 'in_use'],
+    body: FieldUpdate,
+    answers: { 200: CategoryField },
+    handler: async (trx, { params, body, ...by }) => toCategoryField(await updateField(trx, params, body, by)),
+  })
 
-  api.delete(
-    '/vaults/:code/operation-categories/:id/fields/:fieldId',
-    {
-      operationId: 'deleteCategoryField',
-      summary: 'Delete a field of an operation category',
-      description:
-        'For administrators, and for members with `canEdit`. 409 when the field has recorded values: archive it instead.',
-      ...ofField,
-      errors: ['not_permitted', 'archived', 'in_use'],
-      answers: { 204: null },
-    },
-    (trx, { params, ...by }) => deleteField(trx, params, by),
-  )
+  api.delete('deleteCategoryField', '/vaults/:code/operation-categories/:id/fields/:fieldId', {
+    summary: 'Delete a field of an operation category',
+    description:
+      'For administrators, and for members with `canEdit`. 409 when the field has recorded values: archive it instead.',
+    ...ofField,
+    errors: ['not_permitted', 'archived', 'in_use'],
+    answers: { 204: null },
+    handler: (trx, { params, ...by }) => deleteField(trx, params, by),
+  })
 
-  api.put(
-    '/vaults/:code/operation-categories/:id/grants',
-    {
-      operationId: 'replaceCategoryGrants',
-      summary: 'Replace the grants of an operation category',
-      description: 'For administrators. The list is replaced as a whole.',
-      access: 'administrator',
-      errors: ['archived'],
-      ...ofCategory,
-      body: CategoryGrants,
-      answers: { 200: OperationCategory },
-    },
-    async (trx, { params, body, ...by }) =>
-      ok(toOperationCategory(await replaceGrants(trx, params.id, body, by), by.member)),
-  )
+  api.put('replaceCategoryGrants', '/vaults/:code/operation-categories/:id/grants', {
+    summary: 'Replace the grants of an operation category',
+    description: 'For administrators. The list is replaced as a whole.',
+    access: 'administrator',
+    errors: ['archived'],
+    body: CategoryGrants,
+    answers: { 200: OperationCategory },
+    handler: async (trx, { params, body, ...by }) =>
+      toOperationCategory(await replaceGrants(trx, params.id, body, by), by.member),
+  })
 
-  api.put(
-    '/vaults/:code/operation-categories/:id/approvers',
-    {
-      operationId: 'replaceCategoryApprovers',
-      summary: 'Replace the approvers of an operation category',
-      description:
-        'The people and groups who approve changes of values. For administrators. The list is replaced as a whole.',
-      access: 'administrator',
-      errors: ['archived', 'limit_reached', 'quorum_unreachable'],
-      ...ofCategory,
-      body: CategoryApprovers,
-      confirmed: 'where protected',
-      answers: { 200: OperationCategory, 202: WaitingAction },
-    },
-    (trx, { params, body, ...by }) =>
+  api.put('replaceCategoryApprovers', '/vaults/:code/operation-categories/:id/approvers', {
+    summary: 'Replace the approvers of an operation category',
+    description:
+      'The people and groups who approve changes of values. For administrators. The list is replaced as a whole.',
+    access: 'administrator',
+    errors: ['archived', 'limit_reached', 'quorum_unreachable'],
+    body: CategoryApprovers,
+    confirmed: 'where protected',
+    answers: { 200: OperationCategory, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
       governed(trx, by, ['category_approvers_replace', params.id, body], async () =>
-        ok(toOperationCategory(await replaceApprovers(trx, params.id, body, by), by.member)),
+        toOperationCategory(await replaceApprovers(trx, params.id, body, by), by.member),
       ),
-  )
+  })
 }

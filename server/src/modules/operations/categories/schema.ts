@@ -7,6 +7,7 @@ import {
   described,
   Emoji,
   Enum,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -14,12 +15,10 @@ import {
   pageQuery,
   Ref,
   Timestamp,
-  VaultAndIdParams,
 } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 
-const PathId = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 /** Members are named by any string, because services without a user can be members too. */
 const SubjectUserId = Type.String({
   minLength: 1,
@@ -248,7 +247,7 @@ export const CategoryGrants = Closed({
         described(Nullable(SubjectUserId), 'Identifier of the member, if `subjectType` is `user`.'),
       ),
       subjectGroupId: Type.Optional(
-        described(Nullable(PathId), 'Identifier of the policy group, if `subjectType` is `group`.'),
+        described(Nullable(GivenId), 'Identifier of the policy group, if `subjectType` is `group`.'),
       ),
       canView: Type.Optional(Type.Boolean({ examples: [true] })),
       canAssign: Type.Optional(
@@ -274,7 +273,7 @@ export const CategoryApprovers = Closed({
     Closed({
       kind: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
       userId: Type.Optional(described(Nullable(SubjectUserId), 'Identifier of the member, if `kind` is `user`.')),
-      groupId: Type.Optional(described(Nullable(PathId), 'Identifier of the policy group, if `kind` is `group`.')),
+      groupId: Type.Optional(described(Nullable(GivenId), 'Identifier of the policy group, if `kind` is `group`.')),
     }),
     {
       maxItems: limits.approversPerCategoryMax,
@@ -290,7 +289,6 @@ export const CategoryQuery = Closed({
   ...pageQuery,
 })
 
-export const CategoryFieldParams = Closed({
-  ...VaultAndIdParams.properties,
-  fieldId: described(PathId, 'Identifier of the field.'),
-})
+export const categoryFieldParams = {
+  fieldId: described(GivenId, 'Identifier of the field.'),
+}

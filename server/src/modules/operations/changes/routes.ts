@@ -8,7 +8,7 @@ import { Changes, ChangesQuery } from './schema.ts'
 import { createWaiters, type Waiter, type Waiters } from './waiters.ts'
 
 export function changeRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Changes')
+  const api = endpoints(app, deps, 'Changes', { access: 'caller' })
   const waiters = createWaiters(deps.db, deps.changeSignal)
   app.addHook('preClose', async () => waiters.stop())
 
@@ -18,23 +18,18 @@ export function changeRoutes(app: App, deps: Deps): void {
     reset: items === null,
   })
 
-  api.get(
-    '/changes',
-    {
-      operationId: 'listChanges',
-      summary: 'Wait for changes',
-      description:
-        'What changed since `after` in the vaults of the caller, by ids and without content; of transfers, deposits, ' +
-        'approval requests, addresses, folders and adjustments only what the caller may see. With `wait` the answer ' +
-        'comes at the first change, or empty when the time is over. No change is left out: ask again with `nextCursor` ' +
-        'at once. A client with `reset` reads anew what it shows. 429 with Retry-After when too many requests of the ' +
-        'caller wait, 503 when too many do in all.',
-      access: 'caller',
-      errors: ['invalid_cursor', 'too_many_at_once', 'overloaded'],
-      querystring: ChangesQuery,
-      answers: { 200: Changes },
-    },
-    async (db, { caller, query, now }, { reply }) => {
+  api.get('listChanges', '/changes', {
+    summary: 'Wait for changes',
+    description:
+      'What changed since `after` in the vaults of the caller, by ids and without content; of transfers, deposits, ' +
+      'approval requests, addresses, folders and adjustments only what the caller may see. With `wait` the answer ' +
+      'comes at the first change, or empty when the time is over. No change is left out: ask again with `nextCursor` ' +
+      'at once. A client with `reset` reads anew what it shows. 429 with Retry-After when too many requests of the ' +
+      'caller wait, 503 when too many do in all.',
+    errors: ['invalid_cursor', 'too_many_at_once', 'overloaded'],
+    querystring: ChangesQuery,
+    answers: { 200: Changes },
+    handler: async (db, { caller, query, now }, { reply }) => {
       const { after, wait = 0 } = query
       const cursor = after === undefined ? null : decodeChangeCursor(deps.sealer, after)
       const isOld = cursor !== null && now.getTime() - cursor.takenAt.getTime() > changeCursorMinutesMax * 60_000
@@ -52,7 +47,7 @@ export function changeRoutes(app: App, deps: Deps): void {
         waiter.leave()
       }
     },
-  )
+  })
 }
 
 /** It waits before it reads again, and reads again after every change that came while it read: none falls between. */

@@ -3,7 +3,7 @@ import { addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
@@ -15,33 +15,27 @@ import { listHistory } from './queries.ts'
 import { HistoryItem, HistoryQuery } from './schema.ts'
 
 export function historyRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'History')
+  const api = endpoints(app, deps, 'History', { access: 'member' })
 
-  api.get(
-    '/vaults/:code/history',
-    {
-      operationId: 'listHistory',
-      summary: 'List history',
-      description:
-        'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators that of the ' +
-        'whole vault. `status` names statuses of transfers, so deposits are left out; `awaitingMyApproval=true` lists ' +
-        'transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a ' +
-        'page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the ' +
-        'end. A cursor is valid only with the filters of the request that returned it.',
-      access: 'member',
-      errors: ['administrator_required'],
-      params: VaultParams,
-      querystring: HistoryQuery,
-      answers: { 200: PageOf(Ref(HistoryItem)) },
-    },
-    async (db, { member, query }) => {
+  api.get('listHistory', '/vaults/:code/history', {
+    summary: 'List history',
+    description:
+      'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators that of the ' +
+      'whole vault. `status` names statuses of transfers, so deposits are left out; `awaitingMyApproval=true` lists ' +
+      'transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a ' +
+      'page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the ' +
+      'end. A cursor is valid only with the filters of the request that returned it.',
+    errors: ['administrator_required'],
+    querystring: HistoryQuery,
+    answers: { 200: PageOf(Ref(HistoryItem)) },
+    handler: async (db, { member, query }) => {
       const { userId, folderId, includeShared } = query
       const scope = addressScopeOf(member, { userId, folderId, includeShared })
       const filters = filtersOf(query, member)
       const list = feedTag('history', scope, filters)
       return toTaggedPage(await listHistory(db, scope, filters, pageOf(query, list)), list, toHistoryItem)
     },
-  )
+  })
 }
 
 /** Sorted, so that cursors do not depend on the order in which they are named. */

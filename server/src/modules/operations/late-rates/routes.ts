@@ -1,29 +1,23 @@
 import type { Deps } from '../../../deps.ts'
 import type { App } from '../../../http/endpoints.ts'
 import { endpoints } from '../../../http/endpoints.ts'
-import { ok } from '../../../http/mutate.ts'
-import { OperationParams } from '../assignments/schema.ts'
+import { operationParams } from '../assignments/schema.ts'
 import { addRate } from './actions.ts'
 import { OperationRate } from './schema.ts'
 
 export function lateRateRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'History')
+  const api = endpoints(app, deps, 'History', { access: 'administrator' })
 
-  api.post(
-    '/vaults/:code/operations/:type/:id/rate',
-    {
-      operationId: 'addOperationRate',
-      summary: 'Add the USD rate of an operation',
-      description:
-        'For administrators, when an operation was created without a rate and rates of its time were recorded since. The ' +
-        'rate is the one that the operation would have had: the newest at its creation, at most 15 minutes old then. A ' +
-        'rate that the operation has is answered unchanged. Reports use an added rate; decisions and velocity limits do ' +
-        'not. 409 if no rate of that time is recorded.',
-      access: 'administrator',
-      params: OperationParams,
-      answers: { 200: OperationRate },
-      errors: ['rate_not_recorded'],
-    },
-    async (trx, { params, ...by }) => ok(await addRate(trx, params, by)),
-  )
+  api.post('addOperationRate', '/vaults/:code/operations/:type/:id/rate', {
+    summary: 'Add the USD rate of an operation',
+    description:
+      'For administrators, when an operation was created without a rate and rates of its time were recorded since. The ' +
+      'rate is the one that the operation would have had: the newest at its creation, at most 15 minutes old then. A ' +
+      'rate that the operation has is answered unchanged. Reports use an added rate; decisions and velocity limits do ' +
+      'not. 409 if no rate of that time is recorded.',
+    params: operationParams,
+    answers: { 200: OperationRate },
+    errors: ['rate_not_recorded'],
+    handler: async (trx, { params, ...by }) => await addRate(trx, params, by),
+  })
 }

@@ -4,35 +4,29 @@ import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { ok } from '../../../http/mutate.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit, changedFields } from '../../record/audit/record.ts'
 import { replaceFirstCategory } from '../assignments/actions.ts'
 import { listAssignments } from '../assignments/queries.ts'
-import { OperationParams } from '../assignments/schema.ts'
+import { operationParams } from '../assignments/schema.ts'
 import { lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
 import { MetadataUpdate, OperationMetadata } from './schema.ts'
 
 export function operationMetadataRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation categories')
+  const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
 
-  api.patch(
-    '/vaults/:code/operations/:type/:id/metadata',
-    {
-      operationId: 'updateOperationMetadata',
-      summary: 'Update the metadata of an operation',
-      description:
-        'Category, tags, payment purpose and note. For the owner of the address of the operation. Fields that are left ' +
-        'out stay; null clears a field.',
-      access: 'member',
-      errors: ['not_permitted'],
-      params: OperationParams,
-      body: MetadataUpdate,
-      answers: { 200: OperationMetadata },
-    },
-    async (trx, { params, body, ...by }) => ok(await changeMetadata(trx, params, body, by)),
-  )
+  api.patch('updateOperationMetadata', '/vaults/:code/operations/:type/:id/metadata', {
+    summary: 'Update the metadata of an operation',
+    description:
+      'Category, tags, payment purpose and note. For the owner of the address of the operation. Fields that are left ' +
+      'out stay; null clears a field.',
+    errors: ['not_permitted'],
+    params: operationParams,
+    body: MetadataUpdate,
+    answers: { 200: OperationMetadata },
+    handler: async (trx, { params, body, ...by }) => await changeMetadata(trx, params, body, by),
+  })
 }
 
 type Metadata = Static<typeof OperationMetadata>

@@ -2,35 +2,27 @@ import { Type } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created } from '../../../http/mutate.ts'
-import { Closed, PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { Closed, PageOf, Ref } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { parseBounds } from '../../../lib/period.ts'
-import { OperationParams } from '../assignments/schema.ts'
+import { operationParams } from '../assignments/schema.ts'
 import { getOperation } from '../feed/queries.ts'
 import { createRelation, deleteRelation } from './actions.ts'
 import { toOperationRelation, toRelationOfOperation } from './present.ts'
 import { listRelations, listRelationsOf, type RelationRow } from './queries.ts'
 import { OperationRelation, RelationBody, RelationOfOperation, RelationQuery } from './schema.ts'
 
-const ofVault = { access: 'member', params: VaultParams } as const
-
 export function operationRelationRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Operation relations')
+  const api = endpoints(app, deps, 'Operation relations', { access: 'member' })
 
-  api.get(
-    '/vaults/:code/operation-relations',
-    {
-      operationId: 'listOperationRelations',
-      summary: 'List operation relations',
-      description:
-        'Newest first. Only relations whose two operations the caller may see. `from` and `to` limit the time at which ' +
-        'the relation was created. A cursor is valid only with the filters of the request that returned it.',
-      ...ofVault,
-      querystring: RelationQuery,
-      answers: { 200: PageOf(Ref(OperationRelation)) },
-    },
-    async (db, { member, query }) => {
+  api.get('listOperationRelations', '/vaults/:code/operation-relations', {
+    summary: 'List operation relations',
+    description:
+      'Newest first. Only relations whose two operations the caller may see. `from` and `to` limit the time at which ' +
+      'the relation was created. A cursor is valid only with the filters of the request that returned it.',
+    querystring: RelationQuery,
+    answers: { 200: PageOf(Ref(OperationRelation)) },
+    handler: async (db, { member, query }) => {
       const wanted = {
         ...parseBounds(query),
         relationType: query.relationType ?? null,
@@ -44,55 +36,39 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
       const position = (row: RelationRow) => ({ createdAt: row.created_at, id: row.id })
       return toPage(rows, page.limit, position, toOperationRelation, list)
     },
-  )
+  })
 
-  api.post(
-    '/vaults/:code/operation-relations',
-    {
-      operationId: 'createOperationRelation',
-      summary: 'Create an operation relation',
-      description:
-        'The source is the refund, reversal, correction or replacement of the target. For members who see both ' +
-        'operations and own or initiated one of them, and for administrators. Refunds and reversals of a target ' +
-        'together never exceed its amount; 409 otherwise.',
-      ...ofVault,
-      errors: ['not_permitted', 'already_exists', 'amount_exceeded', 'limit_reached', 'wrong_state'],
-      body: RelationBody,
-      answers: { 201: OperationRelation },
-    },
-    async (trx, { body, ...by }) => created(toOperationRelation(await createRelation(trx, body, by))),
-  )
+  api.post('createOperationRelation', '/vaults/:code/operation-relations', {
+    summary: 'Create an operation relation',
+    description:
+      'The source is the refund, reversal, correction or replacement of the target. For members who see both ' +
+      'operations and own or initiated one of them, and for administrators. Refunds and reversals of a target ' +
+      'together never exceed its amount; 409 otherwise.',
+    errors: ['not_permitted', 'already_exists', 'amount_exceeded', 'limit_reached', 'wrong_state'],
+    body: RelationBody,
+    answers: { 201: OperationRelation },
+    handler: async (trx, { body, ...by }) => toOperationRelation(await createRelation(trx, body, by)),
+  })
 
-  api.delete(
-    '/vaults/:code/operation-relations/:id',
-    {
-      operationId: 'deleteOperationRelation',
-      summary: 'Delete an operation relation',
-      description: 'For the person who created it, and for administrators.',
-      access: 'member',
-      errors: ['not_permitted'],
-      params: VaultAndIdParams,
-      answers: { 204: null },
-    },
-    (trx, { params, ...by }) => deleteRelation(trx, params.id, by),
-  )
+  api.delete('deleteOperationRelation', '/vaults/:code/operation-relations/:id', {
+    summary: 'Delete an operation relation',
+    description: 'For the person who created it, and for administrators.',
+    errors: ['not_permitted'],
+    answers: { 204: null },
+    handler: (trx, { params, ...by }) => deleteRelation(trx, params.id, by),
+  })
 
-  api.get(
-    '/vaults/:code/operations/:type/:id/relations',
-    {
-      operationId: 'listRelationsOfOperation',
-      summary: 'List relations of an operation',
-      description:
-        'All of them, newest first, whose other operation the caller may see, too. `role` says whether this operation ' +
-        'is the source or the target.',
-      access: 'member',
-      params: OperationParams,
-      answers: { 200: Closed({ items: Type.Array(Ref(RelationOfOperation)) }) },
-    },
-    async (db, { member, params }) => {
+  api.get('listRelationsOfOperation', '/vaults/:code/operations/:type/:id/relations', {
+    summary: 'List relations of an operation',
+    description:
+      'All of them, newest first, whose other operation the caller may see, too. `role` says whether this operation ' +
+      'is the source or the target.',
+    params: operationParams,
+    answers: { 200: Closed({ items: Type.Array(Ref(RelationOfOperation)) }) },
+    handler: async (db, { member, params }) => {
       const { id } = await getOperation(db, member, params)
       const rows = await listRelationsOf(db, visibleScopeOf(member), id)
       return { items: rows.map((row) => toRelationOfOperation(row, id)) }
     },
-  )
+  })
 }

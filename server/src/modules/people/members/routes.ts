@@ -1,7 +1,5 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { noContent } from '../../../http/mutate.ts'
-import { VaultParams } from '../../../http/schema.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
 import { removeFromVault } from '../../rules/policies/group-actions.ts'
@@ -9,68 +7,51 @@ import { outlooksOf } from '../../rules/policies/outlook.ts'
 import { listAllCandidates } from '../../rules/policies/queries.ts'
 import { toMember } from './present.ts'
 import { listGroupsOf, listMembers } from './queries.ts'
-import { Member, MemberQuery, Membership, VaultMemberParams } from './schema.ts'
-
-const ofMember = { access: 'member', params: VaultParams } as const
+import { Member, MemberQuery, Membership, vaultMemberParams } from './schema.ts'
 
 export function memberRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'People')
+  const api = endpoints(app, deps, 'People', { access: 'member' })
   const governed = governedIn(deps)
 
-  api.list(
-    '/vaults/:code/members',
-    {
-      operationId: 'listMembers',
-      summary: 'List members',
-      description:
-        'The people and services of the vault with their groups, the newest first. For members of the vault. Disabled ' +
-        'ones are left out, and so are members of groups that are no users of this service.',
-      ...ofMember,
-      querystring: MemberQuery,
-      item: Member,
-    },
-    (db, { member, query }, page) => listMembers(db, member, query, page),
-    toMember,
-  )
+  api.list('listMembers', '/vaults/:code/members', {
+    summary: 'List members',
+    description:
+      'The people and services of the vault with their groups, the newest first. For members of the vault. Disabled ' +
+      'ones are left out, and so are members of groups that are no users of this service.',
+    querystring: MemberQuery,
+    item: Member,
+    load: (db, { member, query }, page) => listMembers(db, member, query, page),
+    present: toMember,
+  })
 
-  api.delete(
-    '/vaults/:code/members/:userId',
-    {
-      operationId: 'removeMember',
-      summary: 'Remove a member',
-      description:
-        'For administrators of the vault. Removes a person or service from all its groups at once, with their next ' +
-        'request. What they made stays: revoke their service tokens and invitations. 404 for who is in no group; 409 for ' +
-        'the last administrator of the vault who can sign in.',
-      access: 'administrator',
-      errors: ['not_found', 'last_administrator', 'limit_reached', 'quorum_unreachable'],
-      params: VaultMemberParams,
-      confirmed: 'where protected',
-      answers: { 202: WaitingAction, 204: null },
-    },
-    (trx, { params, ...by }) =>
+  api.delete('removeMember', '/vaults/:code/members/:userId', {
+    summary: 'Remove a member',
+    description:
+      'For administrators of the vault. Removes a person or service from all its groups at once, with their next ' +
+      'request. What they made stays: revoke their service tokens and invitations. 404 for who is in no group; 409 for ' +
+      'the last administrator of the vault who can sign in.',
+    access: 'administrator',
+    errors: ['not_found', 'last_administrator', 'limit_reached', 'quorum_unreachable'],
+    params: vaultMemberParams,
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction, 204: null },
+    handler: (trx, { params, ...by }) =>
       governed(trx, by, ['member_remove', params.userId, {}], async () => {
         await removeFromVault(trx, params.userId, by)
-        return noContent()
       }),
-  )
+  })
 
-  api.get(
-    '/vaults/:code/me',
-    {
-      operationId: 'getMyMembership',
-      summary: 'Get your membership',
-      description:
-        'The groups and the role of the caller in the vault, and what the policies decide about each action that the ' +
-        'caller could ask for. Nothing is ordered.',
-      ...ofMember,
-      answers: { 200: Membership },
-    },
-    async (db, { member }) => {
+  api.get('getMyMembership', '/vaults/:code/me', {
+    summary: 'Get your membership',
+    description:
+      'The groups and the role of the caller in the vault, and what the policies decide about each action that the ' +
+      'caller could ask for. Nothing is ordered.',
+    answers: { 200: Membership },
+    handler: async (db, { member }) => {
       const { userId, groupIds, isAdmin, isAuditor, vault } = member
       const groups = await listGroupsOf(db, vault.id, userId)
       const candidates = isAuditor ? [] : await listAllCandidates(db, vault.id, groupIds)
       return { userId, groups, isAdmin, isAuditor, may: outlooksOf(candidates, member) }
     },
-  )
+  })
 }

@@ -11,7 +11,6 @@ import {
   pageQuery,
   Timestamp,
   userKinds,
-  VaultParams,
 } from '../../../http/schema.ts'
 import { nameLengthMax } from '../../../lib/limits.ts'
 import { type ActionType, actionTypes } from '../../rules/policies/decision.ts'
@@ -59,10 +58,9 @@ export const Membership = Closed(
 )
 export type Membership = Static<typeof Membership>
 
-export const VaultMemberParams = Closed({
-  ...VaultParams.properties,
+export const vaultMemberParams = {
   userId: described(MemberUserId, 'Identifier of the user.'),
-})
+}
 
 export const MemberQuery = Closed({
   ...pageQuery,

@@ -1,8 +1,8 @@
 import { serviceTokenPrefix } from '../../../access/authenticate.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { accepted, created, noContent } from '../../../http/mutate.ts'
-import { Closed, pageQuery, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { accepted, isAnswered } from '../../../http/mutate.ts'
+import { Closed, pageQuery } from '../../../http/schema.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
@@ -15,133 +15,99 @@ import {
   AddServiceKey,
   CreateServiceToken,
   ServiceKey,
-  ServiceKeyParams,
   ServiceToken,
+  serviceKeyParams,
   WaitingServiceToken,
 } from './schema.ts'
 
-const ofVault = { access: 'administrator', params: VaultParams } as const
-
 export function serviceTokenRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Service tokens')
+  const api = endpoints(app, deps, 'Service tokens', { access: 'administrator' })
   const governed = governedIn(deps)
 
-  api.post(
-    '/vaults/:code/service-tokens',
-    {
-      operationId: 'createServiceToken',
-      summary: 'Create a service token',
-      description:
-        'For administrators of the vault. Creates a service, which becomes a member of the given groups, and its token. ' +
-        'The token is shown in this answer only; in a vault with governance it is valid once the request was approved.',
-      ...ofVault,
-      errors: ['limit_reached', 'quorum_unreachable'],
-      body: CreateServiceToken,
-      confirmed: 'where protected',
-      answers: { 201: ServiceToken, 202: WaitingServiceToken },
-    },
-    async (trx, { body, ...by }) => {
+  api.post('createServiceToken', '/vaults/:code/service-tokens', {
+    summary: 'Create a service token',
+    description:
+      'For administrators of the vault. Creates a service, which becomes a member of the given groups, and its token. ' +
+      'The token is shown in this answer only; in a vault with governance it is valid once the request was approved.',
+    errors: ['limit_reached', 'quorum_unreachable'],
+    body: CreateServiceToken,
+    confirmed: 'where protected',
+    answers: { 201: ServiceToken, 202: WaitingServiceToken },
+    secrets: ['token'],
+    handler: async (trx, { body, ...by }) => {
       const token = newSecret(serviceTokenPrefix)
       const tokenHash = sha256(token)
       const payload = { ...body, tokenHash: tokenHash.toString('hex') }
       const answer = await governed(trx, by, ['service_token_create', null, payload], async () => {
         const { row } = await createServiceToken(trx, body, by, tokenHash)
-        return created({ ...toServiceToken(row), token }, { secrets: ['token'] })
+        return { ...toServiceToken(row), token }
       })
-      return answer.status === 201 ? answer : { ...accepted({ ...answer.body, token }), secrets: ['token'] }
+      return isAnswered(answer) ? accepted({ ...answer.body, token }) : answer
     },
-  )
+  })
 
-  api.list(
-    '/vaults/:code/service-tokens',
-    {
-      operationId: 'listServiceTokens',
-      summary: 'List service tokens',
-      description:
-        'For administrators and auditors of the vault. Newest first, revoked ones included, without the tokens themselves.',
-      access: 'auditor',
-      params: VaultParams,
-      querystring: Closed(pageQuery),
-      item: ServiceToken,
-    },
-    (db, { member }, page) => listServiceTokens(db, member.vault.id, page),
-    toServiceToken,
-  )
+  api.list('listServiceTokens', '/vaults/:code/service-tokens', {
+    summary: 'List service tokens',
+    description:
+      'For administrators and auditors of the vault. Newest first, revoked ones included, without the tokens themselves.',
+    access: 'auditor',
+    querystring: Closed(pageQuery),
+    item: ServiceToken,
+    load: (db, { member }, page) => listServiceTokens(db, member.vault.id, page),
+    present: toServiceToken,
+  })
 
-  api.list(
-    '/vaults/:code/service-tokens/:id/keys',
-    {
-      operationId: 'listServiceKeys',
-      summary: 'List the keys of a service',
-      description: 'For administrators and auditors of the vault. Newest first, revoked ones included.',
-      access: 'auditor',
-      params: VaultAndIdParams,
-      querystring: Closed(pageQuery),
-      item: ServiceKey,
-    },
-    async (db, { member, params }, page) => {
+  api.list('listServiceKeys', '/vaults/:code/service-tokens/:id/keys', {
+    summary: 'List the keys of a service',
+    description: 'For administrators and auditors of the vault. Newest first, revoked ones included.',
+    access: 'auditor',
+    querystring: Closed(pageQuery),
+    item: ServiceKey,
+    load: async (db, { member, params }, page) => {
       const vaultId = member.vault.id
       const { user_id: userId } = await findService(db, vaultId, params.id)
       return listServiceKeys(db, { vaultId, userId }, page)
     },
-    toServiceKey,
-  )
+    present: toServiceKey,
+  })
 
-  api.post(
-    '/vaults/:code/service-tokens/:id/keys',
-    {
-      operationId: 'addServiceKey',
-      summary: 'Add a key of a service',
-      description:
-        'For administrators of the vault: the service itself may not, because a thief of its token is the service. With the ' +
-        'private key, which nobody sends anywhere, the service signs in a protected vault (docs/signed-orders.md). A change ' +
-        'of the rules: where governance is on, it waits for votes.',
-      access: 'administrator',
-      params: VaultAndIdParams,
-      confirmed: true,
-      errors: ['already_exists', 'limit_reached', 'person_required', 'quorum_unreachable', 'wrong_state'],
-      body: AddServiceKey,
-      answers: { 201: ServiceKey, 202: WaitingAction },
-    },
-    async (trx, { params, body, ...by }) => {
+  api.post('addServiceKey', '/vaults/:code/service-tokens/:id/keys', {
+    summary: 'Add a key of a service',
+    description:
+      'For administrators of the vault: the service itself may not, because a thief of its token is the service. With the ' +
+      'private key, which nobody sends anywhere, the service signs in a protected vault (docs/signed-orders.md). A change ' +
+      'of the rules: where governance is on, it waits for votes.',
+    confirmed: true,
+    errors: ['already_exists', 'limit_reached', 'person_required', 'quorum_unreachable', 'wrong_state'],
+    body: AddServiceKey,
+    answers: { 201: ServiceKey, 202: WaitingAction },
+    handler: async (trx, { params, body, ...by }) => {
       if (by.member.kind !== 'person') throw forbidden('person_required', 'A person registers the keys of services')
       if (by.member.vault.protection === 'off') await by.confirm(trx, { unlessNone: true })
       return governed(trx, by, ['service_key_add', params.id, body], async () =>
-        created(toServiceKey(await addServiceKey(trx, params.id, body, by))),
+        toServiceKey(await addServiceKey(trx, params.id, body, by)),
       )
     },
-  )
+  })
 
-  api.delete(
-    '/vaults/:code/service-tokens/:id/keys/:keyId',
-    {
-      operationId: 'revokeServiceKey',
-      summary: 'Revoke a key of a service',
-      description: 'For administrators of the vault. Its signatures are refused from the next request on.',
-      access: 'administrator',
-      params: ServiceKeyParams,
-      errors: ['limit_reached', 'quorum_unreachable'],
-      confirmed: 'where protected',
-      answers: { 202: WaitingAction, 204: null },
-    },
-    (trx, { params: { id, keyId }, ...by }) =>
+  api.delete('revokeServiceKey', '/vaults/:code/service-tokens/:id/keys/:keyId', {
+    summary: 'Revoke a key of a service',
+    description: 'For administrators of the vault. Its signatures are refused from the next request on.',
+    params: serviceKeyParams,
+    errors: ['limit_reached', 'quorum_unreachable'],
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction, 204: null },
+    handler: (trx, { params: { id, keyId }, ...by }) =>
       governed(trx, by, ['service_key_revoke', id, { keyId }], async () => {
         await revokeServiceKey(trx, id, keyId, by)
-        return noContent()
       }),
-  )
+  })
 
-  api.delete(
-    '/vaults/:code/service-tokens/:id',
-    {
-      operationId: 'revokeServiceToken',
-      summary: 'Revoke a service token',
-      description:
-        'For administrators of the vault. The token is refused from the next request on, and the user of the service is disabled.',
-      access: 'administrator',
-      params: VaultAndIdParams,
-      answers: { 204: null },
-    },
-    (trx, { params, ...by }) => revokeServiceToken(trx, params.id, by),
-  )
+  api.delete('revokeServiceToken', '/vaults/:code/service-tokens/:id', {
+    summary: 'Revoke a service token',
+    description:
+      'For administrators of the vault. The token is refused from the next request on, and the user of the service is disabled.',
+    answers: { 204: null },
+    handler: (trx, { params, ...by }) => revokeServiceToken(trx, params.id, by),
+  })
 }

@@ -1,15 +1,5 @@
 import { type Static, Type } from 'typebox'
-import {
-  Closed,
-  described,
-  Id,
-  Name,
-  Nullable,
-  ProfileBeside,
-  Ref,
-  Timestamp,
-  VaultAndIdParams,
-} from '../../../http/schema.ts'
+import { Closed, described, GivenId, Id, Name, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 import { ApprovalRequest } from '../../rules/approval-requests/schema.ts'
 
@@ -68,13 +58,9 @@ export type ServiceKey = Static<typeof ServiceKey>
 export const AddServiceKey = Closed({ name: Name, publicKey: PublicKey })
 export type AddServiceKey = Static<typeof AddServiceKey>
 
-export const ServiceKeyParams = Closed({
-  ...VaultAndIdParams.properties,
-  keyId: described(
-    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    'Identifier of the key.',
-  ),
-})
+export const serviceKeyParams = {
+  keyId: described(GivenId, 'Identifier of the key.'),
+}
 
 export const CreateServiceToken = Closed({
   name: Name,

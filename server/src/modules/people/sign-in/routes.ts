@@ -3,8 +3,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { sessionCookie } from '../../../http/guard.ts'
-import { ok } from '../../../http/mutate.ts'
-import { Closed, IdParams, pageQuery } from '../../../http/schema.ts'
+import { Closed, pageQuery } from '../../../http/schema.ts'
 import { badRequest, unauthorized } from '../../../lib/errors.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
@@ -37,21 +36,16 @@ import { revokeSession, signOut } from './sessions.ts'
 import { countFailedRedemption, countFailedRequest } from './sign-in-limit.ts'
 
 export function authRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Sign-in')
+  const api = endpoints(app, deps, 'Sign-in', { access: 'public' })
 
-  api.post(
-    '/auth/magic-link',
-    {
-      operationId: 'requestMagicLink',
-      summary: 'Request a sign-in link',
-      description:
-        'The answer is the same for every e-mail address. Only users and invited people receive a link, and at most ' +
-        'five unexpired links at a time are sent for requests from unknown devices.',
-      access: 'public',
-      body: RequestMagicLink,
-      answers: { 200: MagicLinkSent },
-    },
-    async (trx, { body, now }, { request, reply }) => {
+  api.post('requestMagicLink', '/auth/magic-link', {
+    summary: 'Request a sign-in link',
+    description:
+      'The answer is the same for every e-mail address. Only users and invited people receive a link, and at most ' +
+      'five unexpired links at a time are sent for requests from unknown devices.',
+    body: RequestMagicLink,
+    answers: { 200: MagicLinkSent },
+    handler: async (trx, { body, now }, { request, reply }) => {
       const { email, redirectTo = null, invitationToken = null } = body
       if (redirectTo !== null && !isOwnPath(redirectTo)) {
         throw badRequest('redirectTo', 'must be a path of this origin, such as /vaults')
@@ -60,23 +54,18 @@ export function authRoutes(app: App, deps: Deps): void {
       const device = { ip: request.ip, deviceCookie: request.cookies[deviceCookie] ?? null }
       await requestMagicLink(trx, { email, redirectTo, invitationToken, binding, ...device }, now)
       reply.setCookie(bindingCookie, binding, bindingCookieOptions(deps.publicOrigin()))
-      return ok({ status: 'sent' })
+      return { status: 'sent' as const }
     },
-  )
+  })
 
-  api.get(
-    '/auth/magic-link/verify',
-    {
-      operationId: 'followMagicLink',
-      summary: 'Follow a sign-in link',
-      description:
-        'Signs in when it is called by the browser that requested the link. Anywhere else it consumes nothing and ' +
-        'redirects to a page that asks for the code from the mail.',
-      access: 'public',
-      querystring: MagicLinkQuery,
-      answers: { 302: null },
-    },
-    async (db, { query: { token }, now }, { request, reply }) => {
+  api.get('followMagicLink', '/auth/magic-link/verify', {
+    summary: 'Follow a sign-in link',
+    description:
+      'Signs in when it is called by the browser that requested the link. Anywhere else it consumes nothing and ' +
+      'redirects to a page that asks for the code from the mail.',
+    querystring: MagicLinkQuery,
+    answers: { 302: null },
+    handler: async (db, { query: { token }, now }, { request, reply }) => {
       const binding = request.cookies[bindingCookie]
       // HEAD must change nothing: it never redeems.
       if (binding !== undefined && request.method !== 'HEAD') {
@@ -94,24 +83,20 @@ export function authRoutes(app: App, deps: Deps): void {
       if (tooMany !== null) throw tooMany
       return reply.redirect('/sign-in?error=link', 302)
     },
-  )
+  })
 
-  api.post(
-    '/auth/magic-link/verify',
-    {
-      operationId: 'redeemMagicLink',
-      summary: 'Redeem a sign-in link',
-      description:
-        'Exchanges the token of a sign-in link for a session: this is how apps and services get a Bearer token; ' +
-        'browsers also get the session cookie. The person gets a mail about a sign-in from a new device: a browser ' +
-        'without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network ' +
-        'before. A valid token is redeemed regardless of the limits; a sender who fails too often gets 429.',
-      access: 'public',
-      body: RedeemMagicLink,
-      answers: { 200: SignIn },
-      errors: ['invalid_sign_in_link'],
-    },
-    async (trx, { body: { token }, now }, { request, reply }) => {
+  api.post('redeemMagicLink', '/auth/magic-link/verify', {
+    summary: 'Redeem a sign-in link',
+    description:
+      'Exchanges the token of a sign-in link for a session: this is how apps and services get a Bearer token; ' +
+      'browsers also get the session cookie. The person gets a mail about a sign-in from a new device: a browser ' +
+      'without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network ' +
+      'before. A valid token is redeemed regardless of the limits; a sender who fails too often gets 429.',
+    body: RedeemMagicLink,
+    answers: { 200: SignIn },
+    errors: ['invalid_sign_in_link'],
+    secrets: ['token'],
+    handler: async (trx, { body: { token }, now }, { request, reply }) => {
       const signedIn = await redeemMagicLink(trx, deps, { token, device: deviceOf(request, 'program') }, now)
       if (signedIn === null) {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
@@ -125,42 +110,33 @@ export function authRoutes(app: App, deps: Deps): void {
         }
       }
       setSession(deps, reply, signedIn)
-      return ok(toSignIn(signedIn), { secrets: ['token'] })
+      return toSignIn(signedIn)
     },
-  )
+  })
 
-  api.calculate(
-    '/auth/passkey/options',
-    {
-      operationId: 'preparePasskeySignIn',
-      summary: 'Prepare signing in with a passkey',
-      description:
-        'What a browser needs to have any of your passkeys sign in. The answer of the authenticator works once, for five ' +
-        'minutes, in the browser that asked.',
-      access: 'public',
-      answers: { 200: RequestOptions },
-    },
-    async (_db, { now }, { reply }) => {
+  api.calculate('preparePasskeySignIn', '/auth/passkey/options', {
+    summary: 'Prepare signing in with a passkey',
+    description:
+      'What a browser needs to have any of your passkeys sign in. The answer of the authenticator works once, for five ' +
+      'minutes, in the browser that asked.',
+    answers: { 200: RequestOptions },
+    handler: async (_db, { now }, { reply }) => {
       const binding = newSecret()
       reply.setCookie(passkeyCookie, binding, passkeyCookieOptions(deps.publicOrigin()))
-      return ok(requestOptions(deps, signInPurpose(binding), [], now))
+      return requestOptions(deps, signInPurpose(binding), [], now)
     },
-  )
+  })
 
-  api.post(
-    '/auth/passkey',
-    {
-      operationId: 'signInWithPasskey',
-      summary: 'Sign in with a passkey',
-      description:
-        'For the browser that prepared it. The session is like that of a sign-in link; a sign-in from a new device is ' +
-        'announced by mail. A sender who fails too often gets 429.',
-      access: 'public',
-      body: PasskeySignIn,
-      answers: { 200: SignIn },
-      errors: ['invalid_passkey'],
-    },
-    async (trx, { body: { credential }, now }, { request, reply }) => {
+  api.post('signInWithPasskey', '/auth/passkey', {
+    summary: 'Sign in with a passkey',
+    description:
+      'For the browser that prepared it. The session is like that of a sign-in link; a sign-in from a new device is ' +
+      'announced by mail. A sender who fails too often gets 429.',
+    body: PasskeySignIn,
+    answers: { 200: SignIn },
+    errors: ['invalid_passkey'],
+    secrets: ['token'],
+    handler: async (trx, { body: { credential }, now }, { request, reply }) => {
       const binding = request.cookies[passkeyCookie] ?? ''
       const signedIn = await signInWithPasskey(
         trx,
@@ -175,71 +151,54 @@ export function authRoutes(app: App, deps: Deps): void {
       }
       setSession(deps, reply, signedIn)
       reply.clearCookie(passkeyCookie, passkeyCookieOptions(deps.publicOrigin()))
-      return ok(toSignIn(signedIn), { secrets: ['token'] })
+      return toSignIn(signedIn)
     },
-  )
+  })
 
-  api.get(
-    '/auth/session',
-    {
-      operationId: 'getCurrentSession',
-      summary: 'Get the current session',
-      description: 'The signed-in user, when the session expires, and the vaults of which the user is a member.',
-      access: 'caller',
-      answers: { 200: CurrentSession },
-    },
-    async (db, { caller }) => toCurrentSession(await getPerson(db, caller.userId), caller.expiresAt),
-  )
+  api.get('getCurrentSession', '/auth/session', {
+    summary: 'Get the current session',
+    description: 'The signed-in user, when the session expires, and the vaults of which the user is a member.',
+    access: 'caller',
+    answers: { 200: CurrentSession },
+    handler: async (db, { caller }) => toCurrentSession(await getPerson(db, caller.userId), caller.expiresAt),
+  })
 
-  api.post(
-    '/auth/sign-out',
-    {
-      operationId: 'signOut',
-      summary: 'Sign out',
-      description:
-        'Ends the session of this request. 409 for a service token, which has no session: an administrator of its vault revokes it.',
-      access: 'caller',
-      answers: { 204: null },
-      errors: [403, 'no_session'],
-    },
-    async (trx, { caller, now }, { reply }) => {
+  api.post('signOut', '/auth/sign-out', {
+    summary: 'Sign out',
+    description:
+      'Ends the session of this request. 409 for a service token, which has no session: an administrator of its vault revokes it.',
+    access: 'caller',
+    answers: { 204: null },
+    errors: [403, 'no_session'],
+    handler: async (trx, { caller, now }, { reply }) => {
       await signOut(trx, caller, now)
       clearSession(reply)
     },
-  )
+  })
 
-  api.list(
-    '/auth/sessions',
-    {
-      operationId: 'listSessions',
-      summary: 'List your sessions',
-      description: 'Newest first.',
-      access: 'caller',
-      querystring: Closed(pageQuery),
-      item: Session,
-    },
-    (db, { caller, now }, page) => listSessions(db, caller.userId, page, now),
-    (row, { caller }) => toSession(row, caller),
-  )
+  api.list('listSessions', '/auth/sessions', {
+    summary: 'List your sessions',
+    description: 'Newest first.',
+    access: 'caller',
+    querystring: Closed(pageQuery),
+    item: Session,
+    load: (db, { caller, now }, page) => listSessions(db, caller.userId, page, now),
+    present: (row, { caller }) => toSession(row, caller),
+  })
 
-  api.delete(
-    '/auth/sessions/:id',
-    {
-      operationId: 'revokeSession',
-      summary: 'Revoke one of your sessions',
-      description:
-        'The session ends with the next request that uses it, and its device is forgotten: the next sign-in from that ' +
-        'device is announced by mail again.',
-      access: 'caller',
-      params: IdParams,
-      answers: { 204: null },
-      errors: [403, 404],
-    },
-    async (trx, { caller, params, now }, { reply }) => {
+  api.delete('revokeSession', '/auth/sessions/:id', {
+    summary: 'Revoke one of your sessions',
+    description:
+      'The session ends with the next request that uses it, and its device is forgotten: the next sign-in from that ' +
+      'device is announced by mail again.',
+    access: 'caller',
+    answers: { 204: null },
+    errors: [403, 404],
+    handler: async (trx, { caller, params, now }, { reply }) => {
       await revokeSession(trx, caller, params.id, now)
       if (params.id === caller.sessionId) clearSession(reply)
     },
-  )
+  })
 
   function clearSession(reply: FastifyReply): void {
     reply.clearCookie(sessionCookie, sessionCookieOptions(deps.publicOrigin()))

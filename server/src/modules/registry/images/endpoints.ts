@@ -1,11 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { type AccessLevel, type ByMember, byMember } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import type { Deps } from '../../../deps.ts'
-import type { Endpoints, Http, Input, Uploads } from '../../../http/endpoints.ts'
-import { type Answer, ok } from '../../../http/mutate.ts'
+import type { Endpoints, InputOf, Uploads } from '../../../http/endpoints.ts'
 import { imageTypes } from '../../../lib/image-file.ts'
 import { imageBytesMax, imagePixelsMax } from '../../../lib/limits.ts'
 import type { Reason } from '../../../lib/reasons.ts'
@@ -24,93 +22,61 @@ export const imageRules =
   'wide and high. They decide what it is, whatever the content type says. The service keeps them as they are.'
 
 /** The bytes of the body. Requests with any other body were refused before. */
-export const imageOf = (request: FastifyRequest) => request.body as Buffer
+const imageOf = (request: FastifyRequest) => request.body as Buffer
 
-type Spec<Level, Params, Body> = {
-  /** Path of what has the image; the image is at `/image` below it. */
-  path: string
+/** Keeps the image of a request, before the change that shows it; for changes that may have to wait for votes. */
+export async function keepImageOf(db: Db, request: FastifyRequest, subject: ImageSubject, by: ByMember) {
+  const bytes = imageOf(request)
+  await inTransaction(db, (trx) => keepImage(trx, subject, bytes, byMember(by)))
+  return imageUriOf(subject, bytes)
+}
+
+type Spec<Received, Body extends TSchema> = {
   /** Part of the names of the operations: `Token` makes `replaceTokenImage`. */
   name: string
   noun: string
   /** For whom, as a sentence. */
   who: string
   type: ImageSubjectType
-  access: Level
-  params?: Params
   answer: Body
   errors?: readonly (number | Reason)[]
-}
-type Asked<Level extends AccessLevel, Params extends TSchema> = Input<{ access: Level; params: Params }>
-
-/** Keeps the image of a request, before the change that shows it; for changes that may have to wait for votes. */
-export function keepImageOf(deps: Pick<Deps, 'db'>, request: FastifyRequest, subject: ImageSubject, by: ByMember) {
-  const bytes = imageOf(request)
-  return inTransaction(deps.db, (trx) => keepImage(trx, subject, bytes, byMember(by))).then(() =>
-    imageUriOf(subject, bytes),
-  )
+  idOf(input: Received): string
+  /**
+   * Writes the address of the image where the other fields are, or null, by the rules of any other change, and answers what
+   * it changed. It comes first, so that nothing is kept for who may not change it.
+   */
+  change(trx: Trx, input: Received, uri: string | null): Promise<{ body: Static<Body>; vaultId: string | null }>
 }
 
-/**
- * Registers PUT and DELETE of the image of one kind of thing. `change` writes the address of the image where the other
- * fields are, or null, by the rules of any other change, and answers what it changed; it comes first, so that nothing is
- * kept for who may not change it.
- */
-export function imageEndpoints<Level extends AccessLevel, Params extends TSchema, Body extends TSchema>(
-  { put, delete: remove }: Pick<Endpoints, 'put' | 'delete'>,
-  { path, name, noun, who, type, ...spec }: Spec<Level, Params, Body>,
-  idOf: (input: Asked<Level, Params>) => string,
-  change: (
-    trx: Trx,
-    input: Asked<Level, Params>,
-    uri: string | null,
-  ) => Promise<{ body: Static<Body>; vaultId: string | null }>,
+/** Registers PUT and DELETE of the image of one kind of thing, at `/image` below its path. */
+export function imageEndpoints<Level extends AccessLevel, Path extends string, Body extends TSchema>(
+  api: Endpoints<Level>,
+  path: Path,
+  { name, noun, who, type, answer, errors = [], idOf, change }: Spec<InputOf<Level, `${Path}/image`>, Body>,
 ): void {
-  const { access, params, errors, answer } = spec
-  const common = {
-    access,
-    ...(params === undefined ? {} : { params }),
+  async function handle(trx: Trx, input: InputOf<Level, `${Path}/image`>, bytes: Buffer | null) {
+    const subject = { type, id: idOf(input) }
+    const { body, vaultId } = await change(trx, input, bytes === null ? null : imageUriOf(subject, bytes))
+    const { caller, member } = input as { caller?: { userId: string }; member?: { userId: string } }
+    const by = { vaultId, actorId: (caller ?? member)!.userId, now: input.now }
+    await (bytes === null ? deleteImages(trx, subject, by) : keepImage(trx, subject, bytes, by))
+    return body
+  }
+
+  api.put(`replace${name}Image`, `${path}/image`, {
+    summary: `Replace the image of ${noun}`,
+    description: `${who} ${imageRules}`,
+    ...imageUpload,
+    errors: ['limit_reached', ...errors],
     answers: { 200: answer },
-  }
-  const write = (given: unknown, work: (input: Asked<Level, Params>, subject: ImageSubject) => Promise<Answer>) => {
-    const input = given as Asked<Level, Params>
-    return work(input, { type, id: idOf(input) })
-  }
-  const actorOf = ({ caller, member }: { caller?: { userId: string }; member?: { userId: string } }) =>
-    (caller ?? member)!.userId
+    handler: (trx, input, { request }) => handle(trx, input, imageOf(request)),
+  })
 
-  put(
-    `${path}/image`,
-    {
-      operationId: `replace${name}Image`,
-      summary: `Replace the image of ${noun}`,
-      description: `${who} ${imageRules}`,
-      ...common,
-      ...imageUpload,
-      errors: ['limit_reached', ...(errors ?? [])],
-    },
-    (trx, given, { request }: Http) =>
-      write(given, async (input, subject) => {
-        const bytes = imageOf(request)
-        const { body, vaultId } = await change(trx, input, imageUriOf(subject, bytes))
-        await keepImage(trx, subject, bytes, { vaultId, actorId: actorOf(given as object), now: input.now })
-        return ok(body)
-      }) as never,
-  )
-
-  remove(
-    `${path}/image`,
-    {
-      operationId: `delete${name}Image`,
-      summary: `Delete the image of ${noun}`,
-      description: `${who} Also one of another host is no longer named. Without an image nothing changes.`,
-      ...common,
-      ...(errors === undefined ? {} : { errors }),
-    },
-    (trx, given) =>
-      write(given, async (input, subject) => {
-        const { body, vaultId } = await change(trx, input, null)
-        await deleteImages(trx, subject, { vaultId, actorId: actorOf(given as object), now: input.now })
-        return ok(body)
-      }) as never,
-  )
+  api.delete(`delete${name}Image`, `${path}/image`, {
+    summary: `Delete the image of ${noun}`,
+    description: `${who} Also one of another host is no longer named. Without an image nothing changes.`,
+    errors,
+    answers: { 200: answer },
+    handler: (trx, input) => handle(trx, input, null),
+  })
 }

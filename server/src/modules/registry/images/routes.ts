@@ -3,29 +3,24 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { imageTypes } from '../../../lib/image-file.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { findImage } from './queries.ts'
-import { ImageParams } from './schema.ts'
+import { imageParams } from './schema.ts'
 
 /** What an image could be, if a browser were wrong about it: nothing that runs, loads or sends anything. */
 const imagePolicy = "default-src 'none'; sandbox"
 
 export function imageRoutes(app: App, deps: Deps): void {
-  endpoints(app, deps, 'Images').get(
-    '/images/:key',
-    {
-      operationId: 'getImage',
-      summary: 'Get an image',
-      description:
-        'An image that the service keeps, at the address that what it is of answers (`image`, `logoUri`, `avatarUri`). An ' +
-        'address has one content for good, so that browsers keep it. Of people, tokens and networks for everybody who is ' +
-        'signed in, all others for the members of their vault; 404 for others, and for an image that was replaced a ' +
-        'while ago.',
-      access: 'caller',
-      params: ImageParams,
-      errors: [404],
-      answers: {},
-      files: imageTypes,
-    },
-    async (db, { params, caller }, { reply }) => {
+  endpoints(app, deps, 'Images', { access: 'caller' }).get('getImage', '/images/:key', {
+    summary: 'Get an image',
+    description:
+      'An image that the service keeps, at the address that what it is of answers (`image`, `logoUri`, `avatarUri`). An ' +
+      'address has one content for good, so that browsers keep it. Of people, tokens and networks for everybody who is ' +
+      'signed in, all others for the members of their vault; 404 for others, and for an image that was replaced a ' +
+      'while ago.',
+    params: imageParams,
+    errors: [404],
+    answers: {},
+    files: imageTypes,
+    handler: async (db, { params, caller }, { reply }) => {
       const { media_type, content } = orNotFound(await findImage(db, params.key, caller.userId), 'Image')
       return reply
         .type(media_type)
@@ -34,5 +29,5 @@ export function imageRoutes(app: App, deps: Deps): void {
         .header('cache-control', 'private, max-age=31536000, immutable')
         .send(content)
     },
-  )
+  })
 }

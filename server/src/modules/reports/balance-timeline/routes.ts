@@ -1,7 +1,6 @@
 import { addressScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { daysBefore, isZone, parseInstant } from '../reports/buckets.ts'
 import { pointsOf } from './points.ts'
@@ -12,22 +11,16 @@ import { BalanceTimeline, BalanceTimelineQuery } from './schema.ts'
 const defaultDays = 30
 
 export function balanceTimelineRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Ledger')
+  const api = endpoints(app, deps, 'Ledger', { access: 'member' })
 
-  api.get(
-    '/vaults/:code/balances/timeline',
-    {
-      operationId: 'getBalanceTimeline',
-      summary: 'Get the timeline of balances',
-      description:
-        'What the addresses held at the end of each hour, day, week or month, per token and in USD, from one snapshot: a ' +
-        'member’s own addresses, with `includeShared` also those shared with them, for administrators the whole vault.',
-      access: 'member',
-      params: VaultParams,
-      querystring: BalanceTimelineQuery,
-      answers: { 200: BalanceTimeline },
-    },
-    async (_db, { member, query, now }) => {
+  api.get('getBalanceTimeline', '/vaults/:code/balances/timeline', {
+    summary: 'Get the timeline of balances',
+    description:
+      'What the addresses held at the end of each hour, day, week or month, per token and in USD, from one snapshot: a ' +
+      'member’s own addresses, with `includeShared` also those shared with them, for administrators the whole vault.',
+    querystring: BalanceTimelineQuery,
+    answers: { 200: BalanceTimeline },
+    handler: async (_db, { member, query, now }) => {
       const { timezone = 'UTC', groupBy = 'day', addressId = null, tokenId = null, folderId, includeShared } = query
       const scope = addressScopeOf(member, { folderId, includeShared })
       if (!isZone(timezone)) throw badRequest('timezone', 'must be a zone of the IANA database, such as Europe/Berlin')
@@ -43,5 +36,5 @@ export function balanceTimelineRoutes(app: App, deps: Deps): void {
       )
       return toBalanceTimeline(rows, { interval, timezone, instants })
     },
-  )
+  })
 }

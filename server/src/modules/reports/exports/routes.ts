@@ -4,8 +4,6 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { accepted, mutate } from '../../../http/mutate.ts'
-import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import {
   downloadBytesPerSecondMin,
@@ -22,88 +20,62 @@ import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { toReportExport } from './present.ts'
 import { findChunk, findReportExport, listReportExports, type ReportExportRow } from './queries.ts'
-import { ReportExport, ReportExportCreation, ReportExportOrder, ReportExportQuery, ReportTypeParams } from './schema.ts'
-
-const ofExport = { access: 'member', params: VaultAndIdParams } as const
+import { ReportExport, ReportExportCreation, ReportExportOrder, ReportExportQuery, reportTypeParams } from './schema.ts'
 
 export function reportExportRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Reports')
+  const api = endpoints(app, deps, 'Reports', { access: 'member' })
   const downloads = createSlots({ ofNode: downloadsMax, ofCaller: downloadsPerCallerMax })
 
-  api.send(
-    'post',
-    '/vaults/:code/reports/:type/exports',
-    {
-      operationId: 'createReportExport',
-      summary: 'Create a report export',
-      description:
-        'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. ' +
-        'The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three ' +
-        'exports of the caller are under way.',
-      access: 'member',
-      // A file of their own, for them alone.
-      openToAuditors: true,
-      errors: ['administrator_required'],
-      params: ReportTypeParams,
-      body: ReportExportCreation,
-      answers: { 202: ReportExportOrder },
-    },
-    async ({ member, params: { type }, body, now }, { request, reply }) => {
+  api.send('post', 'createReportExport', '/vaults/:code/reports/:type/exports', {
+    summary: 'Create a report export',
+    description:
+      'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. ' +
+      'The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three ' +
+      'exports of the caller are under way.',
+    // A file of their own, for them alone.
+    openToAuditors: true,
+    errors: ['administrator_required'],
+    params: reportTypeParams,
+    body: ReportExportCreation,
+    answers: { 202: ReportExportOrder },
+    handler: async ({ member, params: { type }, body, now }, { write }) => {
       const { format, ...given } = body
       checkParameters(type, given)
       const { interval } = await prepare(deps.db, { report: reportOf(type), member, parameters: given }, now)
       // Defaults are resolved when the export is requested, not when the file is made.
       const parameters = { ...given, from: interval.from.toISOString(), to: interval.to.toISOString() }
-      return mutate(deps, request, reply, async (trx) =>
-        accepted({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }),
-      )
+      return write(async (trx) => ({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }))
     },
-  )
+  })
 
-  api.list(
-    '/vaults/:code/reports/exports',
-    {
-      operationId: 'listReportExports',
-      summary: 'List report exports',
-      description: 'The exports that the caller ordered in this vault, newest first; those of others are in no list.',
-      access: 'member',
-      params: VaultParams,
-      querystring: ReportExportQuery,
-      item: ReportExport,
-    },
-    (db, { member }, page) => listReportExports(db, member, page),
-    (row, { member, now }) => toReportExport(row, member.vault.code, now),
-  )
+  api.list('listReportExports', '/vaults/:code/reports/exports', {
+    summary: 'List report exports',
+    description: 'The exports that the caller ordered in this vault, newest first; those of others are in no list.',
+    querystring: ReportExportQuery,
+    item: ReportExport,
+    load: (db, { member }, page) => listReportExports(db, member, page),
+    present: (row, { member, now }) => toReportExport(row, member.vault.code, now),
+  })
 
-  api.get(
-    '/vaults/:code/reports/exports/:id',
-    {
-      operationId: 'getReportExport',
-      summary: 'Get a report export',
-      description:
-        'Its state and progress, and the path of the file once it is done. Only for the person who ordered it; 404 for everybody else.',
-      ...ofExport,
-      answers: { 200: ReportExport },
-    },
-    async (db, { member, params, now }) =>
+  api.get('getReportExport', '/vaults/:code/reports/exports/:id', {
+    summary: 'Get a report export',
+    description:
+      'Its state and progress, and the path of the file once it is done. Only for the person who ordered it; 404 for everybody else.',
+    answers: { 200: ReportExport },
+    handler: async (db, { member, params, now }) =>
       toReportExport(await getReportExport(db, member, params.id), member.vault.code, now),
-  )
+  })
 
-  api.get(
-    '/vaults/:code/reports/exports/:id/download',
-    {
-      operationId: 'downloadReportExport',
-      summary: 'Download a report export',
-      description:
-        'The file. Only for the person who ordered it, for 24 hours, and only while that person may still see ' +
-        'everything that the file was made from (403 otherwise). 409 while it is not done. `Repr-Digest` (RFC 9530) is ' +
-        'the SHA-256 of the file.',
-      ...ofExport,
-      answers: {},
-      files: fileMediaTypes,
-      errors: ['wrong_state'],
-    },
-    async (db, { member, params, now }, { reply }) => {
+  api.get('downloadReportExport', '/vaults/:code/reports/exports/:id/download', {
+    summary: 'Download a report export',
+    description:
+      'The file. Only for the person who ordered it, for 24 hours, and only while that person may still see ' +
+      'everything that the file was made from (403 otherwise). 409 while it is not done. `Repr-Digest` (RFC 9530) is ' +
+      'the SHA-256 of the file.',
+    answers: {},
+    files: fileMediaTypes,
+    errors: ['wrong_state'],
+    handler: async (db, { member, params, now }, { reply }) => {
       const row = await getReportExport(db, member, params.id)
       if (row.state !== 'done') throw conflict('wrong_state', `The export is ${row.state}`)
       if (row.expires_at.getTime() <= now.getTime()) throw notFound('File')
@@ -119,7 +91,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       const kind = row.file_kind ?? row.format
       return sendFile(reply, bytes, kind, fileNameOf(row.report_type, row.id, kind))
     },
-  )
+  })
 }
 
 async function getReportExport(db: Db, member: Member, id: string): Promise<ReportExportRow> {

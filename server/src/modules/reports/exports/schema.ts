@@ -31,10 +31,9 @@ export const ReportExportCreation = Closed(
   },
 )
 
-export const ReportTypeParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+export const reportTypeParams = {
   type: described(Enum(reportTypes), 'Type of the report.'),
-})
+}
 
 export const ReportExportQuery = Closed(pageQuery)
 

@@ -2,8 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Member } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints, type Http } from '../../../http/endpoints.ts'
-import { answerOnce, ok } from '../../../http/mutate.ts'
-import { VaultParams } from '../../../http/schema.ts'
+import { ok } from '../../../http/mutate.ts'
 import { inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
 import { type FileFormat, fileMediaTypesOf } from '../files/formats.ts'
 import { createSlots } from '../files/slots.ts'
@@ -15,14 +14,12 @@ type Given = Parameters & { format?: FileFormat | 'json' }
 
 /** Two endpoints for each report of the catalogue: parameters in the query or, where they are too long for it, in a body. */
 export function reportRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Reports')
+  const api = endpoints(app, deps, 'Reports', { access: 'member' })
   const slots = createSlots({ ofNode: inlineFilesMax, ofCaller: inlineFilesPerCallerMax })
   for (const report of reports as readonly Report[]) {
     const path = `/vaults/:code/reports/${report.type}`
     const { operationId, summary, description } = report.documentation
     const common = {
-      access: 'member',
-      params: VaultParams,
       // With `userId` of another member.
       errors: ['administrator_required'],
       answers: { 200: report.answer },
@@ -33,29 +30,26 @@ export function reportRoutes(app: App, deps: Deps): void {
       const order = { report, member, parameters }
       return format === 'json' ? answerJson(deps, order) : answerFile(deps, slots, order, format, http)
     }
-    api.get(
-      path,
-      { ...report.documentation, ...common, querystring: report.query },
-      async (_db, { member, query }, http) => answer(member, query, http),
-    )
-    api.send(
-      'post',
-      path,
-      {
-        ...common,
-        openToAuditors: true,
-        operationId: `post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`,
-        summary: `${summary}, with a body`,
-        description:
-          `${description} The body holds the parameters of the GET, lists as arrays; the answer is the same. With an ` +
-          '`Idempotency-Key` a repeated request gets the stored answer in JSON; a file is made again.',
-        body: report.query,
-      },
-      async ({ member, body }, http) => {
+    api.get(operationId, path, {
+      ...common,
+      summary,
+      description,
+      querystring: report.query,
+      handler: async (_db, { member, query }, http) => answer(member, query, http),
+    })
+    api.send('post', `post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`, path, {
+      ...common,
+      openToAuditors: true,
+      summary: `${summary}, with a body`,
+      description:
+        `${description} The body holds the parameters of the GET, lists as arrays; the answer is the same. With an ` +
+        '`Idempotency-Key` a repeated request gets the stored answer in JSON; a file is made again.',
+      body: report.query,
+      handler: async ({ member, body }, http) => {
         const isJson = ((body as Given).format ?? 'json') === 'json'
         if (!isJson) return (await answer(member, body, http)) as FastifyReply
-        return answerOnce(deps, http.request, http.reply, async () => ok(await answer(member, body, http)))
+        return http.answerOnce(async () => ok(await answer(member, body, http)))
       },
-    )
+    })
   }
 }

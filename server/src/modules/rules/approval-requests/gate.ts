@@ -3,8 +3,8 @@ import { type Member, memberOf } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { confirmationOf } from '../../../http/confirmation.ts'
-import type { Http } from '../../../http/endpoints.ts'
-import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
+import type { Sending } from '../../../http/endpoints.ts'
+import { type Answered, accepted, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { toVoteEvidence } from '../signatures/present.ts'
 import { listSignedVotes } from '../signatures/queries.ts'
@@ -16,27 +16,27 @@ import { requestAction } from './request.ts'
 import type { ApprovalRequest, WaitingAction } from './schema.ts'
 import { prefetching, type RequestAction, type StepResult } from './steps.ts'
 
-type Waits = { status: 202; body: Static<typeof WaitingAction> }
+export type Waits = Answered<202, Static<typeof WaitingAction>>
 type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
 
 /**
- * Answers gated actions: the answer of `applied`, which gets the id of the result, when the action was carried out at once,
- * 202 {request} when it waits for votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
+ * Answers gated actions: what `applied` makes of the id of the result, when the action was carried out at once, 202 {request}
+ * when it waits for votes, 403 when the policies refuse it. The route documents 202 as `WaitingAction`.
  */
 export function createGate(deps: Deps, executors: Executors) {
-  return <A extends Answer>(http: Http, step: GatedStep, applied: (trx: Trx, resultId: string) => Promise<A>) =>
+  return <A>(http: Sending, step: GatedStep, applied: (trx: Trx, resultId: string, member: Member) => Promise<A>) =>
     gateSteps(deps, http, {
       action: step.action,
       steps: [step],
       executors,
-      applied: (trx, results) => applied(trx, results[0]!.resultId),
+      applied: (trx, results, member) => applied(trx, results[0]!.resultId, member),
     })
 }
 
 /** As `createGate`, for several steps at once. */
-export function gateSteps<A extends Answer>(
+export function gateSteps<A>(
   deps: Deps,
-  { request, reply }: Http,
+  { request, write }: Sending,
   {
     action,
     steps,
@@ -46,7 +46,7 @@ export function gateSteps<A extends Answer>(
     action: RequestAction
     steps: GatedStep[]
     executors: Executors
-    applied: (trx: Trx, results: StepResult[]) => Promise<A>
+    applied: (trx: Trx, results: StepResult[], member: Member) => Promise<A>
   },
 ): Promise<Sent<A | Waits | Refusal>> {
   const member = memberOf(request)
@@ -57,7 +57,7 @@ export function gateSteps<A extends Answer>(
     payload: payload as Record<string, unknown>,
   }))
   return prefetching((fetched) =>
-    mutate(deps, request, reply, async (trx): Promise<A | Waits | Refusal> => {
+    write(async (trx): Promise<A | Waits | Refusal> => {
       const now = deps.clock()
       const isSteppedUp = steps.some((step) => steppedUpActions.includes(step.action))
       if (isSteppedUp && member.vault.protection === 'votes')
@@ -73,7 +73,7 @@ export function gateSteps<A extends Answer>(
       })
       if ('refusal' in outcome) return outcome
       if ('request' in outcome) return accepted({ request: await readRequest(trx, member, outcome.request, now) })
-      return applied(trx, outcome.results)
+      return applied(trx, outcome.results, member)
     }),
   )
 }

@@ -1,8 +1,7 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { accepted, created, mutate, ok } from '../../../http/mutate.ts'
-import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { accepted } from '../../../http/mutate.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { readRequest } from '../approval-requests/gate.ts'
 import { WaitingAction } from '../approval-requests/schema.ts'
@@ -15,11 +14,8 @@ import { changesBetween } from './changes-between.ts'
 import { toChangeSet, toChangeSetListItem } from './present.ts'
 import { findChangeSet, listChangeSets } from './queries.ts'
 import { assertReadsRules, readersOfRules as readers, readsRules } from './readers.ts'
-import { ChangeSet, ChangeSetDraft, ChangeSetListItem, ChangeSetQuery, VersionParams } from './schema.ts'
+import { ChangeSet, ChangeSetDraft, ChangeSetListItem, ChangeSetQuery, versionParams } from './schema.ts'
 import { findVersion } from './versions.ts'
-
-const ofAdministrator = { access: 'administrator', params: VaultParams } as const
-const ofChangeSet = { access: 'administrator', params: VaultAndIdParams } as const
 
 /** What a change that is tried can answer. */
 const changeErrors = [
@@ -50,186 +46,142 @@ export function changeSetRoutes(app: App, engine: Engine): void {
 }
 
 function reading(app: App, { deps }: Engine): void {
-  const api = endpoints(app, deps, 'Governance')
-  api.list(
-    '/vaults/:code/change-sets',
-    {
-      operationId: 'listChangeSets',
-      summary: 'List change sets',
-      description: `Newest first. ${readers}`,
-      access: 'member',
-      params: VaultParams,
-      querystring: ChangeSetQuery,
-      item: ChangeSetListItem,
-    },
-    async (db, { member, query }, page) => {
+  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
+  api.list('listChangeSets', '/vaults/:code/change-sets', {
+    summary: 'List change sets',
+    description: `Newest first. ${readers}`,
+    access: 'member',
+    querystring: ChangeSetQuery,
+    item: ChangeSetListItem,
+    load: async (db, { member, query }, page) => {
       if (!(await readsRules(db, member))) return []
       return listChangeSets(db, member.vault.id, { isOpen: query.open ?? null }, page)
     },
-    toChangeSetListItem,
-  )
+    present: toChangeSetListItem,
+  })
 
-  api.get(
-    '/vaults/:code/change-sets/:id',
-    {
-      operationId: 'getChangeSet',
-      summary: 'Get a change set',
-      description: `With its changes and with what they make of the rules. ${readers}`,
-      access: 'member',
-      params: VaultAndIdParams,
-      answers: { 200: ChangeSet },
-    },
-    async (db, { member, params }) => {
+  api.get('getChangeSet', '/vaults/:code/change-sets/:id', {
+    summary: 'Get a change set',
+    description: `With its changes and with what they make of the rules. ${readers}`,
+    access: 'member',
+    answers: { 200: ChangeSet },
+    handler: async (db, { member, params }) => {
       await assertReadsRules(db, member, 'Change set')
       return readChangeSet(db, member, params.id)
     },
-  )
+  })
 }
 
 function drafts(app: App, engine: Engine): void {
   const { deps, governed } = engine
-  const api = endpoints(app, deps, 'Governance')
-  api.send(
-    'post',
-    '/vaults/:code/change-sets',
-    {
-      operationId: 'createChangeSet',
-      summary: 'Draft a change set',
-      description:
-        'Several changes of the rules that are decided on as one. They are tried, so that what is not possible is refused ' +
-        'at once, and nothing of them is kept. For administrators of the vault.',
-      ...ofAdministrator,
-      errors: [404, ...changeErrors],
-      body: ChangeSetDraft,
-      answers: { 201: ChangeSet },
-    },
-    ({ member, body, now }, { request, reply }) =>
+  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
+  api.send('post', 'createChangeSet', '/vaults/:code/change-sets', {
+    summary: 'Draft a change set',
+    description:
+      'Several changes of the rules that are decided on as one. They are tried, so that what is not possible is refused ' +
+      'at once, and nothing of them is kept. For administrators of the vault.',
+    errors: [404, ...changeErrors],
+    body: ChangeSetDraft,
+    answers: { 201: ChangeSet },
+    handler: ({ member, body, now }, { write }) =>
       governed.withProbe((probed) =>
-        mutate(deps, request, reply, async (trx) => {
+        write(async (trx) => {
           const id = await createChangeSet(trx, engine, toDraft(body), { member, now, probed })
-          return created(await readChangeSet(trx, member, id))
+          return await readChangeSet(trx, member, id)
         }),
       ),
-  )
+  })
 
-  api.post(
-    '/vaults/:code/rules/versions/:number/rollback',
-    {
-      operationId: 'rollBackRules',
-      summary: 'Draft a return to a version of the rules',
-      description:
-        'Drafts a change set that makes of the rules what they were at this version: policies, policy groups, ' +
-        'memberships, approvals of categories, variants and governance. Secrets, the wallet service, invitations and ' +
-        'tokens stay as they are. For administrators of the vault; 409 when nothing differs.',
-      access: 'administrator',
-      params: VersionParams,
-      errors: [404, ...changeErrors],
-      answers: { 201: ChangeSet },
-    },
-    async (trx, { member, params, now }) => {
+  api.post('rollBackRules', '/vaults/:code/rules/versions/:number/rollback', {
+    summary: 'Draft a return to a version of the rules',
+    description:
+      'Drafts a change set that makes of the rules what they were at this version: policies, policy groups, ' +
+      'memberships, approvals of categories, variants and governance. Secrets, the wallet service, invitations and ' +
+      'tokens stay as they are. For administrators of the vault; 409 when nothing differs.',
+    params: versionParams,
+    errors: [404, ...changeErrors],
+    answers: { 201: ChangeSet },
+    handler: async (trx, { member, params, now }) => {
       const { id: vaultId } = member.vault
       const wanted = orNotFound(await findVersion(trx, vaultId, params.number), 'Version')
       const changes = await changesBetween(trx, vaultId, wanted.document, now)
       const draft = { title: `Return to version ${params.number}`, changes }
       const id = await createChangeSet(trx, engine, draft, { member, now, probed: null })
-      return created(await readChangeSet(trx, member, id))
+      return await readChangeSet(trx, member, id)
     },
-  )
+  })
 }
 
 function editing(app: App, engine: Engine): void {
   const { deps, governed } = engine
-  const api = endpoints(app, deps, 'Governance')
-  api.send(
-    'put',
-    '/vaults/:code/change-sets/:id',
-    {
-      operationId: 'updateChangeSet',
-      summary: 'Change a draft',
-      description:
-        'Replaces title and changes, on the newest version of the rules. For its author; 409 unless it is a draft.',
-      ...ofChangeSet,
-      errors: changeErrors,
-      body: ChangeSetDraft,
-      answers: { 200: ChangeSet },
-    },
-    ({ member, params: { id }, body, now }, { request, reply }) =>
+  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
+  api.send('put', 'updateChangeSet', '/vaults/:code/change-sets/:id', {
+    summary: 'Change a draft',
+    description:
+      'Replaces title and changes, on the newest version of the rules. For its author; 409 unless it is a draft.',
+    errors: changeErrors,
+    body: ChangeSetDraft,
+    answers: { 200: ChangeSet },
+    handler: ({ member, params: { id }, body, now }, { write }) =>
       governed.withProbe((probed) =>
-        mutate(deps, request, reply, async (trx) => {
+        write(async (trx) => {
           await updateChangeSet(trx, engine, { id, ...toDraft(body) }, { member, now, probed })
-          return ok(await readChangeSet(trx, member, id))
+          return await readChangeSet(trx, member, id)
         }),
       ),
-  )
+  })
 
-  api.send(
-    'post',
-    '/vaults/:code/change-sets/:id/rebase',
-    {
-      operationId: 'rebaseChangeSet',
-      summary: 'Rebase a change set',
-      description:
-        'Drafts the same changes on the newest version of the rules. One that was submitted is a draft again, and its votes ' +
-        'are gone. For its author; 409 when it was applied or cancelled.',
-      ...ofChangeSet,
-      errors: changeErrors,
-      answers: { 200: ChangeSet },
-    },
-    ({ member, params: { id }, now }, { request, reply }) =>
+  api.send('post', 'rebaseChangeSet', '/vaults/:code/change-sets/:id/rebase', {
+    summary: 'Rebase a change set',
+    description:
+      'Drafts the same changes on the newest version of the rules. One that was submitted is a draft again, and its votes ' +
+      'are gone. For its author; 409 when it was applied or cancelled.',
+    errors: changeErrors,
+    answers: { 200: ChangeSet },
+    handler: ({ member, params: { id }, now }, { write }) =>
       governed.withProbe((probed) =>
-        mutate(deps, request, reply, async (trx) => {
+        write(async (trx) => {
           await rebaseChangeSet(trx, engine, id, { member, now, probed })
-          return ok(await readChangeSet(trx, member, id))
+          return await readChangeSet(trx, member, id)
         }),
       ),
-  )
+  })
 }
 
 function decisions(app: App, engine: Engine): void {
   const { deps } = engine
-  const api = endpoints(app, deps, 'Governance')
-  api.send(
-    'post',
-    '/vaults/:code/change-sets/:id/submit',
-    {
-      operationId: 'submitChangeSet',
-      summary: 'Submit a change set',
-      description:
-        'Asks for the votes on it (202); they are cast on the approval request. In a vault without governance it is applied ' +
-        'at once (200). For its author; 409 unless it is a draft, and when the rules have changed since it was drafted.',
-      ...ofChangeSet,
-      errors: ['rules_changed', ...changeErrors],
-      confirmed: 'where protected',
-      answers: { 200: ChangeSet, 202: WaitingAction },
-    },
-    ({ member, params: { id }, now, confirm }, { request, reply }) =>
+  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
+  api.send('post', 'submitChangeSet', '/vaults/:code/change-sets/:id/submit', {
+    summary: 'Submit a change set',
+    description:
+      'Asks for the votes on it (202); they are cast on the approval request. In a vault without governance it is applied ' +
+      'at once (200). For its author; 409 unless it is a draft, and when the rules have changed since it was drafted.',
+    errors: ['rules_changed', ...changeErrors],
+    confirmed: 'where protected',
+    answers: { 200: ChangeSet, 202: WaitingAction },
+    handler: ({ member, params: { id }, now, confirm }, { write }) =>
       prefetching((fetched) =>
-        mutate(deps, request, reply, async (trx) => {
+        write(async (trx) => {
           const outcome = await submitChangeSet(trx, engine, id, { member, now, probed: null, fetched })
           if (member.vault.protection === 'votes')
             await assertSteppedUp(trx, { caller: member, confirm, isVotedOn: 'request' in outcome })
-          if ('applied' in outcome) return ok(await readChangeSet(trx, member, id))
+          if ('applied' in outcome) return await readChangeSet(trx, member, id)
           return accepted({ request: await readRequest(trx, member, outcome.request, now) })
         }),
       ),
-  )
+  })
 
-  api.post(
-    '/vaults/:code/change-sets/:id/cancel',
-    {
-      operationId: 'cancelChangeSet',
-      summary: 'Cancel a change set',
-      description:
-        'By any administrator of the vault, until it takes effect: also while it waits for votes or for its time.',
-      ...ofChangeSet,
-      errors: ['wrong_state'],
-      answers: { 200: ChangeSet },
-    },
-    async (trx, { member, params: { id }, now }) => {
+  api.post('cancelChangeSet', '/vaults/:code/change-sets/:id/cancel', {
+    summary: 'Cancel a change set',
+    description:
+      'By any administrator of the vault, until it takes effect: also while it waits for votes or for its time.',
+    errors: ['wrong_state'],
+    answers: { 200: ChangeSet },
+    handler: async (trx, { member, params: { id }, now }) => {
       await cancelChangeSet(trx, id, { member, now })
-      return ok(await readChangeSet(trx, member, id))
+      return await readChangeSet(trx, member, id)
     },
-  )
+  })
 }
 
 const toDraft = ({

@@ -3,11 +3,10 @@ import { findMemberById } from '../../../access/authenticate.ts'
 import type { Caller, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Confirm } from '../../../http/confirmation.ts'
-import type { Answer } from '../../../http/mutate.ts'
-import { accepted } from '../../../http/mutate.ts'
+import { accepted, isRefusal } from '../../../http/mutate.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
-import { readRequest } from '../approval-requests/gate.ts'
+import { readRequest, type Waits } from '../approval-requests/gate.ts'
 import { joinVaultRole } from '../policies/vault-role.ts'
 import { assertSteppedUp } from '../signatures/step-up.ts'
 import type { Change } from './actions.ts'
@@ -20,8 +19,6 @@ import type { RulesDocument } from './document-schema.ts'
 import { hideSecrets } from './secrets.ts'
 import { lockRules, publishRules } from './versions.ts'
 
-export type Waits = { status: 202; body: { request: Awaited<ReturnType<typeof readRequest>> } }
-
 type Asked = { vaultId: string | null; caller: Caller; confirm: Confirm; now: Date }
 
 /**
@@ -32,7 +29,7 @@ type Asked = { vaultId: string | null; caller: Caller; confirm: Confirm; now: Da
  * `vaultId` is null when the object of the request does not exist, or is of a vault that the caller does not administer.
  * Whoever does not administer the vault is refused by the work itself.
  */
-export async function govern<A extends Answer>(
+export async function govern<A>(
   trx: Trx,
   engine: Pick<Engine, 'deps'>,
   { vaultId, caller, confirm, now }: Asked,
@@ -44,7 +41,7 @@ export async function govern<A extends Answer>(
   const { document: before, number } = await lockRules(trx, vaultId, now)
   await sql`savepoint govern`.execute(trx)
   const answer = await work()
-  if ('refusal' in answer) return answer
+  if (isRefusal(answer)) return answer
   const after = await readRules(trx, vaultId)
   const isOpen = before.governance.threshold === 0
   const widensNothing = canonicalJson(before) === canonicalJson(after) || mayChangeAlone(before, after)
@@ -105,7 +102,7 @@ const notHere: Engine['governed'] = {
 /** As `govern`, for an endpoint of a vault. */
 export const governedIn =
   (deps: Engine['deps']) =>
-  <A extends Answer>(
+  <A>(
     trx: Trx,
     { member, ...asked }: { member: Member; confirm: Confirm; now: Date },
     [action, targetId, payload]: [Change['action'], string | null, object],
@@ -122,7 +119,7 @@ export const governedIn =
 /** As `govern`, for an endpoint that names a row by its id alone. */
 export const governedBy =
   (deps: Engine['deps'], table: Parameters<typeof vaultOf>[1]) =>
-  async <A extends Answer>(
+  async <A>(
     trx: Trx,
     { caller, ...asked }: { caller: Caller; confirm: Confirm; now: Date },
     [action, id, payload]: [Change['action'], string, object],

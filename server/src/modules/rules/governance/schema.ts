@@ -183,8 +183,7 @@ export const ChangeSetQuery = Closed({
   ),
   ...pageQuery,
 })
-const code = described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.')
-export const VersionParams = Closed({ code, number: described(VersionNumber, 'Number of the version.') })
+export const versionParams = { number: described(VersionNumber, 'Number of the version.') }
 export const DifferenceQuery = Closed({
   to: described(VersionNumber, 'The version to compare with.'),
 })

@@ -9,6 +9,7 @@ import {
   described,
   Emoji,
   Enum,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -314,13 +315,10 @@ export const policyComponents = [
 export const CreatePolicyGroup = Closed({ code: Code, name: Name, ...optionalLooks })
 export const UpdatePolicyGroup = Closed({ code: Type.Optional(Code), name: Type.Optional(Name), ...optionalLooks })
 export const AddMember = Closed({ userId: MemberUserId })
-export const MemberParams = Closed({
-  id: described(
-    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    'Identifier of the policy group.',
-  ),
+export const memberParams = {
+  id: described(GivenId, 'Identifier of the policy group.'),
   userId: MemberUserId,
-})
+}
 
 const settings = {
   ...optionalLooks,

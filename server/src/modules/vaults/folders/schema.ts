@@ -6,6 +6,7 @@ import {
   described,
   Emoji,
   Enum,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -14,8 +15,6 @@ import {
   Timestamp,
 } from '../../../http/schema.ts'
 import { grantFields } from '../grants/schema.ts'
-
-const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
 const folderAccesses = ['manager', 'granted', 'admin'] as const
 export type FolderAccess = (typeof folderAccesses)[number]
@@ -86,12 +85,11 @@ export const AddressGroupCreation = Closed({ name: Name, ...looks })
 
 export const AddressGroupUpdate = Closed({ name: Type.Optional(Name), ...looks })
 
-export const AddressGroupMemberCreation = Closed({ addressId: Key })
+export const AddressGroupMemberCreation = Closed({ addressId: GivenId })
 
 export const AddressGroupQuery = Closed(pageQuery)
 
-export const AddressGroupMemberParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-  id: described(Key, 'Identifier of the folder.'),
-  addressId: Key,
-})
+export const addressGroupMemberParams = {
+  id: described(GivenId, 'Identifier of the folder.'),
+  addressId: GivenId,
+}

@@ -2,33 +2,25 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
-import { VaultAndIdParams } from '../../../http/schema.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { findAddress } from '../addresses/queries.ts'
 import { shareAddress, unshareAddress } from './actions.ts'
 import { toAddressGrant } from './present.ts'
 import { listGrants } from './queries.ts'
-import { AddressGrant, GrantCreation, GrantParams, GrantQuery } from './schema.ts'
-
-const ofAddress = { access: 'member', params: VaultAndIdParams } as const
+import { AddressGrant, GrantCreation, GrantQuery, grantParams } from './schema.ts'
 
 export function addressGrantRoutes(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Sharing')
+  const api = endpoints(app, deps, 'Sharing', { access: 'member' })
 
-  api.list(
-    '/vaults/:code/addresses/:id/grants',
-    {
-      operationId: 'listAddressGrants',
-      summary: 'List grants of an address',
-      description:
-        'For its owner and administrators, newest first. Access that comes from a folder is listed with the grants of the folder.',
-      ...ofAddress,
-      errors: ['not_permitted'],
-      querystring: GrantQuery,
-      item: AddressGrant,
-    },
-    async (db, { member, params }, page) => {
+  api.list('listAddressGrants', '/vaults/:code/addresses/:id/grants', {
+    summary: 'List grants of an address',
+    description:
+      'For its owner and administrators, newest first. Access that comes from a folder is listed with the grants of the folder.',
+    errors: ['not_permitted'],
+    querystring: GrantQuery,
+    item: AddressGrant,
+    load: async (db, { member, params }, page) => {
       const scope = visibleScopeOf(member)
       const address = orNotFound(await findAddress(db, scope, params.id), 'Address')
       if (address.owner_id !== member.userId && !member.readsAll) {
@@ -39,39 +31,29 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
       }
       return listGrants(db, scope, { type: 'address', id: address.id }, page)
     },
-    toAddressGrant,
-  )
+    present: toAddressGrant,
+  })
 
-  api.post(
-    '/vaults/:code/addresses/:id/grants',
-    {
-      operationId: 'createAddressGrant',
-      summary: 'Share an address',
-      description:
-        'Only for its owner. Grants a member or a group of the vault the right to view the address, and with ' +
-        '`canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
-      ...ofAddress,
-      errors: ['not_permitted'],
-      body: GrantCreation,
-      answers: { 200: AddressGrant, 201: AddressGrant },
-    },
-    async (trx, { params, body, ...by }) => {
+  api.post('createAddressGrant', '/vaults/:code/addresses/:id/grants', {
+    summary: 'Share an address',
+    description:
+      'Only for its owner. Grants a member or a group of the vault the right to view the address, and with ' +
+      '`canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
+    errors: ['not_permitted'],
+    body: GrantCreation,
+    answers: { 200: AddressGrant, 201: AddressGrant },
+    handler: async (trx, { params, body, ...by }) => {
       const { row, isNew } = await shareAddress(trx, params.id, body, by)
       return isNew ? created(toAddressGrant(row)) : ok(toAddressGrant(row))
     },
-  )
+  })
 
-  api.delete(
-    '/vaults/:code/addresses/:id/grants/:grantId',
-    {
-      operationId: 'deleteAddressGrant',
-      summary: 'Revoke a grant on an address',
-      description: 'Only for its owner. Takes effect with the next request of the grantee.',
-      access: 'member',
-      errors: ['not_permitted'],
-      params: GrantParams,
-      answers: { 204: null },
-    },
-    (trx, { params: { id, grantId }, ...by }) => unshareAddress(trx, id, grantId, by),
-  )
+  api.delete('deleteAddressGrant', '/vaults/:code/addresses/:id/grants/:grantId', {
+    summary: 'Revoke a grant on an address',
+    description: 'Only for its owner. Takes effect with the next request of the grantee.',
+    errors: ['not_permitted'],
+    params: grantParams,
+    answers: { 204: null },
+    handler: (trx, { params: { id, grantId }, ...by }) => unshareAddress(trx, id, grantId, by),
+  })
 }

@@ -7,6 +7,7 @@ import {
   described,
   Emoji,
   Enum,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -18,7 +19,6 @@ import {
 } from '../../../http/schema.ts'
 import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
 
-const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const UserId = Type.String({
   minLength: 1,
   maxLength: membershipUserIdLengthMax,
@@ -78,8 +78,7 @@ export const GrantCreation = Closed({
 
 export const GrantQuery = Closed(pageQuery)
 
-export const GrantParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-  id: Key,
-  grantId: described(Key, 'Identifier of the grant.'),
-})
+export const grantParams = {
+  id: GivenId,
+  grantId: described(GivenId, 'Identifier of the grant.'),
+}

@@ -1,7 +1,5 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, mutate, ok } from '../../../http/mutate.ts'
-import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
@@ -20,8 +18,8 @@ import {
   DerivationPathInput,
   ParsedDerivationPath,
   ProtectionUpdate,
-  RouteParams,
   RoutesReplacement,
+  routeParams,
   Variant,
   VariantInput,
   VariantUpdate,
@@ -32,271 +30,200 @@ import {
 } from './schema.ts'
 import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
 
-const ofMember = { access: 'member', params: VaultParams } as const
-const ofAdministrator = { access: 'administrator', params: VaultParams } as const
-
 export function vaultsRoutes(app: App, deps: Deps): void {
-  images(app, deps)
-  const api = endpoints(app, deps, 'Vaults')
-  const governed = governedIn(deps)
+  const api = endpoints(app, deps, 'Vaults', { access: 'administrator' })
 
-  api.list(
-    '/vaults',
-    {
-      operationId: 'listVaults',
-      summary: 'List vaults',
-      description:
-        'The vaults of which the caller is a member, newest first. Also the way to check a token: 401 when it is not valid.',
-      access: 'caller',
-      querystring: VaultQuery,
-      item: Vault,
-    },
-    (db, { caller }, page) => listVaultsOf(db, caller.userId, page),
-    toVault,
-  )
-
-  api.post(
-    '/vaults',
-    {
-      operationId: 'createVault',
-      summary: 'Create a vault',
-      description:
-        'For platform administrators. Creates a draft vault with its networks, routes and system groups in one ' +
-        'transaction; the caller becomes its first administrator. 409 when the code is taken.',
-      access: 'platform',
-      errors: ['already_exists'],
-      body: VaultCreation,
-      answers: { 201: Vault },
-    },
-    async (trx, { body, ...by }) => created(toVault(await createVault(trx, deps, body, by))),
-  )
-
-  api.get(
-    '/vaults/:code',
-    {
-      operationId: 'getVault',
-      summary: 'Get a vault',
-      description: 'With its networks, routes and variants. For members of the vault.',
-      ...ofMember,
-      answers: { 200: Vault },
-    },
-    async (db, { member }) => toVault((await findVault(db, member.vault.id))!),
-  )
-
-  api.send(
-    'patch',
-    '/vaults/:code',
-    {
-      operationId: 'updateVault',
-      summary: 'Update a vault',
-      description:
-        'Its name, description, logo and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
-        'origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new ' +
-        'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
-        'reaches a service that it was not given for. Within the same origin the stored secret stays. A new wallet ' +
-        'service, or secret, of a vault with addresses is asked for the first, the last and twenty random ones: 409 ' +
-        'when one differs, 502 or 503 when it does not answer, 409 while transfers of the vault are in flight.',
-      ...ofAdministrator,
-      errors: [
-        'changed_concurrently',
-        'limit_reached',
-        'quorum_unreachable',
-        'transfers_in_flight',
-        'wallet_differs',
-        'wallet_service_failed',
-        'wallet_service_silent',
-      ],
-      body: VaultUpdate,
-      confirmed: 'where protected',
-      answers: { 200: Vault, 202: WaitingAction },
-    },
-    ({ body, ...by }, { request, reply }) =>
-      withProbe(deps, (probed) =>
-        mutate(deps, request, reply, (trx) =>
-          governed(trx, by, ['vault_update', null, body], async () => {
-            const updated = await updateVault(trx, deps, body, by, probed)
-            return 'refusal' in updated ? updated : ok(toVault(updated))
-          }),
-        ),
-      ),
-  )
-
-  api.get(
-    '/vaults/:code/authority',
-    {
-      operationId: 'getAuthority',
-      summary: 'Get the authority of a protected vault',
-      description:
-        'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For administrators and ' +
-        'auditors of the vault. 404 when the wallet service has none. A service that was taken over could show another one: ' +
-        'compare `hash` with what the wallet service itself shows.',
-      ...ofMember,
-      access: 'auditor',
-      errors: ['wallet_service_failed'],
-      answers: { 200: VaultAuthority },
-    },
-    (_db, { member }) => readAuthority(deps, member.vault.id),
-  )
-
-  api.get(
-    '/vaults/:code/authority/signing-pages',
-    {
-      operationId: 'getAuthoritySigningPages',
-      summary: 'Get the pages on which you sign',
-      description:
-        'Pages of the wallet service where votes on transfers are signed, by keys of yours in the authority ' +
-        '(docs/signed-orders.md).',
-      ...ofMember,
-      errors: ['wallet_service_failed'],
-      answers: { 200: SigningPages },
-    },
-    async (_db, { member }) => ({ origins: await listSigningPages(deps, member) }),
-  )
-
-  api.put(
-    '/vaults/:code/protection',
-    {
-      operationId: 'updateProtection',
-      summary: 'Update the protection of a vault',
-      description:
-        'Whether what leaves the vault must be signed (docs/signed-orders.md). For administrators of the vault, one of whose ' +
-        'passkeys confirms it. A change of the rules in both directions: where governance is on, it waits for ' +
-        'votes. What waits unsigned when it is switched on must be ordered again.',
-      ...ofAdministrator,
-      confirmed: true,
-      errors: ['limit_reached', 'quorum_unreachable'],
-      body: ProtectionUpdate,
-      answers: { 200: Vault, 202: WaitingAction },
-    },
-    async (trx, { body, ...by }) => {
-      // Who switches it on has a passkey: the first ones of others wait for somebody with one.
-      if (by.member.vault.protection === 'off')
-        await by.confirm(trx, body.protection === 'off' ? { unlessNone: true } : {})
-      return governed(trx, by, ['protection_update', null, body], async () =>
-        ok(toVault(await updateProtection(trx, body, by))),
-      )
-    },
-  )
-
-  api.send(
-    'post',
-    '/vaults/:code/lock',
-    {
-      operationId: 'lockVault',
-      summary: 'Lock a vault',
-      description:
-        'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
-        'of the vault. Cannot be undone; 409 when the vault is locked already. The wallet service is asked for the public ' +
-        'keys of the accounts, from which the service derives every new address itself; 502 when one is not signed by it.',
-      ...ofAdministrator,
-      errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
-      answers: { 200: Vault },
-    },
-    (by, { request, reply }) =>
-      withAccountKeys(deps, (asked) =>
-        mutate(deps, request, reply, async (trx) => ok(toVault(await lockVault(trx, by, asked)))),
-      ),
-  )
-
-  api.put(
-    '/vaults/:code/routes',
-    {
-      operationId: 'replaceRoutes',
-      summary: 'Replace the routes of a vault',
-      description:
-        'Replaces the networks and routes as a whole. For administrators of the vault, while it is a draft; 409 when it is locked.',
-      ...ofAdministrator,
-      errors: ['limit_reached', 'quorum_unreachable', 'vault_is_locked'],
-      body: RoutesReplacement,
-      confirmed: 'where protected',
-      answers: { 200: Vault, 202: WaitingAction },
-    },
-    (trx, { body, ...by }) =>
-      governed(trx, by, ['routes_replace', null, body], async () =>
-        ok(toVault(await replaceStructure(trx, body.routes, by))),
-      ),
-  )
-
-  api.post(
-    '/vaults/:code/routes/:routeId/variants',
-    {
-      operationId: 'addVariant',
-      summary: 'Add a variant to a route',
-      description:
-        'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a ' +
-        'variant with this id or code.',
-      access: 'administrator',
-      errors: ['already_exists', 'limit_reached', 'quorum_unreachable', 'route_is_dynamic'],
-      params: RouteParams,
-      body: VariantInput,
-      confirmed: 'where protected',
-      answers: { 201: Variant, 202: WaitingAction },
-    },
-    (trx, { params, body, ...by }) =>
-      governed(trx, by, ['variant_add', params.routeId, body], async () =>
-        created(toVariant(await addVariant(trx, params.routeId, body, by))),
-      ),
-  )
-
-  api.patch(
-    '/vaults/:code/variants/:id',
-    {
-      operationId: 'updateVariant',
-      summary: 'Update a variant',
-      description:
-        'Its name, description, token, and whether it is enabled. For administrators of the vault. Code and number never change.',
-      access: 'administrator',
-      params: VaultAndIdParams,
-      errors: ['limit_reached', 'quorum_unreachable'],
-      body: VariantUpdate,
-      confirmed: 'where protected',
-      answers: { 200: Variant, 202: WaitingAction },
-    },
-    (trx, { params, body, ...by }) =>
-      governed(trx, by, ['variant_update', params.id, body], async () =>
-        ok(toVariant(await updateVariant(trx, params.id, body, by))),
-      ),
-  )
-
-  api.calculate(
-    '/vaults/:code/derivation-path/parse',
-    {
-      operationId: 'parseDerivationPath',
-      summary: 'Parse a derivation path',
-      description:
-        'Resolves a path against the structure of the vault: its network and one route per segment. Disabled variants ' +
-        'match, too. 400 with the rule that failed.',
-      ...ofMember,
-      body: DerivationPathInput,
-      answers: { 200: ParsedDerivationPath },
-    },
-    async (db, { member, body }) => {
-      const vault = toVault((await findVault(db, member.vault.id))!)
-      const parsed = parseDerivationPath(body.path, vault)
-      if ('fault' in parsed) throw badRequest('path', parsed.fault)
-      return ok(parsed)
-    },
-  )
-}
-
-function images(app: App, deps: Deps): void {
-  imageEndpoints(
-    endpoints(app, deps, 'Vaults'),
-    {
-      path: '/vaults/:code',
-      name: 'Vault',
-      noun: 'a vault',
-      who: 'For administrators of the vault. Answers the vault, whose `logoUri` is the address of the image.',
-      type: 'vault',
-      ...ofAdministrator,
-      answer: Vault,
-    },
-    ({ member }) => member.vault.id,
-    async (trx, by, logoUri) => {
+  imageEndpoints(api, '/vaults/:code', {
+    name: 'Vault',
+    noun: 'a vault',
+    who: 'For administrators of the vault. Answers the vault, whose `logoUri` is the address of the image.',
+    type: 'vault',
+    answer: Vault,
+    idOf: ({ member }) => member.vault.id,
+    change: async (trx, by, logoUri) => {
       // Only a change of the wallet service is probed, and may be refused.
       const vault = await updateVault(trx, deps, { logoUri }, by, null)
       if ('refusal' in vault) throw vault.refusal
       return { body: toVault(vault), vaultId: vault.id }
     },
-  )
+  })
+  const governed = governedIn(deps)
+
+  api.list('listVaults', '/vaults', {
+    summary: 'List vaults',
+    description:
+      'The vaults of which the caller is a member, newest first. Also the way to check a token: 401 when it is not valid.',
+    access: 'caller',
+    querystring: VaultQuery,
+    item: Vault,
+    load: (db, { caller }, page) => listVaultsOf(db, caller.userId, page),
+    present: toVault,
+  })
+
+  api.post('createVault', '/vaults', {
+    summary: 'Create a vault',
+    description:
+      'For platform administrators. Creates a draft vault with its networks, routes and system groups in one ' +
+      'transaction; the caller becomes its first administrator. 409 when the code is taken.',
+    access: 'platform',
+    errors: ['already_exists'],
+    body: VaultCreation,
+    answers: { 201: Vault },
+    handler: async (trx, { body, ...by }) => toVault(await createVault(trx, deps, body, by)),
+  })
+
+  api.get('getVault', '/vaults/:code', {
+    summary: 'Get a vault',
+    description: 'With its networks, routes and variants. For members of the vault.',
+    access: 'member',
+    answers: { 200: Vault },
+    handler: async (db, { member }) => toVault((await findVault(db, member.vault.id))!),
+  })
+
+  api.send('patch', 'updateVault', '/vaults/:code', {
+    summary: 'Update a vault',
+    description:
+      'Its name, description, logo and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
+      'origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new ' +
+      'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
+      'reaches a service that it was not given for. Within the same origin the stored secret stays. A new wallet ' +
+      'service, or secret, of a vault with addresses is asked for the first, the last and twenty random ones: 409 ' +
+      'when one differs, 502 or 503 when it does not answer, 409 while transfers of the vault are in flight.',
+    errors: [
+      'changed_concurrently',
+      'limit_reached',
+      'quorum_unreachable',
+      'transfers_in_flight',
+      'wallet_differs',
+      'wallet_service_failed',
+      'wallet_service_silent',
+    ],
+    body: VaultUpdate,
+    confirmed: 'where protected',
+    answers: { 200: Vault, 202: WaitingAction },
+    handler: ({ body, ...by }, { write }) =>
+      withProbe(deps, (probed) =>
+        write((trx) =>
+          governed(trx, by, ['vault_update', null, body], async () => {
+            const updated = await updateVault(trx, deps, body, by, probed)
+            return 'refusal' in updated ? updated : toVault(updated)
+          }),
+        ),
+      ),
+  })
+
+  api.get('getAuthority', '/vaults/:code/authority', {
+    summary: 'Get the authority of a protected vault',
+    description:
+      'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For administrators and ' +
+      'auditors of the vault. 404 when the wallet service has none. A service that was taken over could show another one: ' +
+      'compare `hash` with what the wallet service itself shows.',
+    access: 'auditor',
+    errors: ['wallet_service_failed'],
+    answers: { 200: VaultAuthority },
+    handler: (_db, { member }) => readAuthority(deps, member.vault.id),
+  })
+
+  api.get('getAuthoritySigningPages', '/vaults/:code/authority/signing-pages', {
+    summary: 'Get the pages on which you sign',
+    description:
+      'Pages of the wallet service where votes on transfers are signed, by keys of yours in the authority ' +
+      '(docs/signed-orders.md).',
+    access: 'member',
+    errors: ['wallet_service_failed'],
+    answers: { 200: SigningPages },
+    handler: async (_db, { member }) => ({ origins: await listSigningPages(deps, member) }),
+  })
+
+  api.put('updateProtection', '/vaults/:code/protection', {
+    summary: 'Update the protection of a vault',
+    description:
+      'Whether what leaves the vault must be signed (docs/signed-orders.md). For administrators of the vault, one of whose ' +
+      'passkeys confirms it. A change of the rules in both directions: where governance is on, it waits for ' +
+      'votes. What waits unsigned when it is switched on must be ordered again.',
+    confirmed: true,
+    errors: ['limit_reached', 'quorum_unreachable'],
+    body: ProtectionUpdate,
+    answers: { 200: Vault, 202: WaitingAction },
+    handler: async (trx, { body, ...by }) => {
+      // Who switches it on has a passkey: the first ones of others wait for somebody with one.
+      if (by.member.vault.protection === 'off')
+        await by.confirm(trx, body.protection === 'off' ? { unlessNone: true } : {})
+      return governed(trx, by, ['protection_update', null, body], async () =>
+        toVault(await updateProtection(trx, body, by)),
+      )
+    },
+  })
+
+  api.send('post', 'lockVault', '/vaults/:code/lock', {
+    summary: 'Lock a vault',
+    description:
+      'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
+      'of the vault. Cannot be undone; 409 when the vault is locked already. The wallet service is asked for the public ' +
+      'keys of the accounts, from which the service derives every new address itself; 502 when one is not signed by it.',
+    errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
+    answers: { 200: Vault },
+    handler: (by, { write }) =>
+      withAccountKeys(deps, (asked) => write(async (trx) => toVault(await lockVault(trx, by, asked)))),
+  })
+
+  api.put('replaceRoutes', '/vaults/:code/routes', {
+    summary: 'Replace the routes of a vault',
+    description:
+      'Replaces the networks and routes as a whole. For administrators of the vault, while it is a draft; 409 when it is locked.',
+    errors: ['limit_reached', 'quorum_unreachable', 'vault_is_locked'],
+    body: RoutesReplacement,
+    confirmed: 'where protected',
+    answers: { 200: Vault, 202: WaitingAction },
+    handler: (trx, { body, ...by }) =>
+      governed(trx, by, ['routes_replace', null, body], async () =>
+        toVault(await replaceStructure(trx, body.routes, by)),
+      ),
+  })
+
+  api.post('addVariant', '/vaults/:code/routes/:routeId/variants', {
+    summary: 'Add a variant to a route',
+    description:
+      'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a ' +
+      'variant with this id or code.',
+    errors: ['already_exists', 'limit_reached', 'quorum_unreachable', 'route_is_dynamic'],
+    params: routeParams,
+    body: VariantInput,
+    confirmed: 'where protected',
+    answers: { 201: Variant, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['variant_add', params.routeId, body], async () =>
+        toVariant(await addVariant(trx, params.routeId, body, by)),
+      ),
+  })
+
+  api.patch('updateVariant', '/vaults/:code/variants/:id', {
+    summary: 'Update a variant',
+    description:
+      'Its name, description, token, and whether it is enabled. For administrators of the vault. Code and number never change.',
+    errors: ['limit_reached', 'quorum_unreachable'],
+    body: VariantUpdate,
+    confirmed: 'where protected',
+    answers: { 200: Variant, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['variant_update', params.id, body], async () =>
+        toVariant(await updateVariant(trx, params.id, body, by)),
+      ),
+  })
+
+  api.calculate('parseDerivationPath', '/vaults/:code/derivation-path/parse', {
+    summary: 'Parse a derivation path',
+    description:
+      'Resolves a path against the structure of the vault: its network and one route per segment. Disabled variants ' +
+      'match, too. 400 with the rule that failed.',
+    access: 'member',
+    body: DerivationPathInput,
+    answers: { 200: ParsedDerivationPath },
+    handler: async (db, { member, body }) => {
+      const vault = toVault((await findVault(db, member.vault.id))!)
+      const parsed = parseDerivationPath(body.path, vault)
+      if ('fault' in parsed) throw badRequest('path', parsed.fault)
+      return parsed
+    },
+  })
 }

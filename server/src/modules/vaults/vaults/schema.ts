@@ -5,6 +5,7 @@ import {
   Description,
   described,
   Enum,
+  GivenId,
   Id,
   Name,
   Nullable,
@@ -232,13 +233,9 @@ export const VariantUpdate = Closed({
   token: Type.Optional(described(Nullable(TokenCode), 'Code of the primary token of new addresses; null for none.')),
 })
 
-export const RouteParams = Closed({
-  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
-  routeId: described(
-    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    'Identifier of the route.',
-  ),
-})
+export const routeParams = {
+  routeId: described(GivenId, 'Identifier of the route.'),
+}
 
 export const VaultQuery = Closed({ ...pageQuery })
 
