@@ -9,11 +9,11 @@ import { addressesPerCounterpartyMax } from '../../../lib/limits.ts'
 import { audit, changedFields } from '../../record/audit/record.ts'
 import { assertNotHeld, findActiveHold, shareHoldLock } from '../../rules/holds/active.ts'
 import type { CounterpartyFacts } from '../../rules/policies/decision.ts'
-import type { Executor, PreparedStep, Step } from '../../rules/votes/executor.ts'
+import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { type PlannedAddress, planAddresses } from './address-plan.ts'
-import { type CounterpartyRow, findCounterparty, lockCounterparty } from './queries.ts'
+import { type CounterpartyRow, findCounterparty } from './queries.ts'
 import { CounterpartyCreation, CounterpartyUpdate, NoPayload } from './schema.ts'
-import { assertNoTarget, assertUnchanged, changing, findTarget, type Target } from './step-target.ts'
+import { assertNoTarget, changing, findTarget, lockTarget, prepared, type Target, toColumns } from './step-target.ts'
 
 type Creation = Static<typeof CounterpartyCreation>
 type Update = Static<typeof CounterpartyUpdate>
@@ -74,12 +74,8 @@ export async function updateCounterparty(trx: Trx, target: Target, body: Update,
   await trx
     .updateTable('counterparties')
     .set((value) => ({
-      ...(fields.name === undefined ? {} : { name: fields.name }),
-      ...(fields.kind === undefined ? {} : { kind: fields.kind }),
-      ...(fields.description === undefined ? {} : { description: fields.description }),
-      ...(fields.avatarUri === undefined ? {} : { avatar_uri: fields.avatarUri }),
-      ...(fields.color === undefined ? {} : { color: fields.color }),
-      ...(fields.emoji === undefined ? {} : { emoji: fields.emoji }),
+      ...toColumns(fields),
+      kind: fields.kind,
       version: value('version', '+', 1),
       updated_at: now,
     }))
@@ -92,7 +88,7 @@ export async function updateCounterparty(trx: Trx, target: Target, body: Update,
     'counterparty.updated',
     { type: 'counterparty', id: row.id },
     {
-      changes: changedFields(fieldsOf(row), fields),
+      changes: changedFields({ ...row, avatarUri: row.avatar_uri }, fields),
       addedAddresses: planned.map(toAuditedAddress),
       removedAddresses: removed.map(toAuditedAddress),
     },
@@ -112,20 +108,15 @@ export async function archiveCounterparty(trx: Trx, target: Target, _body: objec
   await audit(trx, by, 'counterparty.archived', { type: 'counterparty', id: row.id }, { name: row.name })
 }
 
-/** @throws 409 for an archived counterparty, which can no longer be changed */
-export function assertLive(row: { archived_at: Date | null }): void {
-  if (row.archived_at !== null) throw conflict('archived', 'The counterparty is archived')
-}
-
 /** @throws 404 for an address that the counterparty does not have */
-export function assertRemovable(row: CounterpartyRow, addressIds: string[]): void {
+function assertRemovable(row: CounterpartyRow, addressIds: string[]): void {
   if (addressIds.some((id) => !row.addresses.some((address) => address.id === id))) {
     throw notFound('Counterparty address')
   }
 }
 
 /** @throws 409 when the counterparty would have more addresses than fit into an answer */
-export function assertRoom(row: CounterpartyRow, removed: number, added: number): void {
+function assertRoom(row: CounterpartyRow, removed: number, added: number): void {
   if (row.addresses.length - removed + added > addressesPerCounterpartyMax) {
     throw conflict('limit_reached', `A counterparty has at most ${addressesPerCounterpartyMax} addresses`)
   }
@@ -133,9 +124,7 @@ export function assertRoom(row: CounterpartyRow, removed: number, added: number)
 
 async function lockForChange(trx: Trx, vaultId: string, target: Target): Promise<CounterpartyRow> {
   await shareHoldLock(trx, vaultId)
-  const locked = await lockCounterparty(trx, vaultId, target.id, 'update')
-  assertUnchanged(locked, target, 'Counterparty')
-  assertLive(locked)
+  await lockTarget(trx, 'counterparty', vaultId, target)
   await assertCounterpartyNotHeld(trx, vaultId, target.id)
   return (await findCounterparty(trx, vaultId, target.id))!
 }
@@ -178,17 +167,6 @@ function toAuditedAddress({ network, address }: { network: string; address: stri
   return { network, address }
 }
 
-function fieldsOf(row: CounterpartyRow) {
-  return {
-    name: row.name,
-    kind: row.kind,
-    description: row.description,
-    avatarUri: row.avatar_uri,
-    color: row.color,
-    emoji: row.emoji,
-  }
-}
-
 const readCreation = payloadReader(CounterpartyCreation)
 const readUpdate = payloadReader(CounterpartyUpdate)
 const readNothing = payloadReader(NoPayload)
@@ -206,27 +184,25 @@ const create: Executor = {
   },
 }
 
-const update: Executor = {
-  async prepare(db, { vaultId }, step) {
-    const { addAddresses = [], removeAddressIds = [] } = readUpdate(step.payload)
+const update = changing(
+  readUpdate,
+  async (db, vaultId, step, { addAddresses = [], removeAddressIds = [] }) => {
     const row = await findLive(db, vaultId, step)
     if (row !== null) {
       assertRemovable(row, removeAddressIds)
       assertRoom(row, removeAddressIds.length, addAddresses.length)
     }
     await planAddresses(db, vaultId, addAddresses, { field: 'addAddresses', removedIds: removeAddressIds })
-    return prepared(step, row)
+    return toPrepared(step, row)
   },
-  apply: changing(readUpdate, updateCounterparty),
-}
+  updateCounterparty,
+)
 
-const archive: Executor = {
-  async prepare(db, { vaultId }, step) {
-    readNothing(step.payload)
-    return prepared(step, await findLive(db, vaultId, step))
-  },
-  apply: changing(readNothing, archiveCounterparty),
-}
+const archive = changing(
+  readNothing,
+  async (db, vaultId, step) => toPrepared(step, await findLive(db, vaultId, step)),
+  archiveCounterparty,
+)
 
 export const counterpartyExecutors = {
   counterparty_create: create,
@@ -245,17 +221,10 @@ export function toFacts(row: CounterpartyRow): CounterpartyFacts {
 }
 
 async function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyRow | null> {
-  const row = await findTarget(step, 'Counterparty', (id) => findCounterparty(db, vaultId, id), assertLive)
+  const row = await findTarget('counterparty', step, (id) => findCounterparty(db, vaultId, id))
   if (row !== null) await assertCounterpartyNotHeld(db, vaultId, row.id)
   return row
 }
 
-function prepared(step: Step, row: CounterpartyRow | null): PreparedStep {
-  return {
-    step,
-    targetType: 'counterparty',
-    targetId: step.targetId,
-    baseVersion: row === null ? null : String(row.version),
-    facts: row === null ? {} : { counterparty: toFacts(row) },
-  }
-}
+const toPrepared = (step: Step, row: CounterpartyRow | null) =>
+  prepared('counterparty', step, row, row === null ? {} : { counterparty: toFacts(row) })

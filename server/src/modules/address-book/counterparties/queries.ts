@@ -60,24 +60,6 @@ export async function findCounterparty(db: Db | Trx, vaultId: string, id: string
   return rows[0] ?? null
 }
 
-/**
- * Locks a counterparty until the end of the transaction: with `update` before it is changed, with `share` while a row
- * is created that refers to it.
- */
-export async function lockCounterparty(
-  trx: Trx,
-  vaultId: string,
-  id: string,
-  strength: 'update' | 'share',
-): Promise<{ archived_at: Date | null; version: number } | null> {
-  const query = trx
-    .selectFrom('counterparties')
-    .select(['archived_at', 'version'])
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-  return (await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()) ?? null
-}
-
 /** The address of a counterparty on a network, found by any spelling of the address. */
 export async function findCounterpartyAddress(
   db: Db | Trx,

@@ -70,7 +70,7 @@ export const NewCounterpartyAddress = Closed({
   label: Type.Optional(Nullable(Label)),
 })
 
-const looks = {
+export const looks = {
   description: Type.Optional(Nullable(Description)),
   avatarUri: Type.Optional(Nullable(Uri)),
   color: Type.Optional(Nullable(Color)),

@@ -1,59 +1,117 @@
 import { type By, byInitiator } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
-import { badRequest, notFound } from '../../../lib/errors.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { type Executor, referenceOf, StaleError, type Step } from '../../rules/votes/executor.ts'
+import { type Executor, type PreparedStep, referenceOf, StaleError, type Step } from '../../rules/votes/executor.ts'
+
+/** The two kinds of entries of the address book. Both have a version, and can no longer be changed once they are archived. */
+const kinds = {
+  counterparty: { noun: 'Counterparty', table: 'counterparties' },
+  counterparty_group: { noun: 'Counterparty group', table: 'counterparty_groups' },
+} as const
+export type Kind = keyof typeof kinds
+type Entry = { archived_at: Date | null; version: number }
 
 /** The target of a change, and the version that it must still have; null: any version. */
 export type Target = { id: string; baseVersion: string | null }
-
-/** What is archived or changed by the actions on counterparties and their groups. */
-type Versioned = { archived_at: Date | null; version: number }
 
 /** @throws 400 when an action that creates names a target */
 export function assertNoTarget(step: Step): void {
   if (step.targetId !== null) throw badRequest('targetId', `does not belong to ${step.action}`)
 }
 
+/** @throws 409 for an archived entry */
+export function assertLive(kind: Kind, { archived_at: archivedAt }: Pick<Entry, 'archived_at'>): void {
+  if (archivedAt !== null) throw conflict('archived', `The ${kinds[kind].noun.toLowerCase()} is archived`)
+}
+
 /**
  * The row that a step refers to; null when an earlier step of its chain creates it.
- * @throws 400 when the action names no target, 404; and as `assertLive`
+ * @throws 400 when the action names no target, 404, 409 as `assertLive`
  */
-export async function findTarget<Row extends Versioned>(
+export async function findTarget<Row extends Entry>(
+  kind: Kind,
   step: Step,
-  noun: string,
   find: (id: string) => Promise<Row | null>,
-  assertLive: (row: Row) => void,
 ): Promise<Row | null> {
   const id = targetOf(step)
   if (referenceOf(id) !== null) return null
-  const row = orNotFound(await find(id), noun)
-  assertLive(row)
+  const row = orNotFound(await find(id), kinds[kind].noun)
+  assertLive(kind, row)
   return row
 }
 
-/** How a step with a target is carried out: `change` gets the payload as `read` parses it. */
+export function prepared(
+  targetType: Kind,
+  step: Step,
+  row: Entry | null,
+  facts: PreparedStep['facts'] = {},
+): PreparedStep {
+  return { step, targetType, targetId: step.targetId, baseVersion: row === null ? null : String(row.version), facts }
+}
+
+/** How an action with a target is checked and carried out: both get the payload as `read` parses it. */
 export function changing<Payload>(
   read: (payload: Record<string, unknown>) => Payload,
+  prepare: (db: Db | Trx, vaultId: string, step: Step, payload: Payload) => Promise<PreparedStep>,
   change: (trx: Trx, target: Target, payload: Payload, by: By) => Promise<void>,
-): Executor['apply'] {
-  return async (trx, context, step, baseVersion) => {
-    const id = targetOf(step)
-    await change(trx, { id, baseVersion }, read(step.payload), byInitiator(context))
-    return { resultId: id }
+): Executor {
+  return {
+    prepare: async (db, { vaultId }, step) => prepare(db, vaultId, step, read(step.payload)),
+    async apply(trx, context, step, baseVersion) {
+      const id = targetOf(step)
+      await change(trx, { id, baseVersion }, read(step.payload), byInitiator(context))
+      return { resultId: id }
+    },
   }
 }
 
-/** @throws StaleError, 404 when there is no such row */
-export function assertUnchanged<Row extends Versioned>(
-  locked: Row | null,
-  { baseVersion }: Target,
-  noun: string,
-): asserts locked is Row {
-  if (locked === null) throw notFound(noun)
-  if (baseVersion !== null && baseVersion !== String(locked.version)) {
-    throw new StaleError(`The ${noun.toLowerCase()} was changed meanwhile`)
-  }
+type Looks = {
+  name?: string
+  description?: string | null
+  avatarUri?: string | null
+  color?: string | null
+  emoji?: string | null
+}
+
+/** The columns of what both kinds show. Those of fields that a change leaves out are undefined, which Kysely does not write. */
+export function toColumns({ name, description, avatarUri, color, emoji }: Looks) {
+  return { name, description, avatar_uri: avatarUri, color, emoji }
+}
+
+/**
+ * Locks an entry until the end of the transaction: with `update` before it is changed, with `share` while a row is created
+ * or deleted that refers to it.
+ */
+export async function lockEntry(
+  trx: Trx,
+  kind: Kind,
+  vaultId: string,
+  id: string,
+  strength: 'update' | 'share',
+): Promise<Entry | null> {
+  const query = trx
+    // The tables are alike in these columns.
+    .selectFrom(kinds[kind].table as 'counterparties')
+    .select(['archived_at', 'version'])
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+  return (await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()) ?? null
+}
+
+/** @throws StaleError, 404, 409 as `assertLive` */
+export async function lockTarget(
+  trx: Trx,
+  kind: Kind,
+  vaultId: string,
+  { id, baseVersion }: Target,
+  strength: 'update' | 'share' = 'update',
+): Promise<void> {
+  const locked = await lockEntry(trx, kind, vaultId, id, strength)
+  if (locked === null) throw notFound(kinds[kind].noun)
+  if (baseVersion !== null && baseVersion !== String(locked.version))
+    throw new StaleError(`The ${kinds[kind].noun.toLowerCase()} was changed meanwhile`)
+  assertLive(kind, locked)
 }
 
 /** @throws 400 when the action names no target */

@@ -9,13 +9,25 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit, changedFields } from '../../record/audit/record.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import { type Executor, type PreparedStep, referenceOf, type Step } from '../../rules/votes/executor.ts'
-import { assertLive, toFacts } from '../counterparties/actions.ts'
-import { type CounterpartyRow, findCounterparty, lockCounterparty } from '../counterparties/queries.ts'
+import { toFacts } from '../counterparties/actions.ts'
+import { type CounterpartyRow, findCounterparty } from '../counterparties/queries.ts'
 import { NoPayload } from '../counterparties/schema.ts'
-import { assertNoTarget, assertUnchanged, changing, findTarget, type Target } from '../counterparties/step-target.ts'
-import { type CounterpartyGroupRow, findGroup, findMembership, isCodeTaken, lockGroup } from './queries.ts'
+import {
+  assertLive,
+  assertNoTarget,
+  changing,
+  findTarget,
+  type Kind,
+  lockEntry,
+  lockTarget,
+  prepared,
+  type Target,
+  toColumns,
+} from '../counterparties/step-target.ts'
+import { type CounterpartyGroupRow, findGroup, findMembership, isCodeTaken } from './queries.ts'
 import { CounterpartyGroupCreation, CounterpartyGroupMember, CounterpartyGroupUpdate } from './schema.ts'
 
+const kind: Kind = 'counterparty_group'
 type Creation = Static<typeof CounterpartyGroupCreation>
 type Update = Static<typeof CounterpartyGroupUpdate>
 type Member = Static<typeof CounterpartyGroupMember>
@@ -45,32 +57,27 @@ export async function insertGroup(trx: Trx, body: Creation, by: By): Promise<str
 
 /** @throws StaleError, 404, 409 when it is archived */
 export async function updateGroup(trx: Trx, target: Target, body: Update, by: By): Promise<void> {
-  await lockForChange(trx, target, by)
+  await lockTarget(trx, kind, by.vaultId, target)
   const row = (await findGroup(trx, by.vaultId, target.id))!
   await trx
     .updateTable('counterparty_groups')
     .set((value) => ({
-      ...(body.name === undefined ? {} : { name: body.name }),
-      ...(body.description === undefined ? {} : { description: body.description }),
-      ...(body.avatarUri === undefined ? {} : { avatar_uri: body.avatarUri }),
-      ...(body.color === undefined ? {} : { color: body.color }),
-      ...(body.emoji === undefined ? {} : { emoji: body.emoji }),
+      ...toColumns(body),
       version: value('version', '+', 1),
       updated_at: by.now,
     }))
     .where('vault_id', '=', by.vaultId)
     .where('id', '=', target.id)
     .execute()
-  const { name, description, avatar_uri: avatarUri, color, emoji } = row
   await audit(trx, by, 'counterparty_group.updated', groupOf(target.id), {
     code: row.code,
-    changes: changedFields({ name, description, avatarUri, color, emoji }, body),
+    changes: changedFields({ ...row, avatarUri: row.avatar_uri }, body),
   })
 }
 
 /** @throws StaleError, 404, 409 when it is archived already */
 export async function archiveGroup(trx: Trx, target: Target, _body: object, by: By): Promise<void> {
-  await lockForChange(trx, target, by)
+  await lockTarget(trx, kind, by.vaultId, target)
   const { code } = await trx
     .updateTable('counterparty_groups')
     .set((value) => ({ archived_at: by.now, version: value('version', '+', 1), updated_at: by.now }))
@@ -89,10 +96,10 @@ export async function archiveGroup(trx: Trx, target: Target, _body: object, by: 
  *   member already
  */
 export async function addMember(trx: Trx, target: Target, { counterpartyId }: Member, by: By): Promise<void> {
-  await lockForChange(trx, target, by, 'share')
-  const counterparty = await lockCounterparty(trx, by.vaultId, counterpartyId, 'share')
+  await lockTarget(trx, kind, by.vaultId, target, 'share')
+  const counterparty = await lockEntry(trx, 'counterparty', by.vaultId, counterpartyId, 'share')
   if (counterparty === null) throw badRequest('counterpartyId', 'is not a counterparty of this vault')
-  assertLive(counterparty)
+  assertLive('counterparty', counterparty)
   await trx
     .insertInto('counterparty_group_memberships')
     .values({ vault_id: by.vaultId, group_id: target.id, counterparty_id: counterpartyId, created_at: by.now })
@@ -106,7 +113,7 @@ export async function addMember(trx: Trx, target: Target, { counterpartyId }: Me
  * @throws StaleError, 404 for the group or the membership, 409 when the group is archived
  */
 export async function removeMember(trx: Trx, target: Target, { counterpartyId }: Member, by: By): Promise<void> {
-  await lockForChange(trx, target, by, 'share')
+  await lockTarget(trx, kind, by.vaultId, target, 'share')
   const { numDeletedRows } = await trx
     .deleteFrom('counterparty_group_memberships')
     .where('vault_id', '=', by.vaultId)
@@ -117,22 +124,11 @@ export async function removeMember(trx: Trx, target: Target, { counterpartyId }:
   await audit(trx, by, 'counterparty_group.member_removed', groupOf(target.id), { counterpartyId })
 }
 
-/** @throws 409 for an archived group, which can no longer be changed */
-export function assertGroupLive(row: { archived_at: Date | null }): void {
-  if (row.archived_at !== null) throw conflict('archived', 'The counterparty group is archived')
-}
-
-export const codeTaken = (code: string) =>
+const codeTaken = (code: string) =>
   conflict('already_exists', `The vault has a counterparty group with the code ${code} already`)
-export const alreadyMember = () => conflict('already_exists', 'The counterparty is in the group already')
+const alreadyMember = () => conflict('already_exists', 'The counterparty is in the group already')
 
-async function lockForChange(trx: Trx, target: Target, { vaultId }: By, strength: 'update' | 'share' = 'update') {
-  const locked = await lockGroup(trx, vaultId, target.id, strength)
-  assertUnchanged(locked, target, 'Counterparty group')
-  assertGroupLive(locked)
-}
-
-const groupOf = (id: string) => ({ type: 'counterparty_group', id })
+const groupOf = (id: string) => ({ type: kind, id })
 
 const readCreation = payloadReader(CounterpartyGroupCreation)
 const readUpdate = payloadReader(CounterpartyGroupUpdate)
@@ -145,56 +141,56 @@ const create: Executor = {
     assertNoTarget(step)
     if (await isCodeTaken(db, vaultId, code)) throw codeTaken(code)
     const facts: Partial<Facts> = { counterpartyGroupIds: [] }
-    return { step, targetType: 'counterparty_group', targetId: null, baseVersion: null, facts }
+    return { step, targetType: kind, targetId: null, baseVersion: null, facts }
   },
   async apply(trx, context, step) {
     return { resultId: await insertGroup(trx, readCreation(step.payload), byInitiator(context)) }
   },
 }
 
-const update: Executor = {
-  async prepare(db, { vaultId }, step) {
-    readUpdate(step.payload)
-    return prepared(step, await findLive(db, vaultId, step))
-  },
-  apply: changing(readUpdate, updateGroup),
-}
+const update = changing(
+  readUpdate,
+  async (db, vaultId, step) => toPrepared(step, await findLive(db, vaultId, step)),
+  updateGroup,
+)
 
-const archive: Executor = {
-  async prepare(db, { vaultId }, step) {
-    readNothing(step.payload)
-    return prepared(step, await findLive(db, vaultId, step))
-  },
-  apply: changing(readNothing, archiveGroup),
-}
+const archive = changing(
+  readNothing,
+  async (db, vaultId, step) => toPrepared(step, await findLive(db, vaultId, step)),
+  archiveGroup,
+)
 
 const add: Executor = {
   references: { counterpartyId: 'counterparty' },
-  async prepare(db, { vaultId }, step) {
-    const { counterpartyId } = readMember(step.payload)
-    const group = await findLive(db, vaultId, step)
-    const counterparty = await findMember(db, vaultId, counterpartyId)
-    if (counterparty === undefined) throw badRequest('counterpartyId', 'is not a counterparty of this vault')
-    if (counterparty !== null) assertLive(counterparty)
-    if (counterparty?.groups.some(({ id }) => id === group?.id)) throw alreadyMember()
-    return prepared(step, group, counterparty)
-  },
-  apply: changing(readMember, addMember),
+  ...changing(
+    readMember,
+    async (db, vaultId, step, { counterpartyId }) => {
+      const group = await findLive(db, vaultId, step)
+      const counterparty = await findMember(db, vaultId, counterpartyId)
+      if (counterparty === undefined) throw badRequest('counterpartyId', 'is not a counterparty of this vault')
+      if (counterparty !== null) assertLive('counterparty', counterparty)
+      if (counterparty?.groups.some(({ id }) => id === group?.id)) throw alreadyMember()
+      return toPrepared(step, group, counterparty)
+    },
+    addMember,
+  ),
 }
 
 const remove: Executor = {
   references: { counterpartyId: 'counterparty' },
-  async prepare(db, { vaultId }, step) {
-    const { counterpartyId } = readMember(step.payload)
-    const group = await findLive(db, vaultId, step)
-    const counterparty = await findMember(db, vaultId, counterpartyId)
-    if (counterparty === undefined) throw notFound('Membership')
-    if (group !== null && counterparty !== null) {
-      orNotFound(await findMembership(db, vaultId, { groupId: group.id, counterpartyId }), 'Membership')
-    }
-    return prepared(step, group, counterparty)
-  },
-  apply: changing(readMember, removeMember),
+  ...changing(
+    readMember,
+    async (db, vaultId, step, { counterpartyId }) => {
+      const group = await findLive(db, vaultId, step)
+      const counterparty = await findMember(db, vaultId, counterpartyId)
+      if (counterparty === undefined) throw notFound('Membership')
+      if (group !== null && counterparty !== null) {
+        orNotFound(await findMembership(db, vaultId, { groupId: group.id, counterpartyId }), 'Membership')
+      }
+      return toPrepared(step, group, counterparty)
+    },
+    removeMember,
+  ),
 }
 
 export const counterpartyGroupExecutors = {
@@ -206,7 +202,7 @@ export const counterpartyGroupExecutors = {
 }
 
 function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyGroupRow | null> {
-  return findTarget(step, 'Counterparty group', (id) => findGroup(db, vaultId, id), assertGroupLive)
+  return findTarget(kind, step, (id) => findGroup(db, vaultId, id))
 }
 
 /** The counterparty that a step names: null when an earlier step creates it, undefined when it does not exist. */
@@ -215,7 +211,7 @@ async function findMember(db: Db | Trx, vaultId: string, id: string): Promise<Co
   return (await findCounterparty(db, vaultId, id)) ?? undefined
 }
 
-function prepared(
+function toPrepared(
   step: Step,
   group: CounterpartyGroupRow | null,
   counterparty: CounterpartyRow | null = null,
@@ -224,11 +220,5 @@ function prepared(
     ...(group === null ? {} : { counterpartyGroupIds: [group.id] }),
     ...(counterparty === null ? {} : { counterparty: toFacts(counterparty) }),
   }
-  return {
-    step,
-    targetType: 'counterparty_group',
-    targetId: step.targetId,
-    baseVersion: group === null ? null : String(group.version),
-    facts,
-  }
+  return prepared(kind, step, group, facts)
 }

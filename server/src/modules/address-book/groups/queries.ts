@@ -39,21 +39,6 @@ export async function isCodeTaken(db: Db | Trx, vaultId: string, code: string): 
   return row !== undefined
 }
 
-/** Locks a group until the end of the transaction: `update` before it is changed, `share` while its members are. */
-export async function lockGroup(
-  trx: Trx,
-  vaultId: string,
-  id: string,
-  strength: 'update' | 'share',
-): Promise<{ archived_at: Date | null; version: number } | null> {
-  const query = trx
-    .selectFrom('counterparty_groups')
-    .select(['archived_at', 'version'])
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-  return (await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()) ?? null
-}
-
 export type MembershipRow = {
   group_id: string
   counterparty_id: string

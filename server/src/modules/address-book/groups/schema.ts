@@ -15,7 +15,7 @@ import {
   Timestamp,
   Uri,
 } from '../../../http/schema.ts'
-import { CounterpartySnapshot } from '../counterparties/schema.ts'
+import { CounterpartySnapshot, looks } from '../counterparties/schema.ts'
 
 export const CounterpartyGroup = Closed(
   {
@@ -48,13 +48,6 @@ export const CounterpartyGroupMembership = Closed(
 )
 
 export const counterpartyGroupComponents = [CounterpartyGroup, CounterpartyGroupMembership]
-
-const looks = {
-  description: Type.Optional(Nullable(Description)),
-  avatarUri: Type.Optional(Nullable(Uri)),
-  color: Type.Optional(Nullable(Color)),
-  emoji: Type.Optional(Nullable(Emoji)),
-}
 
 /** The body of the route and the payload of `counterparty_group_create`. */
 export const CounterpartyGroupCreation = Closed({ code: Code, name: Name, ...looks })

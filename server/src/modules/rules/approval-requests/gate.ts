@@ -6,6 +6,7 @@ import { confirmationOf } from '../../../http/confirmation.ts'
 import type { Sending } from '../../../http/endpoints.ts'
 import { type Answered, accepted, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import type { Reason } from '../../../lib/reasons.ts'
 import { toVoteEvidence } from '../signatures/present.ts'
 import { listSignedVotes } from '../signatures/queries.ts'
 import { assertSteppedUp, steppedUpActions } from '../signatures/step-up.ts'
@@ -24,7 +25,11 @@ type GatedStep = { action: GatedAction; targetId?: string | null; payload: objec
  * when it waits for votes, 403 when the policies refuse it. The route documents 202 as `WaitingAction`.
  */
 export function createGate(deps: Deps, executors: Executors) {
-  return <A>(http: Sending, step: GatedStep, applied: (trx: Trx, resultId: string, member: Member) => Promise<A>) =>
+  return <A = undefined>(
+    http: Sending,
+    step: GatedStep,
+    applied: (trx: Trx, resultId: string, member: Member) => Promise<A> = async () => undefined as A,
+  ) =>
     gateSteps(deps, http, {
       action: step.action,
       steps: [step],
@@ -32,6 +37,10 @@ export function createGate(deps: Deps, executors: Executors) {
       applied: (trx, results, member) => applied(trx, results[0]!.resultId, member),
     })
 }
+
+/** The reasons with which a gated action is refused: those of every gate, and its own. */
+export const gateErrors = <R extends Reason>(...own: R[]) =>
+  ['blocked_by_policy', 'no_policy_allows', ...own, 'quorum_unreachable'] as const
 
 /** As `createGate`, for several steps at once. */
 export function gateSteps<A>(

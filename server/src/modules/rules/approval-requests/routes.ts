@@ -3,7 +3,7 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import type { Executors } from '../votes/executor.ts'
 import { VoteBody } from '../votes/schema.ts'
 import { toBallot, voteOn } from '../votes/vote.ts'
-import { gateSteps, readRequest } from './gate.ts'
+import { gateErrors, gateSteps, readRequest } from './gate.ts'
 import { toApprovalRequest } from './present.ts'
 import { listRequests } from './queries.ts'
 import { AppliedChain, ApprovalRequest, CompositeBody, RequestQuery, WaitingAction } from './schema.ts'
@@ -37,14 +37,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       'A chain of counterparty actions that is carried out as one. Every step is decided by its own policies. When ' +
       'all are allowed, the chain is applied at once, all or nothing (200). When any is blocked or denied, the answer ' +
       'is 403 and nothing is applied. Otherwise the chain waits for the votes of all its steps (202).',
-    errors: [
-      'blocked_by_policy',
-      'no_policy_allows',
-      'already_exists',
-      'archived',
-      'changed_concurrently',
-      'quorum_unreachable',
-    ],
+    errors: gateErrors('already_exists', 'archived', 'changed_concurrently'),
     body: CompositeBody,
     answers: { 200: AppliedChain, 202: WaitingAction },
     handler: ({ body }, http) =>

@@ -1,0 +1,69 @@
+import type { TSchema } from 'typebox'
+import { byMember, type Member } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { deleteImages } from '../../registry/images/actions.ts'
+import { imageRules, imageUpload, keepImageOf } from '../../registry/images/endpoints.ts'
+import { createGate, gateErrors } from '../../rules/approval-requests/gate.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
+import type { Kind } from './step-target.ts'
+
+type Pictured<Body extends TSchema> = {
+  kind: Kind
+  /** Path below the vault. */
+  path: 'counterparties' | 'counterparty-groups'
+  /** Part of the names of the operations. */
+  name: string
+  noun: string
+  /** What is answered, in few words. */
+  answered: string
+  answer: Body
+  read: (db: Db | Trx, id: string, member: Member) => Promise<unknown>
+}
+
+/**
+ * PUT and DELETE of the image of an entry of the address book, which is gated like every other change of it. For
+ * administrators: an image is stored before anybody votes on showing it, and members must not fill the vault with them.
+ */
+export function gatedImageEndpoints<Body extends TSchema>(
+  app: App,
+  deps: Deps,
+  executors: Executors,
+  { kind, path, name, noun, answered, answer, read }: Pictured<Body>,
+): void {
+  const api = endpoints(app, deps, 'Counterparties', { access: 'administrator' })
+  const gate = createGate(deps, executors)
+  const action = `${kind}_update` as const
+  const rules =
+    `For administrators of the vault, and gated like any other update, by policies of action type \`${action}\`; 202 with the ` +
+    'approval request when votes are required.'
+  const answers = { 200: answer, 202: WaitingAction }
+  const errors = gateErrors('archived', 'changed_concurrently')
+
+  api.send('put', `replace${name}Image`, `/vaults/:code/${path}/:id/image`, {
+    summary: `Replace the image of ${noun}`,
+    description: `${rules} Answers ${answered}, whose \`avatarUri\` is the address of the image. ${imageRules}`,
+    ...imageUpload,
+    errors: [...errors, 'limit_reached'],
+    answers,
+    handler: async ({ params: { id }, ...by }, http) => {
+      await read(deps.db, id, by.member)
+      const avatarUri = await keepImageOf(deps.db, http.request, { type: kind, id }, by)
+      return gate(http, { action, targetId: id, payload: { avatarUri } }, read) as never
+    },
+  })
+
+  api.send('delete', `delete${name}Image`, `/vaults/:code/${path}/:id/image`, {
+    summary: `Delete the image of ${noun}`,
+    description: `${rules} Also one of another host is no longer named.`,
+    errors,
+    answers,
+    handler: ({ params: { id }, ...by }, http) =>
+      gate(http, { action, targetId: id, payload: { avatarUri: null } }, async (trx, ...result) => {
+        await deleteImages(trx, { type: kind, id }, byMember(by))
+        return read(trx, ...result)
+      }) as never,
+  })
+}
