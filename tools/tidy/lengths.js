@@ -60,9 +60,9 @@ function isGroupOfTests(node) {
   return ts.isCallExpression(node.parent) && /^describe\b/.test(node.parent.expression.getText())
 }
 
-/** The function of a `routes.ts` that registers endpoints is a list of them, and each has a handler that is measured. */
+/** The function of a `routes.ts` or `…-routes.ts` that registers endpoints is a list of them, and each has a handler that is measured. */
 function isListOfEndpoints({ path }, node) {
-  return path.endsWith('/routes.ts') && ts.isFunctionDeclaration(node) && /Routes$/.test(node.name?.text ?? '')
+  return /[/-]routes\.ts$/.test(path) && ts.isFunctionDeclaration(node) && /Routes$/.test(node.name?.text ?? '')
 }
 
 /** The comment stands before the statement that the function is part of, or before the function itself. */

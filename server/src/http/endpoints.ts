@@ -12,7 +12,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { type AccessLevel, type Caller, callerOf, levelsOfVaults, type Member, memberOf } from '../access/caller.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
-import { type PageQuery, type Position, pageOf, toPage } from '../lib/cursor.ts'
+import { byCreation, cursorTag, type PageQuery, type Paging, type Position, pageOf, toPage } from '../lib/cursor.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { type Confirm, confirmationOf } from './confirmation.ts'
@@ -125,9 +125,6 @@ export type Sending = Http & {
   answerOnce<R>(read: () => Promise<R>): Promise<Sent<R>>
 }
 
-type Dated = { created_at: Date; id: string }
-const byCreation = (row: object): Position => ({ createdAt: (row as Dated).created_at, id: (row as Dated).id })
-
 export type Endpoints<Usual extends AccessLevel> = ReturnType<typeof endpoints<Usual>>
 
 /**
@@ -223,19 +220,18 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
       path: Path,
       spec: Spec<Level, Given, Query, undefined> & {
         item: Item
-        load: (
-          db: Db,
-          input: Input<Level, Params<Path, Given>, Query, undefined>,
-          page: { after: Position | null; limit: number },
-        ) => Promise<Row[]>
+        load: (db: Db, input: Input<Level, Params<Path, Given>, Query, undefined>, page: Paging) => Promise<Row[]>
         present: (row: Row, input: Input<Level, Params<Path, Given>, Query, undefined>) => Static<NoInfer<Item>>
         position?: (row: Row) => Position
+        /** What decides what is in the list besides the limit, where a cursor is valid for one such list only. */
+        cursorOf?: (input: Input<Level, Params<Path, Given>, Query, undefined>) => object
       },
     ): void {
-      const { item, load, present, position = byCreation } = spec
+      const { item, load, present, position = byCreation as never, cursorOf } = spec
       register('get', [operationId, path], { ...spec, answers: { 200: PageOf(Ref(item)) } }, async (input, http) => {
-        const page = pageOf(http.request.query as PageQuery)
-        return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input))
+        const tag = cursorOf === undefined ? undefined : cursorTag(cursorOf(input))
+        const page = pageOf(http.request.query as PageQuery, tag)
+        return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input), tag)
       })
     },
 

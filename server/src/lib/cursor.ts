@@ -8,6 +8,11 @@ import { sha256 } from './secrets.ts'
 export type Position = { createdAt: Date; id: string }
 /** The rows of one page: those after a position, at most `limit` of them. */
 export type Paging = { after: Position | null; limit: number }
+/** The position of a row in most lists. */
+export const byCreation = (row: { created_at: Date; id: string }): Position => ({
+  createdAt: row.created_at,
+  id: row.id,
+})
 export type PageQuery = { limit?: number; cursor?: string }
 export type Page<Row> = { items: Row[]; nextCursor: string | null }
 

@@ -9,7 +9,7 @@ import { type App, type Endpoints, endpoints, route } from '../../../http/endpoi
 import { shedLoad } from '../../../http/load-shedding.ts'
 import { createBodyReader } from '../../../http/read-body.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
-import { pageOf, toPage, toTaggedPage } from '../../../lib/cursor.ts'
+import { byCreation, pageOf, toPage, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -65,7 +65,7 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
           )
         const options = { ...pageOf(query), addressId }
         if (outcome === 'quarantined') {
-          return toPage(await listQuarantined(db, scope, options), options.limit, createdAt, toDeposit)
+          return toPage(await listQuarantined(db, scope, options), options.limit, byCreation, toDeposit)
         }
         return toPage(await listUncredited(db, scope, { ...options, outcome }), options.limit, arrivedAt, (row) =>
           toUncreditedEvent(row, now),
@@ -82,9 +82,8 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
     description:
       'For the owner of its address, the people with whom the address is shared, and administrators; 404 for everybody else.',
     answers: { 200: Deposit },
-    handler: async (db, { member, params }) => {
-      return toDeposit(orNotFound(await findDeposit(db, visibleScopeOf(member), params.id), 'Deposit'))
-    },
+    handler: async (db, { member, params }) =>
+      toDeposit(orNotFound(await findDeposit(db, visibleScopeOf(member), params.id), 'Deposit')),
   })
 
   api.list('listWalletEvents', '/wallet-events', {
@@ -127,7 +126,6 @@ function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: E
   })
 }
 
-const createdAt = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
 const arrivedAt = (row: { received_at: Date; id: string }) => ({ createdAt: row.received_at, id: row.id })
 
 /** The inbound webhook; it is outside /api/v1 and reads the raw bytes, because the signature covers them. */

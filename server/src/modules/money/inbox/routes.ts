@@ -1,7 +1,5 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { PageOf, Ref } from '../../../http/schema.ts'
-import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { bulkVotesMax, inboxCountMax } from '../../../lib/limits.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { toInboxItem } from './present.ts'
@@ -13,21 +11,19 @@ import { voteOnMany } from './vote-on-many.ts'
 export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Inbox', { access: 'caller' })
 
-  api.get('listInbox', '/inbox', {
+  api.list('listInbox', '/inbox', {
     summary: 'List your inbox',
     description:
       'Transfers, payouts and approval requests of all vaults of the caller that wait for their vote, that they voted ' +
       'on, or that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
       'with the `state` of the request that returned it.',
     querystring: InboxQuery,
-    answers: { 200: PageOf(Ref(InboxItem)) },
-    handler: async (db, { caller, query, now }) => {
-      const { state = 'waiting' } = query
-      const tag = cursorTag({ list: 'inbox', state })
-      const page = pageOf(query, tag)
-      const rows = await listInbox(db, { userId: caller.userId, now }, state, page)
-      return toPage(rows, page.limit, ({ at, id }) => ({ createdAt: at, id }), toInboxItem, tag)
-    },
+    item: InboxItem,
+    cursorOf: ({ query: { state = 'waiting' } }) => ({ list: 'inbox', state }),
+    load: (db, { caller, query: { state = 'waiting' }, now }, page) =>
+      listInbox(db, { userId: caller.userId, now }, state, page),
+    present: toInboxItem,
+    position: ({ at, id }) => ({ createdAt: at, id }),
   })
 
   api.get('countInbox', '/inbox/count', {

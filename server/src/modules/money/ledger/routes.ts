@@ -4,7 +4,7 @@ import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
-import { pageOf, toPage } from '../../../lib/cursor.ts'
+import { byCreation, pageOf, toPage } from '../../../lib/cursor.ts'
 import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -59,7 +59,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       if (query.summary === true) return summary
       const options = { ...pageOf(query), ...filter, purpose: query.purpose ?? null }
       const rows = await listAccounts(db, scope, options)
-      const { items, nextCursor } = toPage(rows, options.limit, accountPosition, toAccount)
+      const { items, nextCursor } = toPage(rows, options.limit, byCreation, toAccount)
       return { ...summary, accounts: items, nextCursor }
     },
   })
@@ -105,7 +105,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     errors: ['balance_overflow', 'held', 'insufficient_funds'],
     body: AdjustmentBody,
     answers: { 201: Adjustment },
-    handler: async (trx, { body, ...by }) => await adjustBalance(trx, body, by),
+    handler: (trx, { body, ...by }) => adjustBalance(trx, body, by),
   })
 
   api.get('getReconciliation', '/vaults/:code/ledger/reconciliation', {
@@ -118,8 +118,6 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     handler: (_db, { member }) => reconcileVault(deps, member.vault.id, member.userId),
   })
 }
-
-const accountPosition = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
 
 async function getAccount(db: Db, member: Member, key: AccountKey): Promise<StatementAccount> {
   return orNotFound(await findAccount(db, visibleScopeOf(member), key), 'Account')

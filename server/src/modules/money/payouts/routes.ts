@@ -1,7 +1,10 @@
+import type { Static } from 'typebox'
+import type { ByMember } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
-import { pageOf, toPage } from '../../../lib/cursor.ts'
+import { byCreation, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
@@ -18,15 +21,20 @@ import { cancelPayout, voteOnPayout } from './vote.ts'
 
 /** Where payouts are signed. */
 const ofSigned = ['signature_required', 'approval_expired', 'payload_changed'] as const
-const ofOrder = { body: PayoutOrder, uploads: payoutFile } as const
+
+const ofRejections = [
+  'not_an_approver',
+  'signature_required',
+  'already_voted',
+  'approval_expired',
+  'address_exposed',
+  'held',
+  'payload_changed',
+  'payout_halted',
+  'wrong_state',
+] as const
 
 export function payoutRoutes(app: App, deps: Deps): void {
-  orders(app, deps)
-  reads(app, deps)
-  decisions(app, deps)
-}
-
-function orders(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Payouts', { access: 'member' })
   const estimates: FeeEstimates = new Map()
 
@@ -53,7 +61,8 @@ function orders(app: App, deps: Deps): void {
       'quorum_unreachable',
       ...ofSigned,
     ],
-    ...ofOrder,
+    body: PayoutOrder,
+    uploads: payoutFile,
     answers: { 201: Payout },
     handler: async ({ member, body, now }, { request, write }) => {
       const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
@@ -62,7 +71,7 @@ function orders(app: App, deps: Deps): void {
         const by = { member, now, signing: deps, riskScores, unpayable }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
-        return toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now)
+        return readPayout(trx, outcome.payoutId, { member, now })
       })
     },
   })
@@ -74,15 +83,12 @@ function orders(app: App, deps: Deps): void {
       'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
       'caller may not order a 403.',
     errors: ['not_permitted'],
-    ...ofOrder,
+    body: PayoutOrder,
+    uploads: payoutFile,
     answers: { 200: PayoutPreview },
-    handler: async (_db, { body, ...by }, { request }) =>
-      await atLines(request, () => previewPayout(deps, body, { ...by, estimates })),
+    handler: (_db, { body, ...by }, { request }) =>
+      atLines(request, () => previewPayout(deps, body, { ...by, estimates })),
   })
-}
-
-function reads(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Payouts', { access: 'member' })
 
   api.list('listPayouts', '/vaults/:code/payouts', {
     summary: 'List payouts',
@@ -101,8 +107,7 @@ function reads(app: App, deps: Deps): void {
       'With its votes, and how many of its transfers have which status. For its initiator, its approvers, ' +
       'administrators and auditors; 404 for everybody else.',
     answers: { 200: Payout },
-    handler: async (db, { member, params, now }) =>
-      toPayout(orNotFound(await findPayout(db, member, params.id), 'Payout'), now),
+    handler: (db, { params, ...viewer }) => readPayout(db, params.id, viewer),
   })
 
   api.get('listPayoutRows', '/vaults/:code/payouts/:id/rows', {
@@ -115,25 +120,10 @@ function reads(app: App, deps: Deps): void {
       const page = pageOf(query)
       const { status } = query
       const rows = await listRows(db, member.vault.id, id, { ...page, ...(status === undefined ? {} : { status }) })
-      return toPage(rows, page.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toPayoutRow)
+      return toPage(rows, page.limit, byCreation, toPayoutRow)
     },
   })
-}
 
-const ofRejections = [
-  'not_an_approver',
-  'signature_required',
-  'already_voted',
-  'approval_expired',
-  'address_exposed',
-  'held',
-  'payload_changed',
-  'payout_halted',
-  'wrong_state',
-] as const
-
-function decisions(app: App, deps: Deps): void {
-  const api = endpoints(app, deps, 'Payouts', { access: 'member' })
   const votes = {
     approve: {
       summary: 'Approve a payout',
@@ -173,7 +163,7 @@ function decisions(app: App, deps: Deps): void {
       answers: { 200: Payout },
       handler: async (trx, { member, params: { id }, body, now }) => {
         const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, deps, { member, id, now }))
-        return refused ?? toPayout(orNotFound(await findPayout(trx, member, id), 'Payout'), now)
+        return refused ?? readPayout(trx, id, { member, now })
       },
     })
   }
@@ -186,7 +176,11 @@ function decisions(app: App, deps: Deps): void {
     answers: { 200: Payout },
     handler: async (trx, { params: { id }, ...by }) => {
       const refused = await cancelPayout(trx, deps.log, id, by)
-      return refused ?? toPayout(orNotFound(await findPayout(trx, by.member, id), 'Payout'), by.now)
+      return refused ?? readPayout(trx, id, by)
     },
   })
+}
+
+async function readPayout(db: Db | Trx, id: string, { member, now }: ByMember): Promise<Static<typeof Payout>> {
+  return toPayout(orNotFound(await findPayout(db, member, id), 'Payout'), now)
 }

@@ -39,7 +39,7 @@ export function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executor
     errors: ['not_permitted', 'wrong_state', 'not_replaceable', 'wallet_service_failed'],
     answers: { 200: ReplacementPreview },
     handler: async (db, { member, params: { id } }) =>
-      await previewReplacement(deps, orNotFound(await findTransfer(db, member, id), 'Transfer'), member),
+      previewReplacement(deps, orNotFound(await findTransfer(db, member, id), 'Transfer'), member),
   })
 
   const gate = createGate(deps, executors)

@@ -85,7 +85,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     errors: ['not_permitted'],
     body: TransferOrder,
     answers: { 200: TransferPreview },
-    handler: async (_db, { body, ...by }) => await previewTransfer(deps, body, by),
+    handler: (_db, { body, ...by }) => previewTransfer(deps, body, by),
   })
 
   api.get('listTransfers', '/vaults/:code/transfers', {

@@ -21,9 +21,6 @@ import {
   operationParams,
 } from './schema.ts'
 
-const ofOperation = { params: operationParams } as const
-const ofAssignment = { params: operationCategoryParams } as const
-
 export function categoryAssignmentRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
 
@@ -32,7 +29,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     description:
       'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. ' +
       'Sensitive fields are null for callers who may not edit the assignment.',
-    ...ofOperation,
+    params: operationParams,
     answers: { 200: CategoryAssignments },
     handler: async (db, { member, params }) => {
       const operation = await getOperation(db, member, params)
@@ -47,7 +44,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     description:
       'The categories that the caller may assign: not archived, applicable to this type of operation, and with the ' +
       'right to assign. Includes those that are assigned already.',
-    ...ofOperation,
+    params: operationParams,
     answers: { 200: AvailableCategories },
     handler: async (db, { member, params }) => {
       const operation = await getOperation(db, member, params)
@@ -62,7 +59,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
       'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the ' +
       'category requires approval, 202 with the approval request; its payload holds all values, sensitive ones ' +
       'included, for its approvers to read.',
-    ...ofAssignment,
+    params: operationCategoryParams,
     errors: ['not_permitted', 'already_exists', 'archived', 'changed_concurrently', 'quorum_unreachable'],
     body: CategoryValues,
     answers: { 200: CategoryAssignment, 201: CategoryAssignment, 202: WaitingAction },
@@ -84,7 +81,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     summary: 'Unassign a category from an operation',
     description:
       'Requires the right to edit. 202 with the approval request when the category requires approval for edits.',
-    ...ofAssignment,
+    params: operationCategoryParams,
     errors: ['not_permitted', 'changed_concurrently', 'quorum_unreachable'],
     answers: { 202: WaitingAction, 204: null },
     handler: async (trx, { params, ...by }) => {

@@ -1,14 +1,12 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { PageOf, Ref } from '../../../http/schema.ts'
-import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
 import { createCategory, updateCategory } from './actions.ts'
 import { addField, deleteField, updateField } from './field-actions.ts'
 import { toCategoryField, toOperationCategory } from './present.ts'
-import { type CategoryRow, findCategory, listCategories } from './queries.ts'
+import { findCategory, listCategories } from './queries.ts'
 import {
   CategoryApprovers,
   CategoryCreation,
@@ -23,27 +21,26 @@ import {
 } from './schema.ts'
 import { replaceApprovers, replaceGrants } from './subject-actions.ts'
 
-const ofField = { params: categoryFieldParams } as const
-
 export function operationCategoryRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Operation categories', { access: 'member' })
   const governed = governedIn(deps)
 
-  api.get('listOperationCategories', '/vaults/:code/operation-categories', {
+  api.list('listOperationCategories', '/vaults/:code/operation-categories', {
     summary: 'List operation categories',
     description:
       'For members of the vault, newest first. `appliesTo=transfer` and `appliesTo=deposit` include categories for ' +
       'both. A cursor is valid only with the filters of the request that returned it.',
     querystring: CategoryQuery,
-    answers: { 200: PageOf(Ref(OperationCategory)) },
-    handler: async (db, { member, query }) => {
-      const { archived = null, appliesTo = null } = query
-      const list = cursorTag({ list: 'operation-categories', vaultId: member.vault.id, archived, appliesTo })
-      const { after, limit } = pageOf(query, list)
-      const rows = await listCategories(db, member.vault.id, { archived, appliesTo, after, limit })
-      const position = (row: CategoryRow) => ({ createdAt: row.created_at, id: row.id })
-      return toPage(rows, limit, position, (row) => toOperationCategory(row, member), list)
-    },
+    item: OperationCategory,
+    cursorOf: ({ member, query: { archived = null, appliesTo = null } }) => ({
+      list: 'operation-categories',
+      vaultId: member.vault.id,
+      archived,
+      appliesTo,
+    }),
+    load: (db, { member, query: { archived = null, appliesTo = null } }, page) =>
+      listCategories(db, member.vault.id, { archived, appliesTo, ...page }),
+    present: (row, { member }) => toOperationCategory(row, member),
   })
 
   api.post('createOperationCategory', '/vaults/:code/operation-categories', {
@@ -69,12 +66,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       'With its fields, grants and approvers. For members of the vault; a member who may not edit the category sees ' +
       'only their own grants and those of their groups.',
     answers: { 200: OperationCategory },
-    handler: async (db, { member, params }) => {
-      return toOperationCategory(
-        orNotFound(await findCategory(db, member.vault.id, params.id), 'Operation category'),
-        member,
-      )
-    },
+    handler: async (db, { member, params }) =>
+      toOperationCategory(orNotFound(await findCategory(db, member.vault.id, params.id), 'Operation category'), member),
   })
 
   api.patch('updateOperationCategory', '/vaults/:code/operation-categories/:id', {
@@ -116,7 +109,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     description:
       'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
       'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
-    ...ofField,
+    params: categoryFieldParams,
     errors: ['category_field_link', 'administrator_required', 'not_permitted', 'archived', 'in_use'],
     body: FieldUpdate,
     answers: { 200: CategoryField },
@@ -127,7 +120,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     summary: 'Delete a field of an operation category',
     description:
       'For administrators, and for members with `canEdit`. 409 when the field has recorded values: archive it instead.',
-    ...ofField,
+    params: categoryFieldParams,
     errors: ['not_permitted', 'archived', 'in_use'],
     answers: { 204: null },
     handler: (trx, { params, ...by }) => deleteField(trx, params, by),

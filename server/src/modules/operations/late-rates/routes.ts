@@ -18,6 +18,6 @@ export function lateRateRoutes(app: App, deps: Deps): void {
     params: operationParams,
     answers: { 200: OperationRate },
     errors: ['rate_not_recorded'],
-    handler: async (trx, { params, ...by }) => await addRate(trx, params, by),
+    handler: (trx, { params, ...by }) => addRate(trx, params, by),
   })
 }

@@ -25,7 +25,7 @@ export function operationMetadataRoutes(app: App, deps: Deps): void {
     params: operationParams,
     body: MetadataUpdate,
     answers: { 200: OperationMetadata },
-    handler: async (trx, { params, body, ...by }) => await changeMetadata(trx, params, body, by),
+    handler: (trx, { params, body, ...by }) => changeMetadata(trx, params, body, by),
   })
 }
 

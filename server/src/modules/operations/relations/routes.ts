@@ -1,41 +1,29 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { Closed, PageOf, Ref } from '../../../http/schema.ts'
-import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
+import { Closed, Ref } from '../../../http/schema.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { operationParams } from '../assignments/schema.ts'
 import { getOperation } from '../feed/queries.ts'
 import { createRelation, deleteRelation } from './actions.ts'
 import { toOperationRelation, toRelationOfOperation } from './present.ts'
-import { listRelations, listRelationsOf, type RelationRow } from './queries.ts'
+import { listRelations, listRelationsOf } from './queries.ts'
 import { OperationRelation, RelationBody, RelationOfOperation, RelationQuery } from './schema.ts'
 
 export function operationRelationRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Operation relations', { access: 'member' })
 
-  api.get('listOperationRelations', '/vaults/:code/operation-relations', {
+  api.list('listOperationRelations', '/vaults/:code/operation-relations', {
     summary: 'List operation relations',
     description:
       'Newest first. Only relations whose two operations the caller may see. `from` and `to` limit the time at which ' +
       'the relation was created. A cursor is valid only with the filters of the request that returned it.',
     querystring: RelationQuery,
-    answers: { 200: PageOf(Ref(OperationRelation)) },
-    handler: async (db, { member, query }) => {
-      const wanted = {
-        ...parseBounds(query),
-        relationType: query.relationType ?? null,
-        sourceOperationId: query.sourceOperationId ?? null,
-        targetOperationId: query.targetOperationId ?? null,
-        tokenId: query.tokenId ?? null,
-      }
-      const list = cursorTag({ list: 'operation-relations', vaultId: member.vault.id, ...wanted })
-      const page = pageOf(query, list)
-      const rows = await listRelations(db, visibleScopeOf(member), { ...wanted, ...page })
-      const position = (row: RelationRow) => ({ createdAt: row.created_at, id: row.id })
-      return toPage(rows, page.limit, position, toOperationRelation, list)
-    },
+    item: OperationRelation,
+    cursorOf: ({ member, query }) => ({ list: 'operation-relations', vaultId: member.vault.id, ...wantedBy(query) }),
+    load: (db, { member, query }, page) => listRelations(db, visibleScopeOf(member), { ...wantedBy(query), ...page }),
+    present: toOperationRelation,
   })
 
   api.post('createOperationRelation', '/vaults/:code/operation-relations', {
@@ -72,3 +60,11 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     },
   })
 }
+
+const wantedBy = (query: Static<typeof RelationQuery>) => ({
+  ...parseBounds(query),
+  relationType: query.relationType ?? null,
+  sourceOperationId: query.sourceOperationId ?? null,
+  targetOperationId: query.targetOperationId ?? null,
+  tokenId: query.tokenId ?? null,
+})

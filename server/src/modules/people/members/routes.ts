@@ -36,9 +36,7 @@ export function memberRoutes(app: App, deps: Deps): void {
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params, ...by }) =>
-      governed(trx, by, ['member_remove', params.userId, {}], async () => {
-        await removeFromVault(trx, params.userId, by)
-      }),
+      governed(trx, by, ['member_remove', params.userId, {}], () => removeFromVault(trx, params.userId, by)),
   })
 
   api.get('getMyMembership', '/vaults/:code/me', {

@@ -98,9 +98,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params: { id, keyId }, ...by }) =>
-      governed(trx, by, ['service_key_revoke', id, { keyId }], async () => {
-        await revokeServiceKey(trx, id, keyId, by)
-      }),
+      governed(trx, by, ['service_key_revoke', id, { keyId }], () => revokeServiceKey(trx, id, keyId, by)),
   })
 
   api.delete('revokeServiceToken', '/vaults/:code/service-tokens/:id', {

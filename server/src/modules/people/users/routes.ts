@@ -15,8 +15,6 @@ import {
   UpdateProfile,
 } from './schema.ts'
 
-const ofUser = { errors: ['not_found'] } as const
-
 export function userRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'People', { access: 'caller' })
 
@@ -87,7 +85,7 @@ export function userRoutes(app: App, deps: Deps): void {
       'For platform administrators: the service tokens and invitations that a user made and that still work, the vaults ' +
       'that nobody else can administer, and how much waits for their vote without hope.',
     access: 'platform',
-    ...ofUser,
+    errors: ['not_found'],
     answers: { 200: Offboarding },
     handler: (db, { params }) => getOffboarding(db, params.id),
   })
@@ -99,12 +97,11 @@ export function userRoutes(app: App, deps: Deps): void {
       'count no longer. The answer lists what the user leaves behind; the administrators of their vaults get it by mail. ' +
       '403 for oneself, 409 for the last platform administrator and for who is disabled already.',
     access: 'platform',
-    ...ofUser,
     errors: ['not_found', 'other_person_required', 'last_administrator', 'wrong_state'],
     body: DisableUser,
     answers: { 200: Offboarding },
-    handler: async (trx, { params, body, caller, now }) =>
-      await disable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now }),
+    handler: (trx, { params, body, caller, now }) =>
+      disable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now }),
   })
 
   api.post('enableUser', '/users/:id/enable', {
@@ -113,11 +110,10 @@ export function userRoutes(app: App, deps: Deps): void {
       'For platform administrators. Memberships, and votes on what still waits, count again; the user signs in anew. ' +
       '409 for who is not disabled, and for a service whose token was revoked.',
     access: 'platform',
-    ...ofUser,
     errors: ['not_found', 'wrong_state'],
     body: DisableUser,
     answers: { 200: PlatformUser },
-    handler: async (trx, { params, body, caller, now }) =>
-      await enable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now }),
+    handler: (trx, { params, body, caller, now }) =>
+      enable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now }),
   })
 }

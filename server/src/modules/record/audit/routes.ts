@@ -6,8 +6,8 @@ import { listAuditRecords, listSealsBefore } from './queries.ts'
 import { platformChain } from './record.ts'
 import { AuditLogQuery, AuditRecord, AuditSeal, AuditSealQuery } from './schema.ts'
 
-const seals = { querystring: AuditSealQuery, item: AuditSeal } as const
-const log = { querystring: AuditLogQuery, item: AuditRecord } as const
+const seals = { querystring: AuditSealQuery, item: AuditSeal, present: toAuditSeal, position: positionOfSeal } as const
+const log = { querystring: AuditLogQuery, item: AuditRecord, present: toAuditRecord } as const
 
 export function auditRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Audit', { access: 'auditor' })
@@ -18,9 +18,8 @@ export function auditRoutes(app: App, deps: Deps): void {
       'For administrators and auditors of the vault, newest first. Contains the changes and decisions in the vault, and the events ' +
       'outside that affect it: sign-ins of its members, and changes of the tokens that it uses.',
     ...log,
-    load: async (db, { member, query }, page) =>
+    load: (db, { member, query }, page) =>
       listAuditRecords(db, member.vault.id, { ...query, bounds: parseBounds(query) }, page),
-    present: toAuditRecord,
   })
 
   api.list('listAuditSeals', '/vaults/:code/audit-log/seals', {
@@ -29,9 +28,7 @@ export function auditRoutes(app: App, deps: Deps): void {
       'For administrators and auditors of the vault, newest first: the chain of seals with everything that their ' +
       'hashes cover, so that the log can be verified from the answers alone (docs/audit.md).',
     ...seals,
-    load: async (db, { member, query }, page) => listSealsBefore(db, member.vault.id, query.sequence ?? null, page),
-    present: toAuditSeal,
-    position: positionOfSeal,
+    load: (db, { member, query }, page) => listSealsBefore(db, member.vault.id, query.sequence ?? null, page),
   })
 
   api.list('listPlatformAuditSeals', '/audit-log/seals', {
@@ -39,9 +36,7 @@ export function auditRoutes(app: App, deps: Deps): void {
     description: 'For platform administrators, newest first: the chain of seals of the record of the platform.',
     access: 'platform',
     ...seals,
-    load: async (db, { query }, page) => listSealsBefore(db, platformChain, query.sequence ?? null, page),
-    present: toAuditSeal,
-    position: positionOfSeal,
+    load: (db, { query }, page) => listSealsBefore(db, platformChain, query.sequence ?? null, page),
   })
 
   api.list('listPlatformAuditRecords', '/audit-log', {
@@ -52,8 +47,6 @@ export function auditRoutes(app: App, deps: Deps): void {
       'of that vault.',
     access: 'platform',
     ...log,
-    load: async (db, { query }, page) =>
-      listAuditRecords(db, platformChain, { ...query, bounds: parseBounds(query) }, page),
-    present: toAuditRecord,
+    load: (db, { query }, page) => listAuditRecords(db, platformChain, { ...query, bounds: parseBounds(query) }, page),
   })
 }

@@ -1,8 +1,8 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, ok } from '../../../http/mutate.ts'
-import { notFound } from '../../../lib/errors.ts'
 import { trimDecimal } from '../../../lib/money.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { findToken } from '../tokens/queries.ts'
 import { confirmHeldRate, recordRate, rejectHeldRate } from './actions.ts'
@@ -49,7 +49,7 @@ export function rateRoutes(app: App, deps: Deps): void {
     item: TokenRate,
     errors: [404],
     load: async (db, { params, query }, page) => {
-      if ((await findToken(db, params.id)) === null) throw notFound('Token')
+      orNotFound(await findToken(db, params.id), 'Token')
       return listTokenRates(db, params.id, parseBounds(query), page)
     },
     present: toTokenRate,

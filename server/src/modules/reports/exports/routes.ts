@@ -11,6 +11,7 @@ import {
   downloadsMax,
   downloadsPerCallerMax,
 } from '../../../lib/limits.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { fileMediaTypes, fileNameOf } from '../files/formats.ts'
 import { sendFile } from '../files/send.ts'
 import { createSlots } from '../files/slots.ts'
@@ -95,9 +96,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
 }
 
 async function getReportExport(db: Db, member: Member, id: string): Promise<ReportExportRow> {
-  const row = await findReportExport(db, member, id)
-  if (row === null) throw notFound('Report export')
-  return row
+  return orNotFound(await findReportExport(db, member, id), 'Report export')
 }
 
 /** RFC 9530. */

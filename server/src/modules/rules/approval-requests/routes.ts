@@ -112,7 +112,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     answers: { 200: ApprovalRequest },
     handler: async (trx, { params: { id }, ...by }) => {
       await cancelRequest(trx, id, by)
-      return await readRequest(trx, by.member, id, by.now)
+      return readRequest(trx, by.member, id, by.now)
     },
   })
 }

@@ -39,14 +39,9 @@ const changeErrors = [
 ] as const
 
 export function changeSetRoutes(app: App, engine: Engine): void {
-  reading(app, engine)
-  drafts(app, engine)
-  editing(app, engine)
-  decisions(app, engine)
-}
-
-function reading(app: App, { deps }: Engine): void {
+  const { deps, governed } = engine
   const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
+
   api.list('listChangeSets', '/vaults/:code/change-sets', {
     summary: 'List change sets',
     description: `Newest first. ${readers}`,
@@ -70,11 +65,7 @@ function reading(app: App, { deps }: Engine): void {
       return readChangeSet(db, member, params.id)
     },
   })
-}
 
-function drafts(app: App, engine: Engine): void {
-  const { deps, governed } = engine
-  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
   api.send('post', 'createChangeSet', '/vaults/:code/change-sets', {
     summary: 'Draft a change set',
     description:
@@ -87,7 +78,7 @@ function drafts(app: App, engine: Engine): void {
       governed.withProbe((probed) =>
         write(async (trx) => {
           const id = await createChangeSet(trx, engine, toDraft(body), { member, now, probed })
-          return await readChangeSet(trx, member, id)
+          return readChangeSet(trx, member, id)
         }),
       ),
   })
@@ -107,14 +98,10 @@ function drafts(app: App, engine: Engine): void {
       const changes = await changesBetween(trx, vaultId, wanted.document, now)
       const draft = { title: `Return to version ${params.number}`, changes }
       const id = await createChangeSet(trx, engine, draft, { member, now, probed: null })
-      return await readChangeSet(trx, member, id)
+      return readChangeSet(trx, member, id)
     },
   })
-}
 
-function editing(app: App, engine: Engine): void {
-  const { deps, governed } = engine
-  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
   api.send('put', 'updateChangeSet', '/vaults/:code/change-sets/:id', {
     summary: 'Change a draft',
     description:
@@ -126,7 +113,7 @@ function editing(app: App, engine: Engine): void {
       governed.withProbe((probed) =>
         write(async (trx) => {
           await updateChangeSet(trx, engine, { id, ...toDraft(body) }, { member, now, probed })
-          return await readChangeSet(trx, member, id)
+          return readChangeSet(trx, member, id)
         }),
       ),
   })
@@ -142,15 +129,11 @@ function editing(app: App, engine: Engine): void {
       governed.withProbe((probed) =>
         write(async (trx) => {
           await rebaseChangeSet(trx, engine, id, { member, now, probed })
-          return await readChangeSet(trx, member, id)
+          return readChangeSet(trx, member, id)
         }),
       ),
   })
-}
 
-function decisions(app: App, engine: Engine): void {
-  const { deps } = engine
-  const api = endpoints(app, deps, 'Governance', { access: 'administrator' })
   api.send('post', 'submitChangeSet', '/vaults/:code/change-sets/:id/submit', {
     summary: 'Submit a change set',
     description:
@@ -165,7 +148,7 @@ function decisions(app: App, engine: Engine): void {
           const outcome = await submitChangeSet(trx, engine, id, { member, now, probed: null, fetched })
           if (member.vault.protection === 'votes')
             await assertSteppedUp(trx, { caller: member, confirm, isVotedOn: 'request' in outcome })
-          if ('applied' in outcome) return await readChangeSet(trx, member, id)
+          if ('applied' in outcome) return readChangeSet(trx, member, id)
           return accepted({ request: await readRequest(trx, member, outcome.request, now) })
         }),
       ),
@@ -179,7 +162,7 @@ function decisions(app: App, engine: Engine): void {
     answers: { 200: ChangeSet },
     handler: async (trx, { member, params: { id }, now }) => {
       await cancelChangeSet(trx, id, { member, now })
-      return await readChangeSet(trx, member, id)
+      return readChangeSet(trx, member, id)
     },
   })
 }

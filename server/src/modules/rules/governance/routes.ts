@@ -5,7 +5,6 @@ import { listWithheld } from '../../registry/tokens/withheld.ts'
 import { WaitingAction } from '../approval-requests/schema.ts'
 import { acceptWithheldToken } from './accept-token.ts'
 import type { Governed } from './actions.ts'
-import type { Engine } from './apply.ts'
 import { changeSetRoutes } from './change-set-routes.ts'
 import { governedIn } from './govern.ts'
 import { toDifference, toVersion, toVersionListItem, toWithheldToken } from './present.ts'
@@ -25,15 +24,9 @@ import {
 import { updateGovernance } from './settings.ts'
 import { findVersion, listVersions, positionOfVersion, readVersion } from './versions.ts'
 export function governanceRoutes(app: App, deps: Deps, governed: Governed): void {
-  const engine: Engine = { deps, governed }
-  settings(app, engine)
-  versions(app, engine)
-  changeSetRoutes(app, engine)
-  withheldTokens(app, engine)
-}
+  const api = endpoints(app, deps, 'Governance', { access: 'member' })
+  const govern = governedIn(deps)
 
-function settings(app: App, engine: Engine): void {
-  const api = endpoints(app, engine.deps, 'Governance', { access: 'member' })
   api.get('getGovernance', '/vaults/:code/governance', {
     summary: 'Get the governance of a vault',
     description: 'For members of the vault.',
@@ -52,25 +45,16 @@ function settings(app: App, engine: Engine): void {
     confirmed: 'where protected',
     answers: { 200: Governance, 202: WaitingAction },
     handler: (trx, { body, ...by }) =>
-      governedIn(engine.deps)(
-        trx,
-        by,
-        ['governance_update', null, body],
-        async () => await updateGovernance(trx, body, by),
-      ),
+      govern(trx, by, ['governance_update', null, body], () => updateGovernance(trx, body, by)),
   })
-}
 
-function versions(app: App, engine: Engine): void {
-  const api = endpoints(app, engine.deps, 'Governance', { access: 'member' })
   api.list('listRulesVersions', '/vaults/:code/rules/versions', {
     summary: 'List the versions of the rules',
     description: `The newest first, without their documents. ${readers}`,
     querystring: VersionQuery,
     item: RulesVersionListItem,
-    load: async (db, { member, now }, page) => {
-      return (await readsRules(db, member)) ? listVersions(db, member.vault.id, { ...page, now }) : []
-    },
+    load: async (db, { member, now }, page) =>
+      (await readsRules(db, member)) ? listVersions(db, member.vault.id, { ...page, now }) : [],
     present: toVersionListItem,
     position: positionOfVersion,
   })
@@ -98,11 +82,9 @@ function versions(app: App, engine: Engine): void {
       return toDifference(from, orNotFound(await findVersion(db, member.vault.id, query.to), 'Version'))
     },
   })
-}
 
-function withheldTokens(app: App, { deps }: Engine): void {
-  const api = endpoints(app, deps, 'Governance', { access: 'member' })
-  const governed = governedIn(deps)
+  changeSetRoutes(app, { deps, governed })
+
   api.get('listWithheldTokens', '/vaults/:code/withheld-tokens', {
     summary: 'List withheld tokens',
     description:
@@ -121,8 +103,6 @@ function withheldTokens(app: App, { deps }: Engine): void {
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params: { id }, ...by }) =>
-      governed(trx, by, ['token_accept', id, {}], async () => {
-        await acceptWithheldToken(trx, id, by)
-      }),
+      govern(trx, by, ['token_accept', id, {}], () => acceptWithheldToken(trx, id, by)),
   })
 }

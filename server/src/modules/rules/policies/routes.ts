@@ -35,8 +35,6 @@ import { assertReadable } from './vault-role.ts'
 
 /** In a vault with governance a change waits for votes, which may be impossible. */
 const waiting = ['limit_reached', 'quorum_unreachable'] as const
-const toRead = { errors: ['caller_held', 'not_found'] } as const
-const toChange = { errors: [403, 404] } as const
 
 export function policyRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Policies', { access: 'caller' })
@@ -88,7 +86,7 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.get('getPolicyGroup', '/policy-groups/:id', {
     summary: 'Get a policy group',
     description: 'With its policies in short form and all its memberships. For members of the vault.',
-    ...toRead,
+    errors: ['caller_held', 'not_found'],
     answers: { 200: PolicyGroup },
     handler: async (db, { params, caller }) =>
       toPolicyGroup(assertReadable(await findGroup(db, params.id, caller.userId), 'Policy group')),
@@ -97,7 +95,6 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.patch('updatePolicyGroup', '/policy-groups/:id', {
     summary: 'Update a policy group',
     description: 'For administrators of the vault. The code of a system group cannot be changed.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
     body: UpdatePolicyGroup,
     confirmed: 'where protected',
@@ -113,21 +110,17 @@ export function policyRoutes(app: App, deps: Deps): void {
     description:
       'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
       'policies or approves for a policy or a category, and while a rule of a policy names it.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', 'in_use', 'system_object', ...waiting],
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params, ...by }) =>
-      governed.group(trx, by, ['policy_group_delete', params.id, {}], async () => {
-        await deletePolicyGroup(trx, params.id, by)
-      }),
+      governed.group(trx, by, ['policy_group_delete', params.id, {}], () => deletePolicyGroup(trx, params.id, by)),
   })
 
   api.post('addPolicyGroupMember', '/policy-groups/:id/members', {
     summary: 'Add a member to a policy group',
     description:
       'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
     body: AddMember,
     confirmed: 'where protected',
@@ -143,15 +136,14 @@ export function policyRoutes(app: App, deps: Deps): void {
     description:
       'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
       'membership in the group; 409 for the last administrator of the vault who can sign in.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', 'last_administrator', ...waiting],
     params: memberParams,
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params, ...by }) =>
-      governed.group(trx, by, ['policy_group_member_remove', params.id, { userId: params.userId }], async () => {
-        await removeMember(trx, { groupId: params.id, userId: params.userId }, by)
-      }),
+      governed.group(trx, by, ['policy_group_member_remove', params.id, { userId: params.userId }], () =>
+        removeMember(trx, { groupId: params.id, userId: params.userId }, by),
+      ),
   })
 
   api.post('createPolicy', '/policy-groups/:id/policies', {
@@ -159,7 +151,6 @@ export function policyRoutes(app: App, deps: Deps): void {
     description:
       'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
       'vault has a policy of this code.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
     body: CreatePolicy,
     confirmed: 'where protected',
@@ -194,7 +185,7 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.get('getPolicy', '/policies/:id', {
     summary: 'Get a policy',
     description: 'With its rules, selectors, approvers and group. For members of the vault.',
-    ...toRead,
+    errors: ['caller_held', 'not_found'],
     answers: { 200: Policy },
     handler: async (db, { params, caller }) =>
       toPolicy(assertReadable(await findPolicy(db, params.id, caller.userId), 'Policy')),
@@ -204,7 +195,6 @@ export function policyRoutes(app: App, deps: Deps): void {
     summary: 'Update a policy',
     description:
       'For administrators of the vault. Fields that are left out stay; `rules` and `approvers` are replaced as a whole.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
     body: UpdatePolicy,
     confirmed: 'where protected',
@@ -218,13 +208,10 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.delete('deletePolicy', '/policies/:id', {
     summary: 'Delete a policy',
     description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
-    ...toChange,
     errors: ['administrator_required', 'caller_held', 'not_found', ...waiting],
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params, ...by }) =>
-      governed.policy(trx, by, ['policy_delete', params.id, {}], async () => {
-        await deletePolicy(trx, params.id, by)
-      }),
+      governed.policy(trx, by, ['policy_delete', params.id, {}], () => deletePolicy(trx, params.id, by)),
   })
 }

@@ -71,9 +71,8 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     description:
       'With its balances. For its owner, the people with whom it is shared, and administrators; 404 for everybody else.',
     answers: { 200: Address },
-    handler: async (db, { member, params }) => {
-      return toAddress(orNotFound(await findAddress(db, visibleScopeOf(member), params.id), 'Address'), member)
-    },
+    handler: async (db, { member, params }) =>
+      toAddress(orNotFound(await findAddress(db, visibleScopeOf(member), params.id), 'Address'), member),
   })
 
   api.patch('updateAddress', '/vaults/:code/addresses/:id', {
