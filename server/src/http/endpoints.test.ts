@@ -61,7 +61,7 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     handler: async () => ({ id: '1', fee: '42' }),
   })
   // A write of its own answers no less than the others.
-  api.send('post', 'sent', '/sent', {
+  api.send.post('sent', '/sent', {
     ...documented,
     answers: { 200: Thing },
     // @ts-expect-error

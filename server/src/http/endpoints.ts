@@ -125,13 +125,39 @@ export type Sending = Http & {
   answerOnce<R>(read: () => Promise<R>): Promise<Sent<R>>
 }
 
+type Kind = 'read' | 'write' | 'calculate' | 'send'
+type Handler<K extends Kind, I, A extends Answers, Files> = K extends 'read'
+  ? (db: Db, input: I, http: Http) => Promise<ReadAnswer<A, Files>>
+  : K extends 'write'
+    ? (trx: Trx, input: I, http: Http) => Promise<Returned<A>>
+    : K extends 'calculate'
+      ? (db: Db, input: I, http: Http) => Promise<Returned<A>>
+      : (input: I, http: Sending) => Promise<Sent<Returned<A>>>
+
+/** Registers one endpoint. Path and schemas give the types of what its handler receives and may answer. */
+type Register<Usual extends AccessLevel, K extends Kind> = <
+  Path extends string,
+  A extends Answers,
+  Level extends AccessLevel = Usual,
+  Given extends Parameters = NoParameters,
+  Query extends OptionalSchema = undefined,
+  Body extends OptionalSchema = undefined,
+  Files extends readonly string[] | undefined = undefined,
+>(
+  operationId: string,
+  path: Path,
+  spec: Spec<Level, Given, Query, Body> & {
+    answers: A
+    files?: Files
+    handler: Handler<K, Input<Level, Params<Path, Given>, Query, Body>, NoInfer<A>, NoInfer<Files>>
+  },
+) => void
+
 export type Endpoints<Usual extends AccessLevel> = ReturnType<typeof endpoints<Usual>>
 
 /**
- * Registers endpoints under one tag of the documentation, for one level of access unless an endpoint names another. Path and
- * schemas of an endpoint give the types of what its handler receives and may answer, so an answer that is not the documented
- * one does not compile.
- * tidy: long because it is the list of what a module can register.
+ * Registers endpoints under one tag of the documentation, for one level of access unless an endpoint names another. An answer
+ * that is not the documented one does not compile.
  */
 export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag: string, usual: { access: Usual }) {
   // Fastify's own inference is left out: the types of this file take its place.
@@ -157,148 +183,78 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     )
   }
 
+  /** A list of pages. `load` reads one row more than the limit; `position` is by `created_at` and `id` unless given. */
+  function list<
+    Path extends string,
+    Item extends TSchema & { $id?: string },
+    Row extends object,
+    Level extends AccessLevel = Usual,
+    Given extends Parameters = NoParameters,
+    Query extends OptionalSchema = undefined,
+    Received = Input<Level, Params<Path, Given>, Query, undefined>,
+  >(
+    operationId: string,
+    path: Path,
+    spec: Spec<Level, Given, Query, undefined> & {
+      item: Item
+      load: (db: Db, input: Received, page: Paging) => Promise<Row[]>
+      present: (row: Row, input: Received) => Static<NoInfer<Item>>
+      position?: (row: Row) => Position
+      /** What decides what is in the list besides the limit, where a cursor is valid for one such list only. */
+      cursorOf?: (input: Received) => object
+    },
+  ): void {
+    const { item, load, present, position = byCreation as never, cursorOf } = spec
+    register('get', [operationId, path], { ...spec, answers: { 200: PageOf(Ref(item)) } }, async (input, http) => {
+      const tag = cursorOf === undefined ? undefined : cursorTag(cursorOf(input))
+      const page = pageOf(http.request.query as PageQuery, tag)
+      return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input), tag)
+    })
+  }
+
+  const get: Register<Usual, 'read'> = (operationId, path, spec) =>
+    register('get', [operationId, path], spec, (input, http) => spec.handler(deps.db, input, http))
+
   const write =
-    (method: Method) =>
-    <
-      Path extends string,
-      A extends Answers,
-      Level extends AccessLevel = Usual,
-      Given extends Parameters = NoParameters,
-      Body extends OptionalSchema = undefined,
-    >(
-      operationId: string,
-      path: Path,
-      spec: Spec<Level, Given, undefined, Body> & {
-        answers: A
-        handler: (
-          trx: Trx,
-          input: Input<Level, Params<Path, Given>, undefined, Body>,
-          http: Http,
-        ) => Promise<Returned<NoInfer<A>>>
-      },
-    ): void =>
+    (method: Method): Register<Usual, 'write'> =>
+    (operationId, path, spec) =>
       register(method, [operationId, path], spec, (input, http) =>
-        mutate(deps, http.request, http.reply, async (trx) => toAnswer(spec, await spec.handler(trx, input, http))),
+        sending(http, spec).write((trx) => spec.handler(trx, input, http)),
       )
+
+  const calculate: Register<Usual, 'calculate'> = (operationId, path, spec) =>
+    register('post', [operationId, path], { ...spec, openToAuditors: true }, (input, http) =>
+      sending(http, spec).answerOnce(() => spec.handler(deps.db, input, http)),
+    )
+
+  const send =
+    (method: Method): Register<Usual, 'send'> =>
+    (operationId, path, spec) =>
+      register(method, [operationId, path], spec, (input, http) => spec.handler(input, sending(http, spec)))
+
+  function sending(http: Http, spec: Pick<AnySpec, 'answers' | 'secrets'>): Sending {
+    const { request, reply } = http
+    return {
+      ...http,
+      write: (work) => mutate(deps, request, reply, async (trx) => toAnswer(spec, await work(trx))) as Promise<never>,
+      answerOnce: (read) =>
+        answerOnce(deps, request, reply, async () => toAnswer(spec, await read())) as Promise<never>,
+    }
+  }
 
   return {
     access: usual.access,
-
-    get<
-      Path extends string,
-      A extends Answers,
-      Level extends AccessLevel = Usual,
-      Given extends Parameters = NoParameters,
-      Query extends OptionalSchema = undefined,
-      Files extends readonly string[] | undefined = undefined,
-    >(
-      operationId: string,
-      path: Path,
-      spec: Spec<Level, Given, Query, undefined> & {
-        answers: A
-        files?: Files
-        handler: (
-          db: Db,
-          input: Input<Level, Params<Path, Given>, Query, undefined>,
-          http: Http,
-        ) => Promise<ReadAnswer<NoInfer<A>, NoInfer<Files>>>
-      },
-    ): void {
-      register('get', [operationId, path], spec, (input, http) => spec.handler(deps.db, input, http))
-    },
-
-    /** A list of pages. `load` reads one row more than the limit; `position` is by `created_at` and `id` unless given. */
-    list<
-      Path extends string,
-      Item extends TSchema & { $id?: string },
-      Row extends object,
-      Level extends AccessLevel = Usual,
-      Given extends Parameters = NoParameters,
-      Query extends OptionalSchema = undefined,
-    >(
-      operationId: string,
-      path: Path,
-      spec: Spec<Level, Given, Query, undefined> & {
-        item: Item
-        load: (db: Db, input: Input<Level, Params<Path, Given>, Query, undefined>, page: Paging) => Promise<Row[]>
-        present: (row: Row, input: Input<Level, Params<Path, Given>, Query, undefined>) => Static<NoInfer<Item>>
-        position?: (row: Row) => Position
-        /** What decides what is in the list besides the limit, where a cursor is valid for one such list only. */
-        cursorOf?: (input: Input<Level, Params<Path, Given>, Query, undefined>) => object
-      },
-    ): void {
-      const { item, load, present, position = byCreation as never, cursorOf } = spec
-      register('get', [operationId, path], { ...spec, answers: { 200: PageOf(Ref(item)) } }, async (input, http) => {
-        const tag = cursorOf === undefined ? undefined : cursorTag(cursorOf(input))
-        const page = pageOf(http.request.query as PageQuery, tag)
-        return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input), tag)
-      })
-    },
-
+    get,
+    list,
     /** A write: one transaction, one effect for each Idempotency-Key. */
     post: write('post'),
     patch: write('patch'),
     put: write('put'),
     delete: write('delete'),
-
     /** A POST that changes nothing, such as a preview. It runs in no transaction and may call other services. */
-    calculate<
-      Path extends string,
-      A extends Answers,
-      Level extends AccessLevel = Usual,
-      Given extends Parameters = NoParameters,
-      Body extends OptionalSchema = undefined,
-    >(
-      operationId: string,
-      path: Path,
-      spec: Spec<Level, Given, undefined, Body> & {
-        answers: A
-        handler: (
-          db: Db,
-          input: Input<Level, Params<Path, Given>, undefined, Body>,
-          http: Http,
-        ) => Promise<Returned<NoInfer<A>>>
-      },
-    ): void {
-      register('post', [operationId, path], { ...spec, openToAuditors: true }, (input, http) =>
-        answerOnce(deps, http.request, http.reply, async () =>
-          toAnswer(spec, await spec.handler(deps.db, input, http)),
-        ),
-      )
-    },
-
+    calculate,
     /** A write that opens its transaction itself, because it must do something before or around it. */
-    send<
-      Path extends string,
-      A extends Answers,
-      Level extends AccessLevel = Usual,
-      Given extends Parameters = NoParameters,
-      Body extends OptionalSchema = undefined,
-    >(
-      method: Method,
-      operationId: string,
-      path: Path,
-      spec: Spec<Level, Given, undefined, Body> & {
-        answers: A
-        files?: readonly string[]
-        handler: (
-          input: Input<Level, Params<Path, Given>, undefined, Body>,
-          http: Sending,
-        ) => Promise<Sent<Returned<NoInfer<A>>>>
-      },
-    ): void {
-      register(method, [operationId, path], spec, (input, http) => {
-        const { request, reply } = http
-        const sending: Sending = {
-          ...http,
-          write: (work) =>
-            mutate(deps, request, reply, async (trx) => toAnswer(spec, await work(trx))) as Promise<Sent<never>>,
-          answerOnce: (read) =>
-            answerOnce(deps, request, reply, async () => toAnswer(spec, await read())) as Promise<Sent<never>>,
-        }
-        return spec.handler(input, sending)
-      })
-    },
+    send: { post: send('post'), patch: send('patch'), put: send('put'), delete: send('delete') },
   }
 }
 
@@ -368,10 +324,7 @@ export type Uploads = Readonly<
   Record<string, { read(bytes: Buffer, request: FastifyRequest): unknown; example: string }>
 >
 
-type SchemasOf<S extends RouteSpec> = Omit<
-  { [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] },
-  never
->
+type SchemasOf<S extends RouteSpec> = Pick<S, keyof S & ('params' | 'querystring' | 'body')>
 
 const noQuery = Type.Object({}, { additionalProperties: false })
 
@@ -391,11 +344,9 @@ export function route<const S extends RouteSpec>(
   if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
   if (spec.confirmed !== undefined) declared.push('passkey_required')
   if (spec.confirmed === 'where protected' && !declared.includes('person_required')) declared.push('person_required')
-  const errors = new Set([
-    ...[400, 429, 500, 503],
-    ...(spec.confirmed === undefined ? [] : [403]),
-    ...(spec.errors ?? []).map((error) => (typeof error === 'string' ? reasons[error] : error)),
-  ])
+  const errors = new Set([400, 429, 500, 503])
+  for (const error of spec.errors ?? []) errors.add(typeof error === 'string' ? reasons[error] : error)
+  if (spec.confirmed !== undefined) errors.add(403)
   if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
   if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
@@ -406,27 +357,28 @@ export function route<const S extends RouteSpec>(
   }
   if (spec.files !== undefined) response[200] = withFiles(response[200], spec.files)
   for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
+  const isPublic = spec.access === 'public'
   const schema = {
     operationId: spec.operationId,
     summary: spec.summary,
-    ...(spec.description === undefined ? {} : { description: spec.description }),
+    description: spec.description,
     tags: [spec.tag],
-    ...(spec.access === 'public' ? {} : { security: [{ bearer: [] }, { cookie: [] }] }),
-    ...(spec.params === undefined ? {} : { params: spec.params }),
+    security: isPublic ? undefined : [{ bearer: [] }, { cookie: [] }],
+    params: spec.params,
     'x-access': spec.access,
     // For the examples of errors in the document, which does not show them.
     'x-reasons': declared,
-    ...(spec.confirmed === undefined ? {} : { 'x-confirmed': true }),
-    ...(spec.uploads === undefined ? {} : { 'x-uploads': examplesOf(spec.uploads) }),
+    'x-confirmed': spec.confirmed === undefined ? undefined : true,
+    'x-uploads': spec.uploads === undefined ? undefined : examplesOf(spec.uploads),
     querystring: spec.querystring ?? noQuery,
-    ...(spec.body === undefined ? {} : { body: byName(spec.body) }),
+    body: spec.body === undefined ? undefined : byName(spec.body),
     response,
   }
   return {
-    schema: schema as unknown as SchemasOf<S>,
-    config: { access: spec.access, ...(spec.uploads === undefined ? {} : { uploads: spec.uploads }) },
+    schema: Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined)) as SchemasOf<S>,
+    config: { access: spec.access, uploads: spec.uploads },
     // All other routes have the limit of unauthenticated senders.
-    ...(spec.access === 'public' ? {} : { bodyLimit: spec.bodyBytesMax ?? bodyBytesMax }),
+    bodyLimit: isPublic ? undefined : (spec.bodyBytesMax ?? bodyBytesMax),
   }
 }
 

@@ -42,7 +42,7 @@ export function gatedImageEndpoints<Body extends TSchema>(
   const answers = { 200: answer, 202: WaitingAction }
   const errors = gateErrors('archived', 'changed_concurrently')
 
-  api.send('put', `replace${name}Image`, `/vaults/:code/${path}/:id/image`, {
+  api.send.put(`replace${name}Image`, `/vaults/:code/${path}/:id/image`, {
     summary: `Replace the image of ${noun}`,
     description: `${rules} Answers ${answered}, whose \`avatarUri\` is the address of the image. ${imageRules}`,
     ...imageUpload,
@@ -55,7 +55,7 @@ export function gatedImageEndpoints<Body extends TSchema>(
     },
   })
 
-  api.send('delete', `delete${name}Image`, `/vaults/:code/${path}/:id/image`, {
+  api.send.delete(`delete${name}Image`, `/vaults/:code/${path}/:id/image`, {
     summary: `Delete the image of ${noun}`,
     description: `${rules} Also one of another host is no longer named.`,
     errors,

@@ -44,7 +44,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     present: toCounterparty,
   })
 
-  api.send('post', 'createCounterparty', '/vaults/:code/counterparties', {
+  api.send.post('createCounterparty', '/vaults/:code/counterparties', {
     summary: 'Create a counterparty',
     description:
       'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. ' +
@@ -62,7 +62,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     handler: (db, { member, params }) => readCounterparty(db, params.id, member),
   })
 
-  api.send('patch', 'updateCounterparty', '/vaults/:code/counterparties/:id', {
+  api.send.patch('updateCounterparty', '/vaults/:code/counterparties/:id', {
     summary: 'Update a counterparty',
     description:
       'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. ' +
@@ -74,7 +74,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       gate(http, { action: 'counterparty_update', targetId: params.id, payload: body }, readCounterparty),
   })
 
-  api.send('post', 'archiveCounterparty', '/vaults/:code/counterparties/:id/archive', {
+  api.send.post('archiveCounterparty', '/vaults/:code/counterparties/:id/archive', {
     summary: 'Archive a counterparty',
     description:
       'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are ' +
@@ -86,7 +86,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       gate(http, { action: 'counterparty_archive', targetId: params.id, payload: {} }, readCounterparty),
   })
 
-  api.send('post', 'addCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses', {
+  api.send.post('addCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses', {
     summary: 'Add an address to a counterparty',
     description:
       'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
@@ -103,7 +103,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       ),
   })
 
-  api.send('delete', 'removeCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses/:addressId', {
+  api.send.delete('removeCounterpartyAddress', '/vaults/:code/counterparties/:id/addresses/:addressId', {
     summary: 'Remove an address from a counterparty',
     description:
       'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',

@@ -43,7 +43,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     present: toCounterpartyGroup,
   })
 
-  api.send('post', 'createCounterpartyGroup', '/vaults/:code/counterparty-groups', {
+  api.send.post('createCounterpartyGroup', '/vaults/:code/counterparty-groups', {
     summary: 'Create a counterparty group',
     description:
       'Gated by policies of action type `counterparty_group_create`; 202 with the approval request when votes are required.',
@@ -60,7 +60,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     handler: (db, { member, params }) => readGroup(db, params.id, member),
   })
 
-  api.send('patch', 'updateCounterpartyGroup', '/vaults/:code/counterparty-groups/:id', {
+  api.send.patch('updateCounterpartyGroup', '/vaults/:code/counterparty-groups/:id', {
     summary: 'Update a counterparty group',
     description:
       'Name, description and appearance; the code cannot be changed. Gated by policies of action type ' +
@@ -72,7 +72,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       gate(http, { action: 'counterparty_group_update', targetId: params.id, payload: body }, readGroup),
   })
 
-  api.send('post', 'archiveCounterpartyGroup', '/vaults/:code/counterparty-groups/:id/archive', {
+  api.send.post('archiveCounterpartyGroup', '/vaults/:code/counterparty-groups/:id/archive', {
     summary: 'Archive a counterparty group',
     description:
       'Gated by policies of action type `counterparty_group_archive`; 202 with the approval request when votes are ' +
@@ -96,7 +96,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     position: (row) => ({ createdAt: row.created_at, id: row.counterparty_id }),
   })
 
-  api.send('post', 'addCounterpartyGroupMember', '/vaults/:code/counterparty-groups/:id/members', {
+  api.send.post('addCounterpartyGroupMember', '/vaults/:code/counterparty-groups/:id/members', {
     summary: 'Add a counterparty to a group',
     description:
       'Gated by policies of action type `counterparty_group_add`; 202 with the approval request when votes are required.',
@@ -114,7 +114,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       ),
   })
 
-  api.send('delete', 'removeCounterpartyGroupMember', '/vaults/:code/counterparty-groups/:id/members/:counterpartyId', {
+  api.send.delete('removeCounterpartyGroupMember', '/vaults/:code/counterparty-groups/:id/members/:counterpartyId', {
     summary: 'Remove a counterparty from a group',
     description:
       'Gated by policies of action type `counterparty_group_remove`; 202 with the approval request when votes are required.',

@@ -31,7 +31,7 @@ const ofVoters = { alsoFor: votesOnRules } as const
 export function backtestRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Policies', { access: 'auditor' })
 
-  api.send('post', 'backtestPolicies', '/vaults/:code/policies/backtest', {
+  api.send.post('backtestPolicies', '/vaults/:code/policies/backtest', {
     summary: 'Backtest policies',
     description:
       'Decides again what was decided in an interval, by policies that are not saved or by the rules that a change set would ' +

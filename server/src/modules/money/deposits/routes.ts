@@ -104,7 +104,7 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
 /** Two people decide what becomes of an event that contradicts the books (contract 7.8). */
 function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
-  api.send('post', 'resolveWalletEvent', '/vaults/:code/wallet-events/:id/resolve', {
+  api.send.post('resolveWalletEvent', '/vaults/:code/wallet-events/:id/resolve', {
     summary: 'Resolve a quarantined wallet event',
     description:
       'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds what it ' +

@@ -36,7 +36,7 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
     },
   })
 
-  api.send('post', 'voteOnMany', '/inbox/votes', {
+  api.send.post('voteOnMany', '/inbox/votes', {
     summary: 'Vote on several things',
     description:
       `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each is cast for ` +

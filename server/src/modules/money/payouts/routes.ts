@@ -38,7 +38,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Payouts', { access: 'member' })
   const estimates: FeeEstimates = new Map()
 
-  api.send('post', 'createPayout', '/vaults/:code/payouts', {
+  api.send.post('createPayout', '/vaults/:code/payouts', {
     summary: 'Create a payout',
     description:
       'Up to 1,000 payments, as JSON or as a CSV file, that are checked, decided, reserved and voted on as one: all or ' +

@@ -45,7 +45,7 @@ export function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executor
   const gate = createGate(deps, executors)
   for (const action of ['speed-up', 'cancel-on-chain'] as const) {
     const { operationId, summary, description } = actions[action]
-    api.send('post', operationId, `/vaults/:code/transfers/:id/${action}`, {
+    api.send.post(operationId, `/vaults/:code/transfers/:id/${action}`, {
       summary,
       description:
         `${description} By its initiator, the owner of its source address or an administrator, without a vote while the ` +

@@ -37,7 +37,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
   const api = endpoints(app, deps, 'Transfers', { access: 'member' })
 
   const estimates: FeeEstimates = new Map()
-  api.send('post', 'createTransfer', '/vaults/:code/transfers', {
+  api.send.post('createTransfer', '/vaults/:code/transfers', {
     summary: 'Create a transfer',
     description:
       'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. ' +
@@ -177,7 +177,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
-    api.send('post', `${decision}Transfer`, `/vaults/:code/transfers/:id/${decision}`, {
+    api.send.post(`${decision}Transfer`, `/vaults/:code/transfers/:id/${decision}`, {
       ...votes[decision],
       body: VoteBody,
       answers: { 200: Transfer },
@@ -211,7 +211,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
 /** Two people end what is stuck, or let it go on (contract 10.8). */
 function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   const gate = createGate(deps, executors)
-  api.send('post', 'resolveTransfer', '/vaults/:code/transfers/:id/resolve', {
+  api.send.post('resolveTransfer', '/vaults/:code/transfers/:id/resolve', {
     summary: 'Resolve a halted or forgotten transfer',
     description:
       'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +

@@ -27,7 +27,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Reports', { access: 'member' })
   const downloads = createSlots({ ofNode: downloadsMax, ofCaller: downloadsPerCallerMax })
 
-  api.send('post', 'createReportExport', '/vaults/:code/reports/:type/exports', {
+  api.send.post('createReportExport', '/vaults/:code/reports/:type/exports', {
     summary: 'Create a report export',
     description:
       'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. ' +

@@ -37,7 +37,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       querystring: report.query,
       handler: async (_db, { member, query }, http) => answer(member, query, http),
     })
-    api.send('post', `post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`, path, {
+    api.send.post(`post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`, path, {
       ...common,
       openToAuditors: true,
       summary: `${summary}, with a body`,

@@ -31,7 +31,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     handler: (db, { member, params, now }) => readRequest(db, member, params.id, now),
   })
 
-  api.send('post', 'createCompositeApprovalRequest', '/vaults/:code/approval-requests/composite', {
+  api.send.post('createCompositeApprovalRequest', '/vaults/:code/approval-requests/composite', {
     summary: 'Create a composite approval request',
     description:
       'A chain of counterparty actions that is carried out as one. Every step is decided by its own policies. When ' +
@@ -49,7 +49,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       }),
   })
 
-  api.send('post', 'approveApprovalRequest', '/vaults/:code/approval-requests/:id/approve', {
+  api.send.post('approveApprovalRequest', '/vaults/:code/approval-requests/:id/approve', {
     summary: 'Approve an approval request',
     description:
       'Casts the vote of the caller for the steps on which the caller may vote. The last vote that is needed applies ' +

@@ -66,7 +66,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
     },
   })
 
-  api.send('post', 'createChangeSet', '/vaults/:code/change-sets', {
+  api.send.post('createChangeSet', '/vaults/:code/change-sets', {
     summary: 'Draft a change set',
     description:
       'Several changes of the rules that are decided on as one. They are tried, so that what is not possible is refused ' +
@@ -102,7 +102,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
     },
   })
 
-  api.send('put', 'updateChangeSet', '/vaults/:code/change-sets/:id', {
+  api.send.put('updateChangeSet', '/vaults/:code/change-sets/:id', {
     summary: 'Change a draft',
     description:
       'Replaces title and changes, on the newest version of the rules. For its author; 409 unless it is a draft.',
@@ -118,7 +118,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
       ),
   })
 
-  api.send('post', 'rebaseChangeSet', '/vaults/:code/change-sets/:id/rebase', {
+  api.send.post('rebaseChangeSet', '/vaults/:code/change-sets/:id/rebase', {
     summary: 'Rebase a change set',
     description:
       'Drafts the same changes on the newest version of the rules. One that was submitted is a draft again, and its votes ' +
@@ -134,7 +134,7 @@ export function changeSetRoutes(app: App, engine: Engine): void {
       ),
   })
 
-  api.send('post', 'submitChangeSet', '/vaults/:code/change-sets/:id/submit', {
+  api.send.post('submitChangeSet', '/vaults/:code/change-sets/:id/submit', {
     summary: 'Submit a change set',
     description:
       'Asks for the votes on it (202); they are cast on the approval request. In a vault without governance it is applied ' +

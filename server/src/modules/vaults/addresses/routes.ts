@@ -28,7 +28,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
   })
   const gate = createGate(deps, executors)
 
-  api.send('post', 'createAddress', '/vaults/:code/addresses', {
+  api.send.post('createAddress', '/vaults/:code/addresses', {
     summary: 'Create an address',
     description:
       'The next address for a combination of segments. Gated by policies of action type `create_address`; 202 with ' +

@@ -80,7 +80,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     handler: async (db, { member }) => toVault((await findVault(db, member.vault.id))!),
   })
 
-  api.send('patch', 'updateVault', '/vaults/:code', {
+  api.send.patch('updateVault', '/vaults/:code', {
     summary: 'Update a vault',
     description:
       'Its name, description, logo and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
@@ -155,7 +155,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     },
   })
 
-  api.send('post', 'lockVault', '/vaults/:code/lock', {
+  api.send.post('lockVault', '/vaults/:code/lock', {
     summary: 'Lock a vault',
     description:
       'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
