@@ -60,7 +60,7 @@ function isGroupOfTests(node) {
   return ts.isCallExpression(node.parent) && /^describe\b/.test(node.parent.expression.getText())
 }
 
-/** The function of a `routes.ts` or `…-routes.ts` that registers endpoints is a list of them, and each has a handler that is measured. */
+/** The function of a file of routes that registers endpoints is a list of them, and each has a handler that is measured. */
 function isListOfEndpoints({ path }, node) {
   return /[/-]routes\.ts$/.test(path) && ts.isFunctionDeclaration(node) && /Routes$/.test(node.name?.text ?? '')
 }

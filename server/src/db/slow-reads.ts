@@ -1,9 +1,7 @@
 import { tooManyRequests, unavailable } from '../lib/errors.ts'
 import type { Db } from './client.ts'
 
-type Options = {
-  /** Slow reads have their own connections, so that they never take one that a quick request waits for. */
-  db: Db
+type Limits = {
   /** Reads that run at a time, of all callers and of one. */
   runningMax: number
   runningPerCallerMax: number
@@ -22,91 +20,98 @@ export type SlowReads = {
   inTurn<Result>(callerId: string, read: (db: Db) => Promise<Result>): Promise<Result>
 }
 
-type Waiting = { begin(): void }
-
 /**
  * Reads that take the database seconds, such as reports, run in turns: a few at a time on this node. If one caller queues
  * a hundred of them, another caller waits for one of them only.
+ *
+ * @param db connections of their own, so that slow reads never take one that a quick request waits for
  */
-export function createSlowReads(options: Options): SlowReads {
-  const { db, runningMax, runningPerCallerMax, waitingMax, waitingPerCallerMax, waitMilliseconds } = options
-  const running = new Map<string, number>()
-  /** By caller; after a turn, the caller moves to the end. */
-  const waiting = new Map<string, Waiting[]>()
-  let runningInAll = 0
-  let waitingInAll = 0
-
-  const mayRun = (callerId: string) => runningInAll < runningMax && (running.get(callerId) ?? 0) < runningPerCallerMax
-
-  const enter = (callerId: string) => {
-    runningInAll += 1
-    running.set(callerId, (running.get(callerId) ?? 0) + 1)
-  }
-
-  const leave = (callerId: string) => {
-    runningInAll -= 1
-    const left = running.get(callerId)! - 1
-    if (left === 0) running.delete(callerId)
-    else running.set(callerId, left)
-    beginNext()
-  }
-
-  const beginNext = () => {
-    for (const [callerId, queue] of waiting) {
-      if (!mayRun(callerId)) continue
-      const next = queue[0]!
-      remove(callerId, next)
-      const rest = waiting.get(callerId)
-      if (rest !== undefined) {
-        waiting.delete(callerId)
-        waiting.set(callerId, rest)
-      }
-      enter(callerId)
-      return next.begin()
-    }
-  }
-
-  const remove = (callerId: string, one: Waiting) => {
-    const queue = waiting.get(callerId)!
-    queue.splice(queue.indexOf(one), 1)
-    if (queue.length === 0) waiting.delete(callerId)
-    waitingInAll -= 1
-  }
-
-  const turnOf = (callerId: string): Promise<void> => {
-    const queue = waiting.get(callerId) ?? []
-    if (queue.length >= waitingPerCallerMax) {
-      throw tooManyRequests('too_many_at_once', 'Too many of your reports are waiting', retrySeconds)
-    }
-    if (waitingInAll >= waitingMax) throw tooMany()
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        remove(callerId, one)
-        reject(tooMany())
-      }, waitMilliseconds)
-      const one: Waiting = {
-        begin: () => {
-          clearTimeout(timer)
-          resolve()
-        },
-      }
-      queue.push(one)
-      waiting.set(callerId, queue)
-      waitingInAll += 1
-    })
-  }
-
+export function createSlowReads({ db, ...limits }: Limits & { db: Db }): SlowReads {
+  const turns = new Turns(limits)
   return {
     db,
     async inTurn(callerId, read) {
-      if (mayRun(callerId)) enter(callerId)
-      else await turnOf(callerId)
+      await turns.enter(callerId)
       try {
         return await read(db)
       } finally {
-        leave(callerId)
+        turns.leave(callerId)
       }
     },
+  }
+}
+
+class Turns {
+  readonly #limits: Limits
+  readonly #running = new Map<string, number>()
+  /** What begins the reads that wait, by caller; after a turn, the caller moves to the end. */
+  readonly #waiting = new Map<string, (() => void)[]>()
+  #runningInAll = 0
+  #waitingInAll = 0
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** Resolves when it is the caller's turn. @throws 429, 503 */
+  async enter(callerId: string): Promise<void> {
+    if (this.#mayRun(callerId)) return this.#run(callerId)
+    const queue = this.#waiting.get(callerId) ?? []
+    if (queue.length >= this.#limits.waitingPerCallerMax) {
+      throw tooManyRequests('too_many_at_once', 'Too many of your reports are waiting', retrySeconds)
+    }
+    if (this.#waitingInAll >= this.#limits.waitingMax) throw tooMany()
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#remove(callerId, begin)
+        reject(tooMany())
+      }, this.#limits.waitMilliseconds)
+      const begin = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      queue.push(begin)
+      this.#waiting.set(callerId, queue)
+      this.#waitingInAll += 1
+    })
+  }
+
+  leave(callerId: string): void {
+    this.#runningInAll -= 1
+    const left = this.#running.get(callerId)! - 1
+    if (left === 0) this.#running.delete(callerId)
+    else this.#running.set(callerId, left)
+    this.#beginNext()
+  }
+
+  #mayRun(callerId: string): boolean {
+    const { runningMax, runningPerCallerMax } = this.#limits
+    return this.#runningInAll < runningMax && (this.#running.get(callerId) ?? 0) < runningPerCallerMax
+  }
+
+  #run(callerId: string): void {
+    this.#runningInAll += 1
+    this.#running.set(callerId, (this.#running.get(callerId) ?? 0) + 1)
+  }
+
+  #beginNext(): void {
+    for (const [callerId, queue] of this.#waiting) {
+      if (!this.#mayRun(callerId)) continue
+      const begin = queue[0]!
+      this.#waiting.delete(callerId)
+      this.#waiting.set(callerId, queue)
+      this.#remove(callerId, begin)
+      this.#run(callerId)
+      begin()
+      return
+    }
+  }
+
+  #remove(callerId: string, begin: () => void): void {
+    const queue = this.#waiting.get(callerId)!
+    queue.splice(queue.indexOf(begin), 1)
+    if (queue.length === 0) this.#waiting.delete(callerId)
+    this.#waitingInAll -= 1
   }
 }
 

@@ -16,6 +16,7 @@ const documented = { summary: 'For this test' }
 /**
  * What must not compile. `npm run typecheck` reads this file, and a line that compiles after all is an error there, because
  * nothing answers to its `@ts-expect-error`.
+ * tidy: long because it is a list.
  */
 export function refusedByTheCompiler(api: Endpoints<'public'>): void {
   // A field is missing.

@@ -16,16 +16,7 @@ import { byCreation, cursorTag, type PageQuery, type Paging, type Position, page
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { type Confirm, confirmationOf } from './confirmation.ts'
-import {
-  type Answer,
-  type Answered,
-  answerOnce,
-  isAnswered,
-  isRefusal,
-  mutate,
-  type Refusal,
-  type Sent,
-} from './mutate.ts'
+import { type Answered, answerOnce, mutate, type Refusal, type Sent, toAnswer } from './mutate.ts'
 import { Closed, ErrorSchema, PageOf, pathParameters, Ref } from './schema.ts'
 
 type Answers = RouteSpec['answers']
@@ -158,6 +149,7 @@ export type Endpoints<Usual extends AccessLevel> = ReturnType<typeof endpoints<U
 /**
  * Registers endpoints under one tag of the documentation, for one level of access unless an endpoint names another. An answer
  * that is not the documented one does not compile.
+ * tidy: long because it is the list of what a module can register.
  */
 export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag: string, usual: { access: Usual }) {
   // Fastify's own inference is left out: the types of this file take its place.
@@ -273,15 +265,6 @@ function paramsOf(path: string, given: Parameters = {}): TSchema | undefined {
   const unknown = names.find((name) => known[name] === undefined)
   if (unknown !== undefined) throw new Error(`No schema describes the parameter ${unknown} of ${path}`)
   return Closed(Object.fromEntries(names.map((name) => [name, known[name]!])))
-}
-
-/** A body without a status gets the only one that the endpoint documents beside 202. */
-function toAnswer({ answers, secrets }: Pick<AnySpec, 'answers' | 'secrets'>, returned: unknown): Answer {
-  if (isRefusal(returned)) return returned
-  const documented = Object.keys(answers).map(Number)
-  const status = documented.find((one) => one !== 202) ?? 202
-  const answer: Answer = isAnswered(returned) ? returned : { status, body: returned }
-  return secrets === undefined ? answer : { ...answer, secrets }
 }
 
 /** The Fastify instance of every module: schemas give the types of params, query, body and answer. */

@@ -30,6 +30,19 @@ export const isAnswered = (value: unknown): value is Answered<number, unknown> =
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === 'object' && value !== null && 'refusal' in value && value.refusal instanceof AppError
 
+/** What a handler returned, as an answer: a body without a status gets the only one that its endpoint documents beside 202. */
+export function toAnswer(
+  { answers, secrets }: { answers: Record<number, unknown>; secrets?: readonly string[] },
+  returned: unknown,
+): Answer {
+  if (isRefusal(returned)) return returned
+  const status = Object.keys(answers)
+    .map(Number)
+    .find((documented) => documented !== 202)
+  const answer: Answer = isAnswered(returned) ? returned : { status: status ?? 202, body: returned }
+  return secrets === undefined ? answer : { ...answer, secrets }
+}
+
 /** A reply that was sent with one of these. The type carries them to where an endpoint documents its answers. */
 export type Sent<A> = FastifyReply & { readonly [sent]?: A }
 declare const sent: unique symbol

@@ -4,7 +4,6 @@ import { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError, badRequest, tooManyRequests } from '../lib/errors.ts'
@@ -45,7 +44,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: (error, request, reply) => handleFrameworkError(error, request, reply as never),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.log),
-  }).withTypeProvider<TypeBoxTypeProvider>()
+  }) as unknown as FastifyInstance
 
   app.server.maxConnections = connectionsMax
   if (deps.config.trustProxy === false) shareConnections(app.server)
@@ -54,15 +53,54 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   // Presenters name every field; the tests hold each answer against its schema.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(handleError)
+  readBodies(app)
+  refuseUnknownRoutes(app)
 
+  app.decorateRequest('caller', null)
+  app.decorateRequest('member', null)
+  app.decorateRequest('bodyHash', null)
+  await registerCompression(app)
+  await app.register(cookie)
+  await app.register(helmet, {
+    contentSecurityPolicy: false,
+    frameguard: { action: 'deny' },
+    strictTransportSecurity: deps.config.publicUrl?.startsWith('https:') === true,
+  })
+  await guardRequests(app, deps)
+  app.addHook('onSend', async (request, _reply, payload) => {
+    // The answer to HEAD has no body: a file would be made to its end for nobody.
+    if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload
+    payload.destroy()
+    return Readable.from([])
+  })
+  app.addHook('onResponse', async ({ log, method, routeOptions }, { statusCode, elapsedTime }) => {
+    log.info({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
+  })
+  return app as unknown as App
+}
+
+function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const readBody = createBodyReader()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) =>
     parseBody(request, await readBody(request, payload)),
   )
+  registerUploads(app, readBody)
+  app.addHook('preValidation', async (request) => {
+    // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
+    if (request.body === undefined) request.body = {}
+    if (confirmationHeader.toLowerCase() in request.headers) request.bodyHash = hashOfBody(request.body)
+    const { schema, config } = request.routeOptions
+    const takesBody = schema?.body !== undefined
+    if (!takesBody && config.uploads !== undefined && !Buffer.isBuffer(request.body)) throw wrongTypeFor(request)
+    if (Buffer.isBuffer(request.body)) return
+    if (!takesBody && !isEmptyObject(request.body))
+      throw badRequest('body', 'must be empty: this endpoint takes no body')
+  })
+}
 
-  registerUploads(app as never, readBody)
-
+/** Refuses routes without an access level, and requests without a route. */
+function refuseUnknownRoutes(app: FastifyInstance): void {
   const methods = new MethodTable()
   app.addHook('onRoute', (options) => {
     assertAccessDeclared(options.url, options.config?.access)
@@ -77,18 +115,10 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
       headers: { allow: allowed.join(', ') },
     })
   })
+}
 
-  app.decorateRequest('caller', null)
-  app.decorateRequest('member', null)
-  app.decorateRequest('bodyHash', null)
-  await registerCompression(app as never)
-  await app.register(cookie)
-  await app.register(helmet, {
-    contentSecurityPolicy: false,
-    frameguard: { action: 'deny' },
-    strictTransportSecurity: deps.config.publicUrl?.startsWith('https:') === true,
-  })
-  const limitRate = await createRateLimiter(app as never, deps.config.rateLimitPerMinute)
+async function guardRequests(app: FastifyInstance, deps: Deps): Promise<void> {
+  const limitRate = await createRateLimiter(app, deps.config.rateLimitPerMinute)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     reply.header('cache-control', 'no-store')
@@ -101,35 +131,6 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     await limitRate(request)
     if (refusal !== null) throw refusal
   })
-  app.addHook('preValidation', async (request) => {
-    // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
-    if (request.body === undefined) request.body = {}
-    if (confirmationHeader.toLowerCase() in request.headers) request.bodyHash = hashOfBody(request.body)
-    const { schema, config } = request.routeOptions
-    const takesBody = schema?.body !== undefined
-    if (!takesBody && config.uploads !== undefined && !Buffer.isBuffer(request.body)) throw wrongTypeFor(request)
-    if (Buffer.isBuffer(request.body)) return
-    if (!takesBody && !isEmptyObject(request.body))
-      throw badRequest('body', 'must be empty: this endpoint takes no body')
-  })
-  app.addHook('onSend', async (request, _reply, payload) => {
-    // The answer to HEAD has no body: a file would be made to its end for nobody.
-    if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload
-    payload.destroy()
-    return Readable.from([])
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-      },
-      'answered',
-    )
-  })
-  return app as unknown as App
 }
 
 const strictPolicy = contentPolicy({ showsLogos: false })
