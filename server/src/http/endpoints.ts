@@ -12,12 +12,20 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { type AccessLevel, type Caller, callerOf, levelsOfVaults, type Member, memberOf } from '../access/caller.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
-import { byCreation, cursorTag, type PageQuery, type Paging, type Position, pageOf, toPage } from '../lib/cursor.ts'
+import {
+  byCreation,
+  cursorTag,
+  type PageQuery as Paged,
+  type Paging,
+  type Position,
+  pageOf,
+  toPage,
+} from '../lib/cursor.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { type Confirm, confirmationOf } from './confirmation.ts'
 import { type Answered, answerOnce, mutate, type Refusal, type Sent, toAnswer } from './mutate.ts'
-import { Closed, ErrorSchema, PageOf, pathParameters, Ref } from './schema.ts'
+import { Closed, ErrorSchema, PageOf, PageQuery, pathParameters, Ref } from './schema.ts'
 
 type Answers = RouteSpec['answers']
 type OptionalSchema = TSchema | undefined
@@ -175,7 +183,10 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     )
   }
 
-  /** A list of pages. `load` reads one row more than the limit; `position` is by `created_at` and `id` unless given. */
+  /**
+   * A list of pages, with no more than those in its query unless it has a schema of its own. `load` reads one row more than the
+   * limit; `position` is by `created_at` and `id` unless given.
+   */
   function list<
     Path extends string,
     Item extends TSchema & { $id?: string },
@@ -197,11 +208,16 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     },
   ): void {
     const { item, load, present, position = byCreation as never, cursorOf } = spec
-    register('get', [operationId, path], { ...spec, answers: { 200: PageOf(Ref(item)) } }, async (input, http) => {
-      const tag = cursorOf === undefined ? undefined : cursorTag(cursorOf(input))
-      const page = pageOf(http.request.query as PageQuery, tag)
-      return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input), tag)
-    })
+    register(
+      'get',
+      [operationId, path],
+      { querystring: PageQuery, ...spec, answers: { 200: PageOf(Ref(item)) } },
+      async (input, http) => {
+        const tag = cursorOf === undefined ? undefined : cursorTag(cursorOf(input))
+        const page = pageOf(http.request.query as Paged, tag)
+        return toPage(await load(deps.db, input, page), page.limit, position, (row) => present(row, input), tag)
+      },
+    )
   }
 
   const get: Register<Usual, 'read'> = (operationId, path, spec) =>

@@ -162,6 +162,9 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),
 }
 
+/** The query of a list that has no filters. */
+export const PageQuery = Closed(pageQuery)
+
 /** Query parameters that restrict lists and sums to a part of what the caller may see. */
 export const FolderFilter = Type.Optional(
   Type.String({

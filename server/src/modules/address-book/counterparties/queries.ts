@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Counterparties } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
 import type { counterpartyKinds } from '../../rules/policies/decision.ts'
@@ -29,7 +29,7 @@ export async function listCounterparties(
   db: Db | Trx,
   vaultId: string,
   filter: Filter,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<CounterpartyRow[]> {
   const pattern = filter.search === undefined ? null : containsPattern(filter.search)
   const { rows } = await sql<CounterpartyRow>`

@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { AppError, faulty } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { createGate, gateErrors } from '../../rules/approval-requests/gate.ts'
+import { createGate, gatedBy, gateErrors } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { gatedImageEndpoints } from './image-endpoints.ts'
@@ -46,9 +46,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
 
   api.send.post('createCounterparty', '/vaults/:code/counterparties', {
     summary: 'Create a counterparty',
-    description:
-      'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. ' +
-      'An address belongs to one counterparty of the vault: 409 otherwise.',
+    description: `${gatedBy('counterparty_create')} An address belongs to one counterparty of the vault: 409 otherwise.`,
     errors: gateErrors('already_exists'),
     body: CounterpartyCreation,
     answers: { 201: Counterparty, 202: WaitingAction },
@@ -64,9 +62,7 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
 
   api.send.patch('updateCounterparty', '/vaults/:code/counterparties/:id', {
     summary: 'Update a counterparty',
-    description:
-      'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. ' +
-      '`addAddresses` and `removeAddressIds` are part of the same decision.',
+    description: `${gatedBy('counterparty_update')} \`addAddresses\` and \`removeAddressIds\` are part of the same decision.`,
     errors: gateErrors('already_exists', 'archived', 'changed_concurrently', 'held', 'limit_reached'),
     body: CounterpartyUpdate,
     answers: { 200: Counterparty, 202: WaitingAction },
@@ -77,9 +73,8 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
   api.send.post('archiveCounterparty', '/vaults/:code/counterparties/:id/archive', {
     summary: 'Archive a counterparty',
     description:
-      'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are ' +
-      'required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is ' +
-      'accepted.',
+      `${gatedBy('counterparty_archive')} Cannot be undone: the counterparty stays readable, cannot be changed, ` +
+      'and no transfer to it is accepted.',
     errors: gateErrors('archived', 'changed_concurrently', 'held'),
     answers: { 200: Counterparty, 202: WaitingAction },
     handler: ({ params }, http) =>

@@ -1,19 +1,17 @@
 import { sql } from 'kysely'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { CounterpartyGroups } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import type { CounterpartyKind } from '../counterparties/queries.ts'
 
 export type CounterpartyGroupRow = RowOf<CounterpartyGroups, { member_count: number }>
-
-type Page = { after: Position | null; limit: number }
 
 /** Counterparty groups of the vault, newest first; one row more than the limit. */
 export async function listGroups(
   db: Db | Trx,
   vaultId: string,
   archived: boolean | null,
-  { after, limit }: Page,
+  { after, limit }: Paging,
 ): Promise<CounterpartyGroupRow[]> {
   const { rows } = await sql<CounterpartyGroupRow>`
     ${selectGroups} where g.vault_id = ${vaultId}
@@ -52,7 +50,7 @@ export async function listMemberships(
   db: Db | Trx,
   vaultId: string,
   groupId: string,
-  { after, limit }: Page,
+  { after, limit }: Paging,
 ): Promise<MembershipRow[]> {
   const { rows } = await sql<MembershipRow>`
     ${selectMemberships} where m.vault_id = ${vaultId} and m.group_id = ${groupId}

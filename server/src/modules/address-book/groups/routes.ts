@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { createGate, gateErrors } from '../../rules/approval-requests/gate.ts'
+import { createGate, gatedBy, gateErrors } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { gatedImageEndpoints } from '../counterparties/image-endpoints.ts'
@@ -14,7 +14,6 @@ import {
   CounterpartyGroup,
   CounterpartyGroupCreation,
   CounterpartyGroupMember,
-  CounterpartyGroupMemberQuery,
   CounterpartyGroupMembership,
   CounterpartyGroupQuery,
   CounterpartyGroupUpdate,
@@ -45,8 +44,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
 
   api.send.post('createCounterpartyGroup', '/vaults/:code/counterparty-groups', {
     summary: 'Create a counterparty group',
-    description:
-      'Gated by policies of action type `counterparty_group_create`; 202 with the approval request when votes are required.',
+    description: gatedBy('counterparty_group_create'),
     errors: gateErrors('already_exists'),
     body: CounterpartyGroupCreation,
     answers: { 201: CounterpartyGroup, 202: WaitingAction },
@@ -62,9 +60,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
 
   api.send.patch('updateCounterpartyGroup', '/vaults/:code/counterparty-groups/:id', {
     summary: 'Update a counterparty group',
-    description:
-      'Name, description and appearance; the code cannot be changed. Gated by policies of action type ' +
-      '`counterparty_group_update`; 202 with the approval request when votes are required.',
+    description: `Name, description and appearance; the code cannot be changed. ${gatedBy('counterparty_group_update')}`,
     errors: gateErrors('archived', 'changed_concurrently'),
     body: CounterpartyGroupUpdate,
     answers: { 200: CounterpartyGroup, 202: WaitingAction },
@@ -74,9 +70,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
 
   api.send.post('archiveCounterpartyGroup', '/vaults/:code/counterparty-groups/:id/archive', {
     summary: 'Archive a counterparty group',
-    description:
-      'Gated by policies of action type `counterparty_group_archive`; 202 with the approval request when votes are ' +
-      'required. Cannot be undone. Its members stay in it.',
+    description: `${gatedBy('counterparty_group_archive')} Cannot be undone. Its members stay in it.`,
     errors: gateErrors('archived', 'changed_concurrently'),
     answers: { 200: CounterpartyGroup, 202: WaitingAction },
     handler: ({ params }, http) =>
@@ -86,7 +80,6 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
   api.list('listCounterpartyGroupMembers', '/vaults/:code/counterparty-groups/:id/members', {
     summary: 'List members of a counterparty group',
     description: 'For members of the vault, most recently added first.',
-    querystring: CounterpartyGroupMemberQuery,
     item: CounterpartyGroupMembership,
     load: async (db, { member, params }, page) => {
       const { id } = await readGroup(db, params.id, member)
@@ -98,8 +91,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
 
   api.send.post('addCounterpartyGroupMember', '/vaults/:code/counterparty-groups/:id/members', {
     summary: 'Add a counterparty to a group',
-    description:
-      'Gated by policies of action type `counterparty_group_add`; 202 with the approval request when votes are required.',
+    description: gatedBy('counterparty_group_add'),
     errors: gateErrors('already_exists', 'archived', 'changed_concurrently'),
     body: CounterpartyGroupMember,
     answers: { 201: CounterpartyGroupMembership, 202: WaitingAction },
@@ -116,8 +108,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
 
   api.send.delete('removeCounterpartyGroupMember', '/vaults/:code/counterparty-groups/:id/members/:counterpartyId', {
     summary: 'Remove a counterparty from a group',
-    description:
-      'Gated by policies of action type `counterparty_group_remove`; 202 with the approval request when votes are required.',
+    description: gatedBy('counterparty_group_remove'),
     errors: gateErrors('archived', 'changed_concurrently'),
     params: counterpartyGroupMemberParams,
     answers: { 202: WaitingAction, 204: null },

@@ -63,8 +63,6 @@ export const CounterpartyGroupQuery = Closed({
   ...pageQuery,
 })
 
-export const CounterpartyGroupMemberQuery = Closed(pageQuery)
-
 export const counterpartyGroupMemberParams = {
   id: described(GivenId, 'Identifier of the counterparty group.'),
   counterpartyId: GivenId,

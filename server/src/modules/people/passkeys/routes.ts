@@ -10,7 +10,7 @@ import { addPasskey, removePasskey } from './actions.ts'
 import { passkeyOptions, requestOptions } from './options.ts'
 import { toPasskey } from './present.ts'
 import { listCredentials, listPasskeys } from './queries.ts'
-import { AddPasskey, ConfirmationOf, Passkey, PasskeyOptions, PasskeyQuery, RequestOptions } from './schema.ts'
+import { AddPasskey, ConfirmationOf, Passkey, PasskeyOptions, RequestOptions } from './schema.ts'
 import { askSecondPerson } from './second-person.ts'
 
 export function passkeyRoutes(app: App, deps: Deps): void {
@@ -19,7 +19,6 @@ export function passkeyRoutes(app: App, deps: Deps): void {
   api.list('listMyPasskeys', '/users/me/passkeys', {
     summary: 'List your passkeys',
     description: 'Newest first, with one that waits for a second person.',
-    querystring: PasskeyQuery,
     item: Passkey,
     load: (db, { caller, now }, page) => listPasskeys(db, caller.userId, { ...page, now }),
     present: toPasskey,

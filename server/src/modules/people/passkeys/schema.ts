@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Id, Name, Nullable, pageQuery, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
+import { Closed, described, Id, Name, Nullable, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
 
 /** COSE: EdDSA (Ed25519) and ES256 (P-256 with SHA-256). */
 export const algorithms = [-8, -7] as const
@@ -202,5 +202,4 @@ export const ConfirmationOf = Closed({
 })
 
 export const PasskeySignIn = Closed({ credential: Ref(Assertion) })
-export const PasskeyQuery = Closed(pageQuery)
 export const passkeyComponents = [Passkey, Assertion, Attestation, RequestOptions, CreationOptions, PasskeyOptions]

@@ -2,7 +2,6 @@ import { serviceTokenPrefix } from '../../../access/authenticate.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, isAnswered } from '../../../http/mutate.ts'
-import { Closed, pageQuery } from '../../../http/schema.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
@@ -51,7 +50,6 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     description:
       'For administrators and auditors of the vault. Newest first, revoked ones included, without the tokens themselves.',
     access: 'auditor',
-    querystring: Closed(pageQuery),
     item: ServiceToken,
     load: (db, { member }, page) => listServiceTokens(db, member.vault.id, page),
     present: toServiceToken,
@@ -61,7 +59,6 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     summary: 'List the keys of a service',
     description: 'For administrators and auditors of the vault. Newest first, revoked ones included.',
     access: 'auditor',
-    querystring: Closed(pageQuery),
     item: ServiceKey,
     load: async (db, { member, params }, page) => {
       const vaultId = member.vault.id

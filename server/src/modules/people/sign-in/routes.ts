@@ -3,7 +3,6 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { sessionCookie } from '../../../http/guard.ts'
-import { Closed, pageQuery } from '../../../http/schema.ts'
 import { badRequest, unauthorized } from '../../../lib/errors.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
@@ -180,7 +179,6 @@ export function authRoutes(app: App, deps: Deps): void {
     summary: 'List your sessions',
     description: 'Newest first.',
     access: 'caller',
-    querystring: Closed(pageQuery),
     item: Session,
     load: (db, { caller, now }, page) => listSessions(db, caller.userId, page, now),
     present: (row, { caller }) => toSession(row, caller),

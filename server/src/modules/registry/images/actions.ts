@@ -5,19 +5,8 @@ import { badRequest, conflict } from '../../../lib/errors.ts'
 import { readImageFile, uriOfImage } from '../../../lib/image-file.ts'
 import { imagesAsideMax, imagesPerVaultMax } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
-import { countImagesOf, isAwaited, isShown } from './queries.ts'
+import { countImagesOf, type ImageSubject, isAwaited, isShown } from './queries.ts'
 
-/** What has an image, with its kind as the audit log names it. */
-export type ImageSubject = { type: ImageSubjectType; id: string }
-export type ImageSubjectType =
-  | 'user'
-  | 'token'
-  | 'network'
-  | 'vault'
-  | 'counterparty'
-  | 'counterparty_group'
-  | 'policy_group'
-  | 'address'
 type By = { vaultId: string | null; actorId: string; now: Date }
 
 /**

@@ -7,7 +7,8 @@ import type { Endpoints, InputOf, Uploads } from '../../../http/endpoints.ts'
 import { imageTypes } from '../../../lib/image-file.ts'
 import { imageBytesMax, imagePixelsMax } from '../../../lib/limits.ts'
 import type { Reason } from '../../../lib/reasons.ts'
-import { deleteImages, type ImageSubject, type ImageSubjectType, imageUriOf, keepImage } from './actions.ts'
+import { deleteImages, imageUriOf, keepImage } from './actions.ts'
+import type { ImageSubject } from './queries.ts'
 
 /** What every endpoint that takes an image says of its body; `imageOf` reads it. */
 export const imageUpload = {
@@ -37,7 +38,7 @@ type Spec<Received, Body extends TSchema> = {
   noun: string
   /** For whom, as a sentence. */
   who: string
-  type: ImageSubjectType
+  type: ImageSubject['type']
   answer: Body
   errors?: readonly (number | Reason)[]
   idOf(input: Received): string

@@ -49,7 +49,7 @@ export function isAwaited(image: string): RawBuilder<boolean> {
 }
 
 /** Where the address of an image stands, by the kind of what it is of. */
-const shownIn: [type: string, table: string, column: string, isOfVault: boolean][] = [
+const shownIn = [
   ['user', 'users', 'image', false],
   ['token', 'tokens', 'logo_uri', false],
   ['network', 'networks', 'logo_uri', false],
@@ -58,4 +58,7 @@ const shownIn: [type: string, table: string, column: string, isOfVault: boolean]
   ['counterparty_group', 'counterparty_groups', 'avatar_uri', true],
   ['policy_group', 'policy_groups', 'logo_uri', true],
   ['address', 'addresses', 'logo_uri', true],
-]
+] as const
+
+/** What has an image, with its kind as the audit log names it. */
+export type ImageSubject = { type: (typeof shownIn)[number][0]; id: string }

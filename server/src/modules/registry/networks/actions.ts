@@ -7,7 +7,7 @@ import { audit, changedFields, insertAuditRecords } from '../../record/audit/rec
 import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
 import { networkTypeOf } from './coin-types.ts'
 import { faultOfExplorer } from './explorer-template.ts'
-import { findNetworkByCoinType, listVaultIdsOnNetwork, lockNetwork, type NetworkRow } from './queries.ts'
+import { findNetwork, listVaultIdsOnNetwork, lockNetwork, type NetworkRow } from './queries.ts'
 import type { NetworkUpdate } from './schema.ts'
 
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
@@ -38,7 +38,7 @@ export async function registerNetwork(
     .onConflict((clash) => clash.doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (inserted === undefined) return findNetworkByCoinType(trx, coinType)
+  if (inserted === undefined) return findNetwork(trx, { coin_type: coinType })
   const details = { coinType, code, slug, name }
   await audit(trx, byPlatform(by), 'network.created', { type: 'network', id: inserted.id }, details)
   return inserted as NetworkRow

@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Networks } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 
 export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkType }
@@ -29,10 +29,7 @@ export function bitcoinKeyOf(text: string | null): string | null {
 }
 
 /** Networks, newest first, one row more than the limit. */
-export async function listNetworks(
-  db: Db | Trx,
-  { after, limit }: { after: Position | null; limit: number },
-): Promise<NetworkRow[]> {
+export async function listNetworks(db: Db | Trx, { after, limit }: Paging): Promise<NetworkRow[]> {
   let query = db.selectFrom('networks').selectAll()
   if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
   return (await query
@@ -42,24 +39,17 @@ export async function listNetworks(
     .execute()) as NetworkRow[]
 }
 
-export async function findNetworkById(db: Db | Trx, id: string): Promise<NetworkRow | null> {
-  const row = await db.selectFrom('networks').selectAll().where('id', '=', id).executeTakeFirst()
+type NetworkKey = { id: string } | { slug: string } | { coin_type: number }
+
+export async function findNetwork(db: Db | Trx, key: NetworkKey): Promise<NetworkRow | null> {
+  const [[column, value]] = Object.entries(key) as [['id', string]]
+  const row = await db.selectFrom('networks').selectAll().where(column, '=', value).executeTakeFirst()
   return (row as NetworkRow | undefined) ?? null
 }
 
 /** Locks the network until the transaction ends. */
 export async function lockNetwork(trx: Trx, id: string): Promise<NetworkRow | null> {
   const row = await trx.selectFrom('networks').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
-  return (row as NetworkRow | undefined) ?? null
-}
-
-export async function findNetworkBySlug(db: Db | Trx, slug: string): Promise<NetworkRow | null> {
-  const row = await db.selectFrom('networks').selectAll().where('slug', '=', slug).executeTakeFirst()
-  return (row as NetworkRow | undefined) ?? null
-}
-
-export async function findNetworkByCoinType(db: Db | Trx, coinType: number): Promise<NetworkRow | null> {
-  const row = await db.selectFrom('networks').selectAll().where('coin_type', '=', coinType).executeTakeFirst()
   return (row as NetworkRow | undefined) ?? null
 }
 

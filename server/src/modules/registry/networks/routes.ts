@@ -4,7 +4,7 @@ import { imageEndpoints } from '../images/endpoints.ts'
 import { updateNetwork } from './actions.ts'
 import { toNetwork } from './present.ts'
 import { listNetworks } from './queries.ts'
-import { Network, NetworkQuery, NetworkUpdate } from './schema.ts'
+import { Network, NetworkUpdate } from './schema.ts'
 
 export function networkRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Registry', { access: 'platform' })
@@ -13,7 +13,6 @@ export function networkRoutes(app: App, deps: Deps): void {
     access: 'caller',
     summary: 'List networks',
     description: 'The networks of the registry, newest first.',
-    querystring: NetworkQuery,
     item: Network,
     load: (db, _input, page) => listNetworks(db, page),
     present: toNetwork,

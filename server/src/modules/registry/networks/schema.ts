@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Enum, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Name, Nullable, Timestamp, Uri } from '../../../http/schema.ts'
 import { pathIndexMax, uriLengthMax } from '../../../lib/limits.ts'
 import { networkTypes } from '../../../lib/onchain-address.ts'
 
@@ -54,7 +54,5 @@ export const NetworkUpdate = Closed({
   ),
 })
 export type NetworkUpdate = Static<typeof NetworkUpdate>
-
-export const NetworkQuery = Closed({ ...pageQuery })
 
 export const networkComponents = [Network]

@@ -9,7 +9,7 @@ import { parseContract } from '../../../lib/onchain-address.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { changedFields, insertAuditRecords } from '../../record/audit/record.ts'
 import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
-import { findNetworkById, findNetworkBySlug, type NetworkRow } from '../networks/queries.ts'
+import { findNetwork, type NetworkRow } from '../networks/queries.ts'
 import { findToken, listVaultIdsUsingToken, lockToken, type TokenRow } from './queries.ts'
 import type { TokenCreation, TokenUpdate } from './schema.ts'
 import { withholdToken } from './withheld.ts'
@@ -119,16 +119,16 @@ function rawDustLimit(limit: string | null, decimals: number): string | null {
 }
 
 /** @throws 400 unless exactly one of the two names a network of the registry */
-async function getNetworkNamed(trx: Trx, body: { networkId?: string; network?: string }): Promise<NetworkRow> {
-  if ((body.networkId === undefined) === (body.network === undefined)) {
+async function getNetworkNamed(
+  trx: Trx,
+  { networkId: id, network: slug }: { networkId?: string; network?: string },
+): Promise<NetworkRow> {
+  if ((id === undefined) === (slug === undefined)) {
     throw badRequest('network', 'exactly one of network and networkId is required')
   }
-  if (body.networkId !== undefined) {
-    const network = await findNetworkById(trx, body.networkId)
-    if (network === null) throw badRequest('networkId', 'is not a network of the registry')
-    return network
+  const network = await findNetwork(trx, id === undefined ? { slug: slug! } : { id })
+  if (network === null) {
+    throw badRequest(id === undefined ? 'network' : 'networkId', 'is not a network of the registry')
   }
-  const network = await findNetworkBySlug(trx, body.network!)
-  if (network === null) throw badRequest('network', 'is not a network of the registry')
   return network
 }

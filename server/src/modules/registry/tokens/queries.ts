@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Tokens } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
@@ -12,7 +12,7 @@ export type TokenRow = Selectable<Tokens> & { network_slug: string; network_type
 export async function listTokens(
   db: Db | Trx,
   filter: { network?: string; enabled?: boolean; search?: string },
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<TokenRow[]> {
   let query = selectTokens(db)
   if (filter.network !== undefined) query = query.where('networks.slug', '=', filter.network)

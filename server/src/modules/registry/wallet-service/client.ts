@@ -126,9 +126,9 @@ export function createWalletClient({
   timeoutMilliseconds = walletCallTimeoutMilliseconds,
   backoffMilliseconds = 100,
 }: ClientOptions): WalletClient {
-  const base = url.replace(/\/+$/, '')
+  const service = { base: withoutSlash(url), secret, dispatcher }
   const timeout = () => AbortSignal.timeout(timeoutMilliseconds)
-  const once = (call: Call, deadline = timeout()) => send(base, secret, dispatcher, deadline, call)
+  const once = (call: Call, deadline = timeout()) => send(service, deadline, call)
   // All attempts share one time limit, so that an unreachable service does not delay a caller three times as long.
   const repeatedly = async (call: Call, limit?: AbortSignal): Promise<Reply> => {
     const deadline = limit === undefined ? timeout() : AbortSignal.any([limit, timeout()])
@@ -141,57 +141,47 @@ export function createWalletClient({
       }
     }
   }
+  const get = (path: string, deadline?: AbortSignal) => repeatedly({ method: 'GET', path }, deadline)
+  const post = (path: string, body: object, deadline?: AbortSignal) =>
+    repeatedly({ method: 'POST', path, body }, deadline)
+  /** null: 404. */
+  async function find<T>(path: string, readReply: (reply: Reply) => T, deadline?: AbortSignal): Promise<T | null> {
+    const reply = await repeatedly({ method: 'GET', path, isNullOn404: true }, deadline)
+    return reply.status === 404 ? null : readReply(reply)
+  }
+  const pathOf = (id: string) => `/transfers/${encodeURIComponent(id)}`
   return {
-    createAddress: async (order, deadline) =>
-      read(checks.derivedAddress, await repeatedly({ method: 'POST', path: '/addresses', body: order }, deadline)),
+    createAddress: async (order, deadline) => read(checks.derivedAddress, await post('/addresses', order, deadline)),
     submitTransfer: async (order) =>
       readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
-    getAuthority: async () => read(checks.authority, await repeatedly({ method: 'GET', path: '/authority' })),
-    async getAccountKey(question, deadline) {
-      const path = `/xpub?${new URLSearchParams(question)}`
-      return orNotOffered(async () => {
-        const reply = await repeatedly({ method: 'GET', path, isNullOn404: true }, deadline)
-        return reply.status === 404 ? null : read(checks.shownAccountKey, reply)
-      })
-    },
-    async findAuthority() {
-      const reply = await repeatedly({ method: 'GET', path: '/authority', isNullOn404: true })
-      return reply.status === 404 ? null : read(checks.authorityDocument, reply)
-    },
-    async getTransfer(id) {
-      const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })
-      return reply.status === 404 ? null : readTransfer(id, reply)
-    },
+    getAuthority: async () => read(checks.authority, await get('/authority')),
+    getAccountKey: (question, deadline) =>
+      orNotOffered(
+        find(`/xpub?${new URLSearchParams(question)}`, (reply) => read(checks.shownAccountKey, reply), deadline),
+      ),
+    findAuthority: () => find('/authority', (reply) => read(checks.authorityDocument, reply)),
+    getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
     replaceTransaction: async (id, action, replacement) =>
-      readTransfer(
-        id,
-        await once({ method: 'POST', path: `/transfers/${encodeURIComponent(id)}/${action}`, body: replacement }),
-      ),
-    quoteReplacement: async (id) =>
-      read(
-        checks.replacementQuote,
-        await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}/replacement` }),
-      ),
-    async getTransaction({ network, hash }) {
+      readTransfer(id, await once({ method: 'POST', path: `${pathOf(id)}/${action}`, body: replacement })),
+    quoteReplacement: async (id) => read(checks.replacementQuote, await get(`${pathOf(id)}/replacement`)),
+    getTransaction({ network, hash }) {
       const path = `/transactions/${encodeURIComponent(hash)}?${new URLSearchParams({ network })}`
-      return orNotOffered(async () => {
-        const reply = await repeatedly({ method: 'GET', path, isNullOn404: true })
-        return reply.status === 404 ? null : readTransaction(hash, reply)
-      })
+      return orNotOffered(find(path, (reply) => readTransaction(hash, reply)))
     },
     async getBalance({ network, address, contract }, deadline) {
       const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
-      return read(checks.balance, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
+      return read(checks.balance, await get(`/balances?${query}`, deadline))
     },
-    estimateFee: async (question, deadline) =>
-      read(checks.feeEstimate, await repeatedly({ method: 'POST', path: '/fees', body: question }, deadline)),
+    estimateFee: async (question, deadline) => read(checks.feeEstimate, await post('/fees', question, deadline)),
   }
 }
 
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+
 /** Answers null when the wallet service has no such operation. */
-async function orNotOffered<T>(ask: () => Promise<T>): Promise<T | null> {
+async function orNotOffered<T>(answer: Promise<T>): Promise<T | null> {
   try {
-    return await ask()
+    return await answer
   } catch (error) {
     if (error instanceof WalletServiceError && (error.status === 405 || error.status === 501)) return null
     throw error
@@ -204,6 +194,11 @@ async function orNotOffered<T>(ask: () => Promise<T>): Promise<T | null> {
  */
 export function toBadGateway(error: WalletServiceError): AppError {
   return badGateway(messages[error.kind], error)
+}
+
+/** For `catch`: a failure of the wallet service becomes the error for the caller, and every other error stays what it is. */
+export function throwBadGateway(error: unknown): never {
+  throw error instanceof WalletServiceError ? toBadGateway(error) : error
 }
 
 const messages: Record<WalletErrorKind, string> = {
@@ -235,35 +230,26 @@ export function dispatcherOf(config: Reach): Dispatcher {
 /** Whether a wallet service answers at all, whatever it says; it gets no secret. */
 export async function isWalletReachable(url: string, dispatcher: Dispatcher, deadline: AbortSignal): Promise<boolean> {
   try {
-    const reply = await exchange(url.replace(/\/+$/, ''), null, dispatcher, deadline, {
-      method: 'GET',
-      path: '/healthz',
-    })
-    return reply.status < 500
+    const service = { base: withoutSlash(url), secret: null, dispatcher }
+    return (await exchange(service, deadline, { method: 'GET', path: '/healthz' })).status < 500
   } catch {
     return false
   }
 }
 
+type Service = { base: string; secret: string | null; dispatcher: Dispatcher }
 type Call = { method: 'GET' | 'POST'; path: string; body?: object; isNullOn404?: boolean }
 type Reply = { status: number; text: string }
 
-async function send(
-  base: string,
-  secret: string | null,
-  dispatcher: Dispatcher,
-  deadline: AbortSignal,
-  call: Call,
-): Promise<Reply> {
-  const reply = await exchange(base, secret, dispatcher, deadline, call).catch((error: unknown) => {
+async function send(service: Service, deadline: AbortSignal, call: Call): Promise<Reply> {
+  const { base } = service
+  const reply = await exchange(service, deadline, call).catch((error: unknown) => {
     if (error instanceof WalletServiceError) throw error
     if (isConnectError(error)) {
       throw new WalletServiceError('unreachable', `No connection to ${base}: ${messageOf(error)}`, { cause: error })
     }
     if (deadline.aborted) {
-      throw new WalletServiceError('timeout', `${base} did not answer in time`, {
-        cause: error,
-      })
+      throw new WalletServiceError('timeout', `${base} did not answer in time`, { cause: error })
     }
     throw new WalletServiceError('failed', `The connection to ${base} was lost: ${messageOf(error)}`, { cause: error })
   })
@@ -272,9 +258,7 @@ async function send(
 }
 
 async function exchange(
-  base: string,
-  secret: string | null,
-  dispatcher: Dispatcher,
+  { base, secret, dispatcher }: Service,
   signal: AbortSignal,
   { method, path, body }: Call,
 ): Promise<Reply> {
@@ -336,9 +320,7 @@ function readTransfer(id: string, reply: Reply): TransferStatus {
   if (status.id !== undefined && status.id !== id) {
     throw new WalletServiceError('invalid', 'The answer is about another transfer', { status: reply.status })
   }
-  if (status.blockTime !== null && Number.isNaN(Date.parse(status.blockTime))) {
-    throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status: reply.status })
-  }
+  assertPossible(status.blockTime, reply)
   return { ...status, failureReason: status.failureReason === null ? null : plainText(status.failureReason) }
 }
 
@@ -347,10 +329,13 @@ function readTransaction(hash: string, reply: Reply): TransactionState {
   if (txHashKey(transaction.hash) !== txHashKey(hash)) {
     throw new WalletServiceError('invalid', 'The answer is about another transaction', { status: reply.status })
   }
-  if (transaction.blockTime !== null && Number.isNaN(Date.parse(transaction.blockTime))) {
-    throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status: reply.status })
-  }
+  assertPossible(transaction.blockTime, reply)
   return transaction
+}
+
+function assertPossible(blockTime: string | null, { status }: Reply): void {
+  if (blockTime !== null && Number.isNaN(Date.parse(blockTime)))
+    throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status })
 }
 
 /** Returns undefined, which matches no schema, for invalid or ambiguous JSON. */

@@ -21,7 +21,7 @@ import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { toReportExport } from './present.ts'
 import { findChunk, findReportExport, listReportExports, type ReportExportRow } from './queries.ts'
-import { ReportExport, ReportExportCreation, ReportExportOrder, ReportExportQuery, reportTypeParams } from './schema.ts'
+import { ReportExport, ReportExportCreation, ReportExportOrder, reportTypeParams } from './schema.ts'
 
 export function reportExportRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Reports', { access: 'member' })
@@ -52,7 +52,6 @@ export function reportExportRoutes(app: App, deps: Deps): void {
   api.list('listReportExports', '/vaults/:code/reports/exports', {
     summary: 'List report exports',
     description: 'The exports that the caller ordered in this vault, newest first; those of others are in no list.',
-    querystring: ReportExportQuery,
     item: ReportExport,
     load: (db, { member }, page) => listReportExports(db, member, page),
     present: (row, { member, now }) => toReportExport(row, member.vault.code, now),

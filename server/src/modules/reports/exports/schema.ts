@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
 import { fileFormats } from '../files/formats.ts'
 import { reports, reportTypes } from '../reports/catalogue.ts'
 import { deliveryParameters } from '../reports/schema.ts'
@@ -34,8 +34,6 @@ export const ReportExportCreation = Closed(
 export const reportTypeParams = {
   type: described(Enum(reportTypes), 'Type of the report.'),
 }
-
-export const ReportExportQuery = Closed(pageQuery)
 
 export const ReportExportOrder = Closed({ id: Id }, { $id: 'ReportExportOrder' })
 

@@ -42,6 +42,10 @@ export function createGate(deps: Deps, executors: Executors) {
 export const gateErrors = <R extends Reason>(...own: R[]) =>
   ['blocked_by_policy', 'no_policy_allows', ...own, 'quorum_unreachable'] as const
 
+/** What the description of a gated action says of it. */
+export const gatedBy = (action: GatedAction) =>
+  `Gated by policies of action type \`${action}\`; 202 with the approval request when votes are required.`
+
 /** As `createGate`, for several steps at once. */
 export function gateSteps<A>(
   deps: Deps,

@@ -17,7 +17,6 @@ import {
   RulesDifference,
   RulesVersion,
   RulesVersionListItem,
-  VersionQuery,
   versionParams,
   WithheldTokens,
 } from './schema.ts'
@@ -51,7 +50,6 @@ export function governanceRoutes(app: App, deps: Deps, governed: Governed): void
   api.list('listRulesVersions', '/vaults/:code/rules/versions', {
     summary: 'List the versions of the rules',
     description: `The newest first, without their documents. ${readers}`,
-    querystring: VersionQuery,
     item: RulesVersionListItem,
     load: async (db, { member, now }, page) =>
       (await readsRules(db, member)) ? listVersions(db, member.vault.id, { ...page, now }) : [],

@@ -173,7 +173,6 @@ export const ChangeSet = Closed(
   { $id: 'ChangeSet', description: 'Several changes of the rules that are decided on as one.' },
 )
 
-export const VersionQuery = Closed(pageQuery)
 export const ChangeSetQuery = Closed({
   open: Type.Optional(
     Type.Boolean({

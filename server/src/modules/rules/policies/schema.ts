@@ -388,4 +388,3 @@ export const PolicyQuery = Closed({
     described(Type.Boolean({ examples: [true] }), 'Restricts the list to enabled or to disabled policies.'),
   ),
 })
-export const PolicyGroupQuery = Closed(pageQuery)

@@ -12,7 +12,7 @@ import { type OnchainAddress, parseOnchainAddress } from '../../../lib/onchain-a
 import { audit } from '../../record/audit/record.ts'
 import type { NetworkRow } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
-import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway } from '../../registry/wallet-service/client.ts'
 import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { pinAccountKeys, recordOfKeys } from '../vaults/account-keys.ts'
 import { assertFollows, findUsedKey, type UsedKey } from '../vaults/check-address.ts'
@@ -154,9 +154,7 @@ export async function deriveAddress(
   const client = walletOf(deps, wallet)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
   const used = await findUsedKey(deps, wallet, client, { ...order, type: network.type }, deadline)
-  const { address } = await client.createAddress(order, deadline).catch((error: unknown) => {
-    throw error instanceof WalletServiceError ? toBadGateway(error) : error
-  })
+  const { address } = await client.createAddress(order, deadline).catch(throwBadGateway)
   const onchain = parseOnchainAddress(address, network.type)
   if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
   if (used !== null) assertFollows(deps, used, vaultId, onchain, order.derivationPath)

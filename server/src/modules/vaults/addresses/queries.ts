@@ -3,7 +3,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { type AddressScope, addressParts, isAddressInScope, isTransferAllowed } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Addresses } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
@@ -41,7 +41,7 @@ export async function listAddresses(
   db: Db | Trx,
   scope: AddressScope,
   filter: Filter,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<AddressWithBalances[]> {
   const order = sql`order by created_at desc, id desc limit ${limit + 1}`
   const filters = [

@@ -4,7 +4,7 @@ import { isEveryone } from '../../../access/memberships.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { AddressGroups } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import type { FolderAccess } from './schema.ts'
 
 export type AddressGroupRow = RowOf<
@@ -18,13 +18,11 @@ export type AddressGroupRow = RowOf<
   }
 >
 
-type Page = { after: Position | null; limit: number }
-
 /** Folders that the viewer manages, was granted or administers, newest first; one row more than the limit. */
 export async function listAddressGroups(
   db: Db | Trx,
   scope: AddressScope,
-  { after, limit }: Page,
+  { after, limit }: Paging,
 ): Promise<AddressGroupRow[]> {
   const { rows } = await sql<AddressGroupRow>`
     ${selectAddressGroups(scope)}
@@ -69,7 +67,7 @@ export async function listAddressGroupMembers(
   db: Db | Trx,
   scope: AddressScope,
   groupId: string,
-  { after, limit }: Page,
+  { after, limit }: Paging,
 ): Promise<AddressGroupMemberRow[]> {
   const { rows } = await sql<AddressGroupMemberRow>`
     ${selectMembers(scope, groupId)}

@@ -7,7 +7,7 @@ import { created, ok } from '../../../http/mutate.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { listGrants } from '../grants/queries.ts'
-import { GrantCreation, GrantQuery, grantParams } from '../grants/schema.ts'
+import { GrantCreation, grantParams } from '../grants/schema.ts'
 import {
   addAddress,
   createAddressGroup,
@@ -25,7 +25,6 @@ import {
   AddressGroupGrant,
   AddressGroupMember,
   AddressGroupMemberCreation,
-  AddressGroupQuery,
   AddressGroupUpdate,
   addressGroupMemberParams,
 } from './schema.ts'
@@ -36,7 +35,6 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
   api.list('listAddressGroups', '/vaults/:code/address-groups', {
     summary: 'List folders',
     description: 'Newest first. Folders that the caller manages or was granted; for administrators all of the vault.',
-    querystring: AddressGroupQuery,
     item: AddressGroup,
     load: (db, { member }, page) => listAddressGroups(db, visibleScopeOf(member), page),
     present: toAddressGroup,
@@ -79,7 +77,6 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
   api.list('listAddressGroupMembers', '/vaults/:code/address-groups/:id/members', {
     summary: 'List addresses in a folder',
     description: 'Most recently added first. For everybody who sees the folder.',
-    querystring: AddressGroupQuery,
     item: AddressGroupMember,
     load: async (db, { member, params }, page) => {
       const { id } = await getAddressGroup(db, member, params.id)
@@ -114,7 +111,6 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     summary: 'List grants of a folder',
     description: 'For its manager and administrators, newest first.',
     errors: ['not_permitted'],
-    querystring: GrantQuery,
     item: AddressGroupGrant,
     load: async (db, { member, params }, page) => {
       const group = await getAddressGroup(db, member, params.id)

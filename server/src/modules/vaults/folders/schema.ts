@@ -11,7 +11,6 @@ import {
   Name,
   Nullable,
   ProfileBeside,
-  pageQuery,
   Timestamp,
 } from '../../../http/schema.ts'
 import { grantFields } from '../grants/schema.ts'
@@ -86,8 +85,6 @@ export const AddressGroupCreation = Closed({ name: Name, ...looks })
 export const AddressGroupUpdate = Closed({ name: Type.Optional(Name), ...looks })
 
 export const AddressGroupMemberCreation = Closed({ addressId: GivenId })
-
-export const AddressGroupQuery = Closed(pageQuery)
 
 export const addressGroupMemberParams = {
   id: described(GivenId, 'Identifier of the folder.'),

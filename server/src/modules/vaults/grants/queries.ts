@@ -3,7 +3,7 @@ import { type AddressScope, isAddressInScope, isFolderVisible } from '../../../a
 import type { SubjectKind } from '../../../access/memberships.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 
 /** The objects of grants: an address, or a folder with its addresses. */
 export type Shared = { type: 'address' | 'address_group'; id: string }
@@ -52,7 +52,7 @@ export async function listGrants(
   db: Db | Trx,
   scope: AddressScope,
   shared: Shared,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<GrantRow[]> {
   const { rows } = await sql<GrantRow>`
     ${selectGrants(scope, shared)}

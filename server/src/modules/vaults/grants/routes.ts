@@ -8,7 +8,7 @@ import { findAddress } from '../addresses/queries.ts'
 import { shareAddress, unshareAddress } from './actions.ts'
 import { toAddressGrant } from './present.ts'
 import { listGrants } from './queries.ts'
-import { AddressGrant, GrantCreation, GrantQuery, grantParams } from './schema.ts'
+import { AddressGrant, GrantCreation, grantParams } from './schema.ts'
 
 export function addressGrantRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Sharing', { access: 'member' })
@@ -18,7 +18,6 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
     description:
       'For its owner and administrators, newest first. Access that comes from a folder is listed with the grants of the folder.',
     errors: ['not_permitted'],
-    querystring: GrantQuery,
     item: AddressGrant,
     load: async (db, { member, params }, page) => {
       const scope = visibleScopeOf(member)

@@ -12,7 +12,6 @@ import {
   Name,
   Nullable,
   ProfileBeside,
-  pageQuery,
   Ref,
   Timestamp,
   Uri,
@@ -75,8 +74,6 @@ export const GrantCreation = Closed({
   ),
   canTransfer: Type.Optional(Type.Boolean({ description: 'Defaults to false.', examples: [false] })),
 })
-
-export const GrantQuery = Closed(pageQuery)
 
 export const grantParams = {
   id: GivenId,

@@ -4,7 +4,7 @@ import { type AccountKey, faultOfAccountKey } from '../../../lib/account-key.ts'
 import { badGateway } from '../../../lib/errors.ts'
 import { accountKeysPinnedMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import type { VaultWithStructure } from './queries.ts'
 
 export type Account = { network: string; derivationPath: string }
@@ -48,11 +48,7 @@ export async function askAccountKeys(
   const shown = await askAccountKey(wallet, first, deadline).catch(onFirst)
   if (shown === null) return null
   const rest = await Promise.all(
-    others.map((account) =>
-      askAccountKey(wallet, account, deadline).catch((error: unknown) => {
-        throw error instanceof WalletServiceError ? toBadGateway(error) : error
-      }),
-    ),
+    others.map((account) => askAccountKey(wallet, account, deadline).catch(throwBadGateway)),
   )
   const keys = [shown.key]
   for (const [index, one] of rest.entries()) {

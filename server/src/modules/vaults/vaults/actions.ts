@@ -14,7 +14,7 @@ import { listAccountKeys } from './account-keys.ts'
 import { pinShownKeys } from './lock.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from './probe-wallet.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
-import type { VaultCreation, VaultUpdate } from './schema.ts'
+import type { ProtectionUpdate, VaultCreation, VaultUpdate } from './schema.ts'
 import { markInRecord } from './verify-wallet.ts'
 import { faultsOfWallet, isSameWallet, sealed } from './wallet-settings.ts'
 import { insertStructure, planOrThrow, summaryOf } from './write-structure.ts'
@@ -131,6 +131,32 @@ export async function updateVault(
       targetId: id,
       details,
       words: { sentence: `The wallet service of the vault ${quote(vault.name)} was changed`, ...walletService },
+    })
+  }
+  return (await findVault(trx, id))!
+}
+
+/** Switches on or off that what leaves the vault must be signed, on its record and announced. */
+export async function updateProtection(
+  trx: Trx,
+  { protection }: Static<typeof ProtectionUpdate>,
+  by: ByMember,
+): Promise<VaultWithStructure> {
+  const { id } = by.member.vault
+  const { name, protection: before } = await lockVaultRow(trx, id)
+  if (before !== protection) {
+    await trx.updateTable('vaults').set({ protection, updated_at: by.now }).where('id', '=', id).execute()
+    await announceVaultChange(trx, {
+      ...byMember(by),
+      action: 'vault.protection_updated',
+      targetType: 'vault',
+      targetId: id,
+      details: { before, after: protection },
+      words: {
+        sentence: `The protection of the vault ${quote(name)} was changed`,
+        before: { protection: before },
+        after: { protection },
+      },
     })
   }
   return (await findVault(trx, id))!

@@ -5,7 +5,7 @@ import { badGateway, notFound } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { fingerprintOf } from '../../../lib/signed-vote.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
-import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway } from '../../registry/wallet-service/client.ts'
 import type { VaultAuthority } from './authority-schema.ts'
 import { walletOfVault } from './wallet-settings.ts'
 
@@ -26,9 +26,7 @@ export async function readAuthority(deps: Deps, vaultId: string): Promise<Static
  */
 export async function findAuthority(deps: Deps, vaultId: string): Promise<AuthorityDocument | null> {
   const wallet = await walletOfVault(deps, vaultId)
-  const found = await wallet.findAuthority().catch((error: unknown) => {
-    throw error instanceof WalletServiceError ? toBadGateway(error) : error
-  })
+  const found = await wallet.findAuthority().catch(throwBadGateway)
   if (found === null) return null
   const { authority, version, hash } = found
   const isItself = authority.vaultId === vaultId && authority.version === version && hashOf(authority) === hash

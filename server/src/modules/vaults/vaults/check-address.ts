@@ -2,7 +2,7 @@ import type { Deps } from '../../../deps.ts'
 import { type AccountKey, accountPathOf, evmAddressBelow, faultOfAccountKey } from '../../../lib/account-key.ts'
 import { badGateway } from '../../../lib/errors.ts'
 import type { OnchainAddress } from '../../../lib/onchain-address.ts'
-import { toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { askAccountKey, findAccountKey, keyMissing } from './account-keys.ts'
 import type { PresentWallet } from './wallet-settings.ts'
 
@@ -34,9 +34,7 @@ export async function findUsedKey(
     if (faultOfAccountKey(pinned, walletKey) !== null) throw keyMissing(account)
     return { key: pinned, isNew: false }
   }
-  const shown = await askAccountKey(wallet, { network, derivationPath: account }, deadline).catch((error: unknown) => {
-    throw error instanceof WalletServiceError ? toBadGateway(error) : error
-  })
+  const shown = await askAccountKey(wallet, { network, derivationPath: account }, deadline).catch(throwBadGateway)
   if (shown?.walletKey !== walletKey) throw keyMissing(account)
   return { key: shown.key, isNew: true }
 }

@@ -1,8 +1,7 @@
 import type { Deps } from '../../../deps.ts'
 import { governedAction } from '../../rules/governance/actions.ts'
-import { updateVault } from './actions.ts'
+import { updateProtection, updateVault } from './actions.ts'
 import type { Probed } from './probe-wallet.ts'
-import { updateProtection } from './protection.ts'
 import { ProtectionUpdate, RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from './schema.ts'
 import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
 

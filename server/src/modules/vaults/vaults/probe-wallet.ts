@@ -12,7 +12,7 @@ import {
   walletCallTimeoutMilliseconds,
 } from '../../../lib/limits.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
-import { isSilence, toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { isSilence, throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Account, askAccountKeys, type ShownKeys, takeForNone } from './account-keys.ts'
 import { type PresentWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
 
@@ -98,7 +98,7 @@ async function findKeyDifference(
 
 function throwProbeError(error: unknown): never {
   if (isSilence(error)) throw unavailable('wallet_service_silent', 'The new wallet service does not answer', 5)
-  throw error instanceof WalletServiceError ? toBadGateway(error) : error
+  throwBadGateway(error)
 }
 
 /** The first sample with another address in the wallet service; a few are asked for at once, all within one time limit. */

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Routes, Variants, Vaults } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { findNetworksOfVaults, type NetworkRow } from '../../registry/networks/queries.ts'
 
 export type VaultRow = Selectable<Vaults>
@@ -13,7 +13,7 @@ export type VaultWithStructure = VaultRow & { networks: NetworkRow[]; routes: Ro
 export async function listVaultsOf(
   db: Db | Trx,
   userId: string,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<VaultWithStructure[]> {
   let query = db
     .selectFrom('vaults')

@@ -4,7 +4,7 @@ import { badRequest } from '../../../lib/errors.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
-import { createVault, updateVault } from './actions.ts'
+import { createVault, updateProtection, updateVault } from './actions.ts'
 import { readAuthority } from './authority.ts'
 import { SigningPages, VaultAuthority } from './authority-schema.ts'
 import { parseDerivationPath } from './derivation.ts'
@@ -12,7 +12,6 @@ import { listSigningPages } from './keys-elsewhere.ts'
 import { lockVault, withAccountKeys } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
 import { withProbe } from './probe-wallet.ts'
-import { updateProtection } from './protection.ts'
 import { findVault, listVaultsOf } from './queries.ts'
 import {
   DerivationPathInput,
@@ -25,7 +24,6 @@ import {
   VariantUpdate,
   Vault,
   VaultCreation,
-  VaultQuery,
   VaultUpdate,
 } from './schema.ts'
 import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
@@ -54,7 +52,6 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     description:
       'The vaults of which the caller is a member, newest first. Also the way to check a token: 401 when it is not valid.',
     access: 'caller',
-    querystring: VaultQuery,
     item: Vault,
     load: (db, { caller }, page) => listVaultsOf(db, caller.userId, page),
     present: toVault,

@@ -9,7 +9,6 @@ import {
   Id,
   Name,
   Nullable,
-  pageQuery,
   Ref,
   Timestamp,
   Uri,
@@ -236,8 +235,6 @@ export const VariantUpdate = Closed({
 export const routeParams = {
   routeId: described(GivenId, 'Identifier of the route.'),
 }
-
-export const VaultQuery = Closed({ ...pageQuery })
 
 export const DerivationPathInput = Closed({
   path: described(

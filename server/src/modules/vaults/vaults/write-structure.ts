@@ -8,12 +8,7 @@ import { variantsPerRouteMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
 import { registerNetwork } from '../../registry/networks/actions.ts'
-import {
-  findNetworkByCoinType,
-  findNetworkBySlug,
-  findNetworksOfVaults,
-  type NetworkRow,
-} from '../../registry/networks/queries.ts'
+import { findNetwork, findNetworksOfVaults, type NetworkRow } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks, type TokenRow } from '../../registry/tokens/queries.ts'
 import { findRoute, findVariant, findVault, lockVaultRow, type VariantRow, type VaultWithStructure } from './queries.ts'
 import type { RouteInput, VariantInput, VariantUpdate } from './schema.ts'
@@ -40,13 +35,12 @@ export async function insertStructure(trx: Trx, vaultId: string, plan: Plan, by:
   const routes = plan.routes.map((route) => ({ ...route, id: newId(by.now) }))
   const faults: FieldFault[] = []
   const variants = routes.flatMap((route) =>
-    route.variants.map((variant) => {
+    route.variants.flatMap((variant) => {
       const tokenId = variant.token === null ? null : resolveToken(variant.token, tokens)
-      if (tokenId !== null && typeof tokenId !== 'string') {
-        faults.push({ field: `${variant.field}.token`, message: tokenId.fault })
-        return toVariantRow(vaultId, route.id, variant, null, by.now)
-      }
-      return toVariantRow(vaultId, route.id, variant, tokenId, by.now)
+      if (tokenId === null || typeof tokenId === 'string')
+        return [toVariantRow(vaultId, route.id, variant, tokenId, by.now)]
+      faults.push({ field: `${variant.field}.token`, message: tokenId.fault })
+      return []
     }),
   )
   if (faults.length > 0) throw faulty(faults)
@@ -74,8 +68,8 @@ async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, by: ByCall
   for (const network of plan.networks.toSorted((a, b) => a.coinType - b.coinType)) {
     const row = by.caller.isPlatformAdmin
       ? await registerNetwork(trx, network, by)
-      : await findNetworkByCoinType(trx, network.coinType)
-    const named = await findNetworkBySlug(trx, network.slug)
+      : await findNetwork(trx, { coin_type: network.coinType })
+    const named = await findNetwork(trx, { slug: network.slug })
     if (named !== null && named.coin_type !== network.coinType) {
       faults.push({ field: `${network.field}.code`, message: 'is the code of a network with another coin type' })
     } else if (row !== null) found.set(network.coinType, row)
