@@ -1,12 +1,20 @@
+import { Type } from 'typebox'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { imageTypes } from '../../../lib/image-file.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { findImage } from './queries.ts'
-import { imageParams } from './schema.ts'
 
 /** What an image could be, if a browser were wrong about it: nothing that runs, loads or sends anything. */
 const imagePolicy = "default-src 'none'; sandbox"
+
+const imageParams = {
+  key: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 (hex) of what the image is of and of its bytes, as its address ends with it.',
+    examples: ['b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c'],
+  }),
+}
 
 export function imageRoutes(app: App, deps: Deps): void {
   endpoints(app, deps, 'Images', { access: 'caller' }).get('getImage', '/images/:key', {

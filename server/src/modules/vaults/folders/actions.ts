@@ -5,7 +5,6 @@ import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit, changedFields } from '../../record/audit/record.ts'
 import { isSelectedByPolicy } from '../../rules/policies/policy-draft.ts'
 import { findAddress } from '../addresses/queries.ts'
@@ -15,8 +14,8 @@ import type { GrantCreation } from '../grants/schema.ts'
 import {
   type AddressGroupMemberRow,
   type AddressGroupRow,
-  findAddressGroup,
   findAddressGroupMember,
+  getAddressGroup,
   lockOwnAddressGroup,
 } from './queries.ts'
 import type { AddressGroupCreation, AddressGroupUpdate } from './schema.ts'
@@ -46,7 +45,7 @@ export async function createAddressGroup(
     })
     .execute()
   await audit(trx, byMember(by), 'address_group.created', folder(id), { name: body.name })
-  return getAddressGroup(trx, member, id)
+  return getAddressGroup(trx, visibleScopeOf(member), id)
 }
 
 /** @throws 404 for a folder that the member may not see, 403 for one they do not manage */
@@ -58,7 +57,7 @@ export async function updateAddressGroup(
 ): Promise<AddressGroupRow> {
   const { member, now } = by
   await lockManaged(trx, member, id, 'update')
-  const row = await getAddressGroup(trx, member, id)
+  const row = await getAddressGroup(trx, visibleScopeOf(member), id)
   const { name, description, color, emoji } = row
   const changes = changedFields({ name, description, color, emoji }, body)
   if (changes === null) return row
@@ -82,7 +81,7 @@ export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Pr
   if (await isSelectedByPolicy(trx, member.vault.id, 'addressGroup', id)) {
     throw conflict('in_use', 'A rule of a policy names the folder; an administrator must change it first')
   }
-  const { name } = await getAddressGroup(trx, member, id)
+  const { name } = await getAddressGroup(trx, visibleScopeOf(member), id)
   await trx.deleteFrom('address_groups').where('vault_id', '=', member.vault.id).where('id', '=', id).execute()
   await audit(trx, byMember(by), 'address_group.deleted', folder(id), { name })
 }
@@ -145,12 +144,8 @@ export async function unshareAddressGroup(trx: Trx, id: string, grantId: string,
   await revokeAccess(trx, { type: 'address_group', id }, grantId, by)
 }
 
-async function getAddressGroup(trx: Trx, member: Member, id: string): Promise<AddressGroupRow> {
-  return orNotFound(await findAddressGroup(trx, visibleScopeOf(member), id), 'Address group')
-}
-
 async function lockManaged(trx: Trx, member: Member, id: string, strength: 'update' | 'share'): Promise<void> {
   if (await lockOwnAddressGroup(trx, ownScopeOf(member), id, strength)) return
-  await getAddressGroup(trx, member, id)
+  await getAddressGroup(trx, visibleScopeOf(member), id)
   throw forbidden('not_permitted', 'Only the manager of a folder may change it')
 }

@@ -5,6 +5,7 @@ import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { AddressGroups } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { FolderAccess } from './schema.ts'
 
 export type AddressGroupRow = RowOf<
@@ -31,10 +32,10 @@ export async function listAddressGroups(
   return rows
 }
 
-/** null when the viewer may not see it. */
-export async function findAddressGroup(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressGroupRow | null> {
+/** @throws 404 for a folder that the viewer may not see */
+export async function getAddressGroup(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressGroupRow> {
   const { rows } = await sql<AddressGroupRow>`${selectAddressGroups(scope)} and f.id = ${id}`.execute(db)
-  return rows[0] ?? null
+  return orNotFound(rows[0], 'Address group')
 }
 
 /**

@@ -1,11 +1,8 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
-import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { forbidden } from '../../../lib/errors.ts'
-import { orNotFound } from '../../../lib/or-not-found.ts'
 import { listGrants } from '../grants/queries.ts'
 import { GrantCreation, grantParams } from '../grants/schema.ts'
 import {
@@ -18,7 +15,7 @@ import {
   updateAddressGroup,
 } from './actions.ts'
 import { toAddressGroup, toAddressGroupGrant, toAddressGroupMember } from './present.ts'
-import { type AddressGroupRow, findAddressGroup, listAddressGroupMembers, listAddressGroups } from './queries.ts'
+import { getAddressGroup, listAddressGroupMembers, listAddressGroups } from './queries.ts'
 import {
   AddressGroup,
   AddressGroupCreation,
@@ -52,7 +49,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     summary: 'Get a folder',
     description: 'For its manager, the people with whom it is shared, and administrators; 404 for everybody else.',
     answers: { 200: AddressGroup },
-    handler: async (db, { member, params }) => toAddressGroup(await getAddressGroup(db, member, params.id)),
+    handler: async (db, { member, params }) =>
+      toAddressGroup(await getAddressGroup(db, visibleScopeOf(member), params.id)),
   })
 
   api.patch('updateAddressGroup', '/vaults/:code/address-groups/:id', {
@@ -79,7 +77,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     description: 'Most recently added first. For everybody who sees the folder.',
     item: AddressGroupMember,
     load: async (db, { member, params }, page) => {
-      const { id } = await getAddressGroup(db, member, params.id)
+      const { id } = await getAddressGroup(db, visibleScopeOf(member), params.id)
       return listAddressGroupMembers(db, visibleScopeOf(member), id, page)
     },
     present: toAddressGroupMember,
@@ -113,7 +111,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     errors: ['not_permitted'],
     item: AddressGroupGrant,
     load: async (db, { member, params }, page) => {
-      const group = await getAddressGroup(db, member, params.id)
+      const group = await getAddressGroup(db, visibleScopeOf(member), params.id)
       if (group.access !== 'manager' && !member.readsAll) {
         throw forbidden(
           'not_permitted',
@@ -147,8 +145,4 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     answers: { 204: null },
     handler: (trx, { params: { id, grantId }, ...by }) => unshareAddressGroup(trx, id, grantId, by),
   })
-}
-
-async function getAddressGroup(db: Db, member: Member, id: string): Promise<AddressGroupRow> {
-  return orNotFound(await findAddressGroup(db, visibleScopeOf(member), id), 'Address group')
 }

@@ -20,18 +20,14 @@ export async function shareAddress(
   body: Static<typeof GrantCreation>,
   by: ByMember,
 ): Promise<{ row: GrantRow; isNew: boolean }> {
-  await assertOwnAddress(trx, by.member, id)
+  orNotFound(await findAddress(trx, ownScopeOf(by.member), id), 'Address')
   return grantAccess(trx, { type: 'address', id }, body, by)
 }
 
 /** @throws 404 also for a grant that does not exist on the address */
 export async function unshareAddress(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
-  await assertOwnAddress(trx, by.member, id)
+  orNotFound(await findAddress(trx, ownScopeOf(by.member), id), 'Address')
   await revokeAccess(trx, { type: 'address', id }, grantId, by)
-}
-
-async function assertOwnAddress(trx: Trx, member: Member, id: string): Promise<void> {
-  if ((await findAddress(trx, ownScopeOf(member), id)) === null) throw notFound('Address')
 }
 
 /**
