@@ -9,7 +9,7 @@ import { Closed, pathParameters } from '../../server/src/http/schema.ts'
 import { startTasks } from '../../server/src/jobs/tasks.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { postEntries } from '../../server/src/modules/money/ledger/post-entries.ts'
-import { reservePosting } from '../../server/src/modules/money/ledger/postings.ts'
+import { posting } from '../../server/src/modules/money/ledger/postings.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
 
 /**
@@ -37,7 +37,7 @@ async function serve(): Promise<void> {
       const { addressId, tokenId } = request.body
       const now = deps.clock()
       const subject = { vaultId: memberOf(request).vault.id, addressId, tokenId, operationId: newId(now), amount: 1n }
-      await inTransaction(deps.db, (trx) => postEntries(trx, [reservePosting(subject)], now))
+      await inTransaction(deps.db, (trx) => postEntries(trx, [posting('reserve', subject)], now))
       return { operationId: subject.operationId }
     },
   )

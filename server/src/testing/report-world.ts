@@ -5,14 +5,7 @@ import { newId } from '../lib/ids.ts'
 import { parseDecimal, usdValueOf } from '../lib/money.ts'
 import type { FlowType, OperationStatus, OperationType } from '../lib/operations.ts'
 import { postEntries } from '../modules/money/ledger/post-entries.ts'
-import {
-  adjustmentPosting,
-  depositPosting,
-  type Posting,
-  releasePosting,
-  reservePosting,
-  settlePosting,
-} from '../modules/money/ledger/postings.ts'
+import { type Posting, posting, signedPosting } from '../modules/money/ledger/postings.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress, fakeTxHash } from './fake-wallet.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from './fixtures.ts'
@@ -234,12 +227,12 @@ export async function createReportWorld(): Promise<ReportWorld> {
 
   /** Posts the entries that an operation of this status has; transfers are paid out of an endless adjustment before. */
   async function book(
-    subject: Parameters<typeof depositPosting>[0],
+    subject: Parameters<typeof posting>[1],
     type: OperationType,
     status: OperationStatus,
     at: Date,
   ): Promise<void> {
-    if (type === 'deposit') return post([depositPosting(subject)], at)
+    if (type === 'deposit') return post([posting('deposit', subject)], at)
     const grant = { ...subject, operationId: newId(at), amount: funds }
     const [held] = await sql(
       `select from ledger_accounts where vault_id = $1 and address_id = $2 and token_id = $3 and balance >= $4`,
@@ -252,11 +245,11 @@ export async function createReportWorld(): Promise<ReportWorld> {
           `($1,$2,$3,$4,$5,'funds',$6,$7)`,
         [grant.vaultId, grant.operationId, grant.addressId, grant.tokenId, funds.toString(), vault.admin.userId, early],
       )
-      await post([adjustmentPosting(grant)], early)
+      await post([signedPosting('adjust', grant)], early)
     }
-    await post([reservePosting(subject)], at)
-    if (status === 'confirmed') await post([settlePosting(subject)], at)
-    else if (status !== 'pending' && status !== 'awaiting_approval') await post([releasePosting(subject)], at)
+    await post([posting('reserve', subject)], at)
+    if (status === 'confirmed') await post([posting('settle', subject)], at)
+    else if (status !== 'pending' && status !== 'awaiting_approval') await post([posting('release', subject)], at)
   }
 
   function post(postings: Posting[], at: Date): Promise<void> {

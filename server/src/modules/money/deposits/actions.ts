@@ -7,7 +7,7 @@ import type { AppError } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { toOperationRow } from '../../operations/feed/write.ts'
 import { isOverflow, postEntries } from '../ledger/post-entries.ts'
-import { depositPosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { holdNewDeposits } from '../screening/hold.ts'
 import { changeHistory, changesHistory } from './orphan-events.ts'
 import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
@@ -237,7 +237,7 @@ async function postCredits(
   const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
   const all = [...outcomes]
   for (const [i, candidate] of repeated.entries()) all[candidate.n] = compareWithFirst(candidate, firsts[i]!)
-  const credits = fresh.map(({ id, ...operation }) => depositPosting({ ...operation, operationId: id }))
+  const credits = fresh.map(({ id, ...operation }) => posting('deposit', { ...operation, operationId: id }))
   const held = isScreened && fresh.length > 0 ? await holdNewDeposits(trx, fresh, now) : []
   await postEntries(trx, [...credits, ...held], now)
   return all

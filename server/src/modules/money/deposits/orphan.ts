@@ -6,9 +6,8 @@ import { moveOperation } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyOfOrphan } from '../../record/notifications/write.ts'
 import { reserveForHold } from '../holds/reserve.ts'
-import { changeExposure } from '../ledger/exposure.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { orphanPosting, orphanReturnPosting } from '../ledger/postings.ts'
+import { changeExposure, postEntries } from '../ledger/post-entries.ts'
+import { posting } from '../ledger/postings.ts'
 import { lockAccountOf } from '../ledger/queries.ts'
 
 /** A credited deposit, and what the chain did with it. */
@@ -51,7 +50,7 @@ export async function orphanDeposit(trx: Trx, deposit: Reorganised, now: Date): 
       },
     ],
   })
-  if (taken > 0n) await postEntries(trx, [orphanPosting({ ...account, operationId: id, amount: taken })], now)
+  if (taken > 0n) await postEntries(trx, [posting('orphan', { ...account, operationId: id, amount: taken })], now)
   if (exposed > 0n) await changeExposure(trx, account, exposed)
   await markDeposit(trx, deposit, now)
   await moveOperation(trx, { vaultId, id: depositId, from: 'confirmed', to: 'failed', now })
@@ -74,7 +73,7 @@ export async function returnDeposit(trx: Trx, deposit: Reorganised, now: Date): 
     update deposit_orphans set returned_at = ${now}
     where vault_id = ${vaultId} and deposit_id = ${depositId} and returned_at is null returning id`.execute(trx)
   const operationId = rows[0]!.id
-  await postEntries(trx, [orphanReturnPosting({ vaultId, addressId, tokenId, operationId, amount })], now)
+  await postEntries(trx, [posting('orphan_return', { vaultId, addressId, tokenId, operationId, amount })], now)
   await markDeposit(trx, deposit, null)
   await moveOperation(trx, { vaultId, id: depositId, from: 'failed', to: 'confirmed', now })
   await reserveForHold(trx, { vaultId, depositId, addressId, tokenId, amount }, now)

@@ -12,7 +12,7 @@ import { type Executor, StaleError, type Step, type StepContext } from '../../ru
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { isBelowZero } from '../ledger/adjust.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { correctionPosting } from '../ledger/postings.ts'
+import { signedPosting } from '../ledger/postings.ts'
 import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
 import { screenSurplus } from '../screening/hold.ts'
 import { type Crediting, creditQuarantinedEvent } from './actions.ts'
@@ -162,7 +162,7 @@ async function correctDeposit(
   const difference = BigInt(found.amount) - BigInt(found.credited ?? '0')
   if (operationId === null || difference === 0n) return
   assertNotHeld(await findHoldOnDeposit(trx, vaultId, operationId))
-  const posting = correctionPosting({ vaultId, tokenId, addressId, operationId, amount: difference })
+  const posting = signedPosting('correct', { vaultId, tokenId, addressId, operationId, amount: difference })
   await postEntries(trx, [posting], now).catch((error: unknown) => {
     throw refusalOf(error) ?? error
   })

@@ -3,7 +3,7 @@ import type { Holds } from '../../../db/types.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
 import { markReleased, takeOverReserve } from '../../rules/holds/write.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { holdPosting, holdReleasePosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { lockOtherHold } from './queries.ts'
 
 /** Of a deposit: where it is. */
@@ -29,6 +29,6 @@ export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason
   const other = await lockOtherHold(trx, hold)
   const subject = { vaultId, ...hold.deposit, amount }
   if (other !== null) await takeOverReserve(trx, vaultId, other.id, amount)
-  const taken = other === null ? [] : [holdPosting({ ...subject, operationId: other.id })]
-  await postEntries(trx, [holdReleasePosting({ ...subject, operationId: id }), ...taken], now)
+  const taken = other === null ? [] : [posting('hold', { ...subject, operationId: other.id })]
+  await postEntries(trx, [posting('hold_release', { ...subject, operationId: id }), ...taken], now)
 }

@@ -9,7 +9,7 @@ import { type HoldSubjectType, lockForPlacing } from '../../rules/holds/active.t
 import { insertHold } from '../../rules/holds/write.ts'
 import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { holdPosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { findMet, findSubject, isLastAdministrator, isShutOut, reservableOf } from './queries.ts'
 
 type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string }
@@ -48,7 +48,7 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
   })
   if (subject.deposit !== null && reserved !== null && reserved > 0n) {
     const { addressId, tokenId } = subject.deposit
-    await postEntries(trx, [holdPosting({ vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
+    await postEntries(trx, [posting('hold', { vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
   }
   const change = {
     vaultId,

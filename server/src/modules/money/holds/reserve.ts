@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { setReserved } from '../../rules/holds/write.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { holdPosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { lockAccountOf } from '../ledger/queries.ts'
 
 type Deposit = { vaultId: string; depositId: string; addressId: string; tokenId: string; amount: bigint }
@@ -23,5 +23,9 @@ export async function reserveForHold(
   const reserved = available < amount ? available : amount
   if (hold === undefined || reserved === 0n) return
   await setReserved(trx, { vaultId, id: hold.id, reserved })
-  await postEntries(trx, [holdPosting({ vaultId, tokenId, addressId, operationId: hold.id, amount: reserved })], now)
+  await postEntries(
+    trx,
+    [posting('hold', { vaultId, tokenId, addressId, operationId: hold.id, amount: reserved })],
+    now,
+  )
 }

@@ -10,7 +10,7 @@ import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { type ActiveHold, assertNotHeld, findActiveHold, shareHoldLock } from '../../rules/holds/active.ts'
 import { isOverflow, postEntries } from './post-entries.ts'
-import { adjustmentPosting } from './postings.ts'
+import { signedPosting } from './postings.ts'
 import type { Adjustment, AdjustmentBody } from './schema.ts'
 
 /**
@@ -56,7 +56,7 @@ export async function adjustBalance(
       created_at: now,
     })
     .execute()
-  const posting = adjustmentPosting({ vaultId, tokenId, addressId, operationId: id, amount })
+  const posting = signedPosting('adjust', { vaultId, tokenId, addressId, operationId: id, amount })
   await postEntries(trx, [posting], now).catch((error: unknown) => {
     throw refusalOf(error) ?? error
   })

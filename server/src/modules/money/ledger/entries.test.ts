@@ -6,14 +6,7 @@ import { createAddress } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { postEntries } from './post-entries.ts'
-import {
-  adjustmentPosting,
-  depositPosting,
-  feePosting,
-  releasePosting,
-  reservePosting,
-  settlePosting,
-} from './postings.ts'
+import { posting, signedPosting } from './postings.ts'
 import { verifyLedger } from './verify.ts'
 
 let bench: TransferBench
@@ -149,25 +142,25 @@ describe('posting', () => {
 
   it('refuses amounts that move nothing or backwards', () => {
     for (const amount of [0n, -1n]) {
-      for (const form of [depositPosting, reservePosting, settlePosting, releasePosting, feePosting]) {
-        expect(() => form(subject(from, amount))).toThrow(RangeError)
+      for (const kind of ['deposit', 'reserve', 'settle', 'release', 'fee'] as const) {
+        expect(() => posting(kind, subject(from, amount))).toThrow(RangeError)
       }
     }
-    expect(() => adjustmentPosting(subject(from, 0n))).toThrow(RangeError)
+    expect(() => signedPosting('adjust', subject(from, 0n))).toThrow(RangeError)
   })
 
   it('T1 a debit of an account that was never used is refused and makes none', async () => {
     const address = await createAddress(bench.owner)
-    for (const form of [reservePosting, feePosting, settlePosting]) {
-      await expect(post(form(subject(address.id, 1n)))).rejects.toMatchObject({ code: '23514' })
+    for (const kind of ['reserve', 'fee', 'settle'] as const) {
+      await expect(post(posting(kind, subject(address.id, 1n)))).rejects.toMatchObject({ code: '23514' })
     }
     expect(await accountsOf(address.id)).toEqual([])
   })
 
   it('T1 postings of one statement that pass below zero on the way are refused, even when they end above', async () => {
     const address = await createAddress(bench.owner)
-    const down = feePosting(subject(address.id, 5n))
-    const up = depositPosting(subject(address.id, 7n))
+    const down = posting('fee', subject(address.id, 5n))
+    const up = posting('deposit', subject(address.id, 7n))
     await expect(post(down, up)).rejects.toMatchObject({ code: '23514' })
     await post(up, down)
     const balances = await bench.sql(
@@ -187,13 +180,13 @@ describe('posting', () => {
     const postAt = (milliseconds: number, ...postings: Parameters<typeof postEntries>[1]) =>
       inTransaction(bench.test.deps.db, (trx) => postEntries(trx, postings, new Date(now + milliseconds)))
     const transfer = subject(address.id, 10n)
-    await postAt(5_000, depositPosting(subject(address.id, 100n)))
-    await postAt(0, reservePosting(transfer))
-    await postAt(9_000, settlePosting(transfer))
+    await postAt(5_000, posting('deposit', subject(address.id, 100n)))
+    await postAt(0, posting('reserve', transfer))
+    await postAt(9_000, posting('settle', transfer))
     // The reserved account is at 9 s, the available one at 5 s: the entry between them has 9 s on both.
-    await postAt(1_000, reservePosting(subject(address.id, 1n)))
-    await postAt(2_000, depositPosting(subject(address.id, 1n)))
-    await postAt(10_000, depositPosting(subject(address.id, 1n)), reservePosting(subject(address.id, 1n)))
+    await postAt(1_000, posting('reserve', subject(address.id, 1n)))
+    await postAt(2_000, posting('deposit', subject(address.id, 1n)))
+    await postAt(10_000, posting('deposit', subject(address.id, 1n)), posting('reserve', subject(address.id, 1n)))
     const entries = await bench.sql(
       `select kind, extract(epoch from e.created_at - $2::timestamptz)::int as at from ledger_entries e
        where exists (select from ledger_accounts a where a.address_id = $1 and a.number in (e.debit_account, e.credit_account))
@@ -211,8 +204,8 @@ describe('posting', () => {
     ])
     await Promise.all(
       Array.from({ length: 60 }, (_, i) => {
-        const form = i % 2 === 0 ? depositPosting : reservePosting
-        return postAt(((i * 7_919) % 60) * 1_000, form(subject(address.id, 1n)))
+        const kind = i % 2 === 0 ? 'deposit' : 'reserve'
+        return postAt(((i * 7_919) % 60) * 1_000, posting(kind, subject(address.id, 1n)))
       }),
     )
     const { differences } = await verifyLedger(bench.test.deps.db)
@@ -221,8 +214,8 @@ describe('posting', () => {
 
   describe('T3 in one order of accounts', () => {
     type Form = (addressId: string) => Parameters<typeof postEntries>[1]
-    const releases: Form = (id) => [releasePosting(subject(id, 1n))]
-    const oneSided: Form = (id) => [settlePosting(subject(id, 1n)), depositPosting(subject(id, 1n))]
+    const releases: Form = (id) => [posting('release', subject(id, 1n))]
+    const oneSided: Form = (id) => [posting('settle', subject(id, 1n)), posting('deposit', subject(id, 1n))]
     const createAddresses = async () => {
       const ids: string[] = []
       for (let i = 0; i < 4; i += 1) ids.push((await createAddress(bench.owner)).id)
@@ -234,7 +227,7 @@ describe('posting', () => {
       ['with one', oneSided],
     ])('T3 postings %s lock their accounts from the lowest to the highest', async (_what, form) => {
       const ids = await createAddresses()
-      await post(...ids.flatMap((id) => [depositPosting(subject(id, 9n)), reservePosting(subject(id, 5n))]))
+      await post(...ids.flatMap((id) => [posting('deposit', subject(id, 9n)), posting('reserve', subject(id, 5n))]))
       const accounts = 'from ledger_accounts where address_id = any($1) order by address_id, token_id, purpose'
       const numbers = (await bench.sql(`select number ${accounts}`, [ids])).map(({ number }) => number)
       expect(numbers).toHaveLength(8)
@@ -254,8 +247,8 @@ describe('posting', () => {
 
     it('T3 transactions that touch the same accounts in any order need no retry', async () => {
       const { db } = bench.test.deps
-      const deposits: Form = (id) => [depositPosting(subject(id, 9n))]
-      const reservations: Form = (id) => [reservePosting(subject(id, 5n))]
+      const deposits: Form = (id) => [posting('deposit', subject(id, 9n))]
+      const reservations: Form = (id) => [posting('reserve', subject(id, 5n))]
       for (let round = 0; round < 3; round += 1) {
         const ids = await createAddresses()
         for (const form of [deposits, reservations, releases, oneSided]) {
@@ -275,7 +268,7 @@ describe('posting', () => {
   it('T6 the first use of a token by many at once makes one account, and loses nothing', async () => {
     for (let round = 0; round < 5; round += 1) {
       const address = await createAddress(bench.owner)
-      await Promise.all(Array.from({ length: 10 }, () => post(depositPosting(subject(address.id, 3n)))))
+      await Promise.all(Array.from({ length: 10 }, () => post(posting('deposit', subject(address.id, 3n)))))
       expect(await accountsOf(address.id)).toMatchObject([{ purpose: 'available', balance: '30' }])
     }
     const external = await bench.sql(

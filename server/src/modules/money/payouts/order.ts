@@ -12,7 +12,7 @@ import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies
 import { hashOfSigned, keepSigned } from '../../rules/signatures/take.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { reservePosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { refusalOfHold } from '../transfers/load-order.ts'
 import { type PayoutPlace, toNewTransfer } from '../transfers/order.ts'
 import { toPayload } from '../transfers/order-payload.ts'
@@ -257,7 +257,7 @@ async function writeTransfers(
     }).catch(onViolation('transfers_external_id', usedMeanwhile))
   }
   const postings = rows.map(({ order: { source, amount } }, i) =>
-    reservePosting({
+    posting('reserve', {
       vaultId,
       tokenId: source.token_id,
       addressId: source.address_id,

@@ -8,7 +8,7 @@ import { insertHold, insertHolds } from '../../rules/holds/write.ts'
 import { endHold, type HeldDeposit, type LockedHold } from '../holds/end.ts'
 import { lockHoldOn, reservableOf } from '../holds/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { holdPosting, type Posting } from '../ledger/postings.ts'
+import { type Posting, posting } from '../ledger/postings.ts'
 import { askAnew, newScreening, type ScreenedSubject } from './queries.ts'
 
 /** Why a subject is held before its answer. */
@@ -46,7 +46,7 @@ export async function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Dat
     })),
   )
   return held.map(({ deposit: { vaultId, tokenId, addressId, amount }, id }) =>
-    holdPosting({ vaultId, tokenId, addressId, operationId: id, amount }),
+    posting('hold', { vaultId, tokenId, addressId, operationId: id, amount }),
   )
 }
 
@@ -99,7 +99,7 @@ export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<vo
   })
   if (deposit !== null && reserved !== null && reserved > 0n) {
     const { addressId, tokenId } = deposit
-    await postEntries(trx, [holdPosting({ vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
+    await postEntries(trx, [posting('hold', { vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
   }
   const details = { ...detailsOf({ subjectType, subjectId }, reason, reserved), handedOver: isHandedOver ? 1 : 0 }
   const event = { vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId: id, details, now }

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { feePosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { findNativeCoin, type LockedTransfer, lockTransfer } from './queries.ts'
 
 const feesMax = 100
@@ -34,7 +34,7 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
     const amount = BigInt(transfer.fee)
     if (coin === null || coin.available < amount) return
     const subject = { vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount }
-    await postEntries(trx, [feePosting(subject)], clock())
+    await postEntries(trx, [posting('fee', subject)], clock())
     await trx
       .updateTable('transfers')
       .set({ fee_posted: true })

@@ -10,7 +10,7 @@ import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { type Posting, releasePosting, settlePosting } from '../ledger/postings.ts'
+import { type Posting, posting } from '../ledger/postings.ts'
 import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-record.ts'
 import { isPhaseOf, mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { hashPayload } from './payload.ts'
@@ -46,7 +46,8 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
   const moved = await moveOperation(trx, { vaultId, id, from, to, now, txHash, blockchainAt })
   if (!moved) throw conflict('wrong_state', 'The transfer was resolved by someone else')
   const subject = { vaultId, tokenId, addressId, operationId: id, amount }
-  const resolution = to === 'confirmed' ? [settlePosting(subject)] : releasesFunds(to) ? [releasePosting(subject)] : []
+  const resolution =
+    to === 'confirmed' ? [posting('settle', subject)] : releasesFunds(to) ? [posting('release', subject)] : []
   await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
   if (to === 'confirmed') await insertPaidRecipient(trx, vaultId, id)
   await (to === 'pending'
@@ -87,7 +88,7 @@ export async function moveWaitingTransfers(
   const isReleased = to === 'pending'
   if (!isReleased) {
     const releases = transfers.map(({ token_id: tokenId, address_id: addressId, id: operationId, amount }) =>
-      releasePosting({ vaultId, tokenId, addressId, operationId, amount }),
+      posting('release', { vaultId, tokenId, addressId, operationId, amount }),
     )
     await postEntries(trx, releases, now)
   }

@@ -20,7 +20,7 @@ import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/
 import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
-import { reservePosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { hashFacts, type RequestRecord } from './compare-record.ts'
 import { type Gas, insufficientGas } from './gas.ts'
 import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
@@ -136,7 +136,7 @@ async function writeTransfer(trx: Trx, accepted: AcceptedOrder, category: NamedC
     await notifyApprovers(trx, { vaultId, subjectType: 'transfer', subjectId: id, initiatorId }, now)
   const { source, amount } = order
   const reserved = { vaultId, tokenId: source.token_id, addressId: source.address_id, operationId: id, amount }
-  await postEntries(trx, [reservePosting(reserved)], now)
+  await postEntries(trx, [posting('reserve', reserved)], now)
 }
 
 /** An order that was decided and not refused. */

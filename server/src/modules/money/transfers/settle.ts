@@ -9,7 +9,7 @@ import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
-import { feePosting } from '../ledger/postings.ts'
+import { posting } from '../ledger/postings.ts'
 import { after, type Claim, lockClaimed, lockUnderWay, pollMilliseconds, retryMillisecondsMax } from './claim.ts'
 import type { FeeLimit } from './compare-record.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
@@ -129,7 +129,7 @@ export async function resolve(
       halt_reason: null,
     },
     extraPostings: isAffordable
-      ? [feePosting({ vaultId, tokenId: coin.tokenId, addressId, operationId, amount: fee })]
+      ? [posting('fee', { vaultId, tokenId: coin.tokenId, addressId, operationId, amount: fee })]
       : [],
   })
   const { maxFee } = verdict.feeLimit
