@@ -7,9 +7,15 @@ import type { ReasonOf } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
-import { factsOf, findArchivedRecipient, type Order, planOrder } from '../transfers/load-order.ts'
+import {
+  factsOf,
+  findArchivedRecipient,
+  findSources,
+  type Order,
+  planOrder,
+  type SourceRow,
+} from '../transfers/load-order.ts'
 import type { OrderBody } from '../transfers/payload.ts'
-import { findSources, type SourceRow } from '../transfers/sources.ts'
 import type { PayoutBody, RowBody } from './payload.ts'
 
 /** A row that was checked. */

@@ -5,25 +5,22 @@ import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type AppError, conflict, type FieldFault, forbidden } from '../../../lib/errors.ts'
-import { newId } from '../../../lib/ids.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies/decide-batch.ts'
-import { hashOfSigned, keepSigned } from '../../rules/signatures/take.ts'
+import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { refusalOfHold } from '../transfers/load-order.ts'
 import { type PayoutPlace, toNewTransfer } from '../transfers/order.ts'
-import { toPayload } from '../transfers/order-payload.ts'
-import { hashPayload, type Payload } from '../transfers/payload.ts'
+import type { Payload } from '../transfers/payload.ts'
 import { lockAccountsOf } from '../transfers/queries.ts'
-import type { Signing } from '../transfers/sign-order.ts'
+import { assertNotPlaced, readSigned, type Signing } from '../transfers/sign-order.ts'
 import type { PayoutRequestRecord } from './compare-record.ts'
 import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
-import { hashPayout, type PayoutBody } from './payload.ts'
+import { type PayoutBody, type PlannedOrders, planOf, planUnsigned } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
-import { assertPayoutNotPlaced, readSignedPayout, type SignedOrders } from './sign-payout.ts'
 
 type Ordering = {
   member: Member
@@ -40,7 +37,7 @@ type Ordering = {
  * id of the payout. A refusal by the policies writes an audit record.
  *
  * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds or gas, an archived recipient, a disabled
- *   token or a quorum that cannot be reached, naming the rows; as `readSignedPayout`
+ *   token or a quorum that cannot be reached, naming the rows; as `readSigned`
  */
 export async function orderPayout(
   trx: Trx,
@@ -50,7 +47,8 @@ export async function orderPayout(
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })
-  const signed = await readSignedPayout(trx, signing, body, { member, rows, now })
+  const given = body.signed && { ...body.signed, id: body.signed.payoutId }
+  const signed = await readSigned(trx, signing, given, { kind: 'payout', member, now, plan: planOf(member, rows) })
   await assertUnused(trx, member, rows)
   const asked = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, asked)
@@ -59,7 +57,7 @@ export async function orderPayout(
     vaultId,
     rows.map(({ order }) => order.source),
   )
-  if (signed !== null) await assertPayoutNotPlaced(trx, vaultId, signed.payoutId)
+  if (signed !== null) await assertNotPlaced(trx, 'payout', vaultId, signed.payoutId)
   const by = { vaultId, initiatorId: member.userId }
   const holds = await listHoldsOnRows(
     trx,
@@ -75,7 +73,7 @@ export async function orderPayout(
   if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, now }, rows, decision)
   for (const { reason, message, faults } of afterPolicies) throw refusalOf(reason, message, faults)
   const ttlMilliseconds = signing.config.approvalTtlHours * 3_600_000
-  const end = signed === null ? new Date(now.getTime() + ttlMilliseconds) : signed.expiresAt
+  const end = given === undefined ? new Date(now.getTime() + ttlMilliseconds) : new Date(given.expiresAt)
   const expiresAt = decision.effect === 'approval' ? end : null
   return { payoutId: await writePayout(trx, body, rows, { member, now, decision, expiresAt, signed }) }
 }
@@ -130,14 +128,14 @@ type Accepted = {
   decision: BatchDecision
   expiresAt: Date | null
   /** What the initiator signed; null where orders are not signed. */
-  signed: SignedOrders | null
+  signed: (PlannedOrders & { verified: Verified }) | null
 }
 
 async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<string> {
   const { member, now, decision, expiresAt, signed } = accepted
   const vaultId = member.vault.id
   const initiatorId = member.userId
-  const { payoutId, payloads, payloadHash } = signed ?? toUnsigned(rows, member, now)
+  const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
   const { requirements, decisionPolicy } = decision
   const snapshot =
     requirements.length === 0
@@ -146,7 +144,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   const bypassed = requirements.filter((one) => one.bypassed).map((one) => one.policyCode)
   const record: PayoutRequestRecord = {
     status: expiresAt === null ? 'approved' : 'awaiting_approval',
-    payloadHash: payloadHash.toString('hex'),
+    payloadHash: hash.toString('hex'),
     requirements: snapshot,
     name: body.name ?? null,
     paymentPurpose: body.paymentPurpose ?? null,
@@ -170,18 +168,6 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   if (expiresAt !== null)
     await notifyApprovers(trx, { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId }, now)
   return payoutId
-}
-
-function toUnsigned(rows: LoadedRow[], member: Member, now: Date): Omit<SignedOrders, 'verified' | 'expiresAt'> {
-  const payoutId = newId(now)
-  const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
-  const hashed = rows.map(({ body: { externalId } }, i) => ({
-    externalId,
-    transferId: payloads[i]!.transferId,
-    payloadHash: hashPayload(payloads[i]!).toString('hex'),
-  }))
-  const by = { vaultId: member.vault.id, initiatorId: member.userId }
-  return { payoutId, payloads, payloadHash: hashPayout({ payoutId, ...by, rows: hashed }) }
 }
 
 function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, decision, expiresAt }: Accepted) {

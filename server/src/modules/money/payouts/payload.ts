@@ -1,6 +1,14 @@
 import type { Static } from 'typebox'
+import type { ByMember, Member } from '../../../access/caller.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { signedTokensPerPayoutMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import { planPayout } from '../../../lib/signed-payout.ts'
+import { hashPayload, type Payload, toPayload } from '../transfers/payload.ts'
+import { type Terms, toSignedPayload } from '../transfers/sign-order.ts'
+import type { LoadedRow } from './load.ts'
 import type { PayoutOrder } from './schema.ts'
 
 export type PayoutBody = Static<typeof PayoutOrder>
@@ -17,4 +25,40 @@ export type PayoutPayload = {
 
 export function hashPayout(payload: PayoutPayload): Buffer {
   return sha256(canonicalJson(payload))
+}
+
+/** The orders of the rows of a payout, and the hash of all of them that votes are bound to. */
+export type PlannedOrders = { payoutId: string; payloads: Payload[]; hash: Buffer }
+
+/** A payout of a vault where orders are not signed. */
+export function planUnsigned(rows: LoadedRow[], { member, now }: ByMember): PlannedOrders {
+  const payoutId = newId(now)
+  const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
+  const hashed = rows.map(({ body: { externalId } }, i) => ({
+    externalId,
+    transferId: payloads[i]!.transferId,
+    payloadHash: hashPayload(payloads[i]!).toString('hex'),
+  }))
+  const by = { vaultId: member.vault.id, initiatorId: member.userId }
+  return { payoutId, payloads, hash: hashPayout({ payoutId, ...by, rows: hashed }) }
+}
+
+/** What is signed of a payout with these terms. @throws 400 when it pays in more tokens than can be signed */
+export const planOf =
+  (member: Member, rows: LoadedRow[]) =>
+  (terms: Terms): PlannedOrders => {
+    const { id: payoutId, expiresAt, rulesVersion } = terms
+    const payloads = rows.map(({ order }, i) => toSignedPayload({ ...terms, id: idOfRow(payoutId, i) }, member, order))
+    const paid = payloads.map((payload) => ({ ...payload, order: hashPayload(payload).toString('hex') }))
+    const by = { vaultId: member.vault.id, initiatorId: member.userId }
+    const { document, hash } = planPayout({ payoutId, ...by, rulesVersion, expiresAt }, paid)
+    if (document.sums.length > signedTokensPerPayoutMax)
+      throw badRequest('rows', `must not pay in more than ${signedTokensPerPayoutMax} tokens`)
+    return { payoutId, payloads, hash }
+  }
+
+/** Follows from the id of the payout, in the order of the rows: as nobody chooses that one, nobody chooses these. */
+function idOfRow(payoutId: string, index: number): string {
+  const [prefix, rest] = [payoutId.slice(0, 14), payoutId.slice(16)]
+  return prefix + index.toString(36).padStart(2, '0') + rest
 }

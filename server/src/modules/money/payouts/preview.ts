@@ -8,15 +8,14 @@ import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { listCandidates } from '../../rules/policies/queries.ts'
 import { findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
-import type { FeeEstimates } from '../transfers/gas.ts'
-import type { SourceRow } from '../transfers/sources.ts'
-import { withoutGas } from './gas.ts'
+import type { FeeEstimates } from '../transfers/ask-services.ts'
+import type { SourceRow } from '../transfers/load-order.ts'
+import { planSigned } from '../transfers/sign-order.ts'
+import { scoreRows, withoutGas } from './ask-services.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
-import type { PayoutBody } from './payload.ts'
+import { type PayoutBody, planOf } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutPreview } from './schema.ts'
-import { scoreRows } from './score-rows.ts'
-import { planSignedPayout } from './sign-payout.ts'
 
 /** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
 export async function previewPayout(
@@ -63,9 +62,9 @@ export async function previewPayout(
   nameAll(afterPolicies)
   for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
     name('quorum_unreachable', null, shortage)
-  const toSign = await planSignedPayout(db, deps, { member, rows, now })
+  const toSign = await planSigned(db, deps, { kind: 'payout', member, now, plan: planOf(member, rows) })
   return {
-    ...(toSign === null ? {} : { toSign }),
+    ...(toSign === null ? {} : { toSign: { payoutId: toSign.payoutId, orders: toSign.payloads, vote: toSign.vote } }),
     decision: {
       effect: shown.effect,
       blockReason: shown.blockReason,

@@ -6,11 +6,9 @@ import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { findInitiator, listCandidates } from '../../rules/policies/queries.ts'
 import type { RecordedOrder } from '../transfers/compare-record.ts'
-import { findHoldOnTransfersOf } from '../transfers/holds.ts'
-import { recipientFacts } from '../transfers/load-order.ts'
+import { findSources, recipientFacts } from '../transfers/load-order.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
-import type { Objection } from '../transfers/recheck.ts'
-import { findSources } from '../transfers/sources.ts'
+import { findHoldOnTransfersOf, type Objection } from '../transfers/recheck.ts'
 import { hasArchivedRecipient, type LockedPayout } from './queries.ts'
 
 /**

@@ -20,10 +20,10 @@ import {
   voteOn,
 } from '../../rules/votes/vote.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
-import { findHoldOnTransfersOf } from '../transfers/holds.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { isSignedOrder } from '../transfers/payload.ts'
 import { listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
+import { findHoldOnTransfersOf } from '../transfers/recheck.ts'
 import { compareWithRecord } from './compare-record.ts'
 import type { PayoutStatus } from './lifecycle.ts'
 import {

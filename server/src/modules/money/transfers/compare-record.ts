@@ -1,7 +1,5 @@
 import type { Db } from '../../../db/client.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import { sha256 } from '../../../lib/secrets.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
@@ -14,7 +12,7 @@ import {
   readCreation,
 } from '../../rules/votes/compare-record.ts'
 import { isPhaseOf } from './lifecycle.ts'
-import { hashPayload, type Payload } from './payload.ts'
+import { hashFacts, hashPayload, type Payload } from './payload.ts'
 import { listStoredOrders, type StoredOrder } from './queries.ts'
 
 /** The details of a `transfer.requested` record that bind the transfer. */
@@ -254,11 +252,6 @@ function differenceOfVotes(
   const recorded = cast.map(({ action, actorId }) => ({ userId: actorId ?? '', decision: votes[action]! }))
   const isApproved = decision === 'approval' && (stored.status === 'pending' || stored.status === 'confirmed')
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes: recorded }, isApproved)
-}
-
-/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
-export function hashFacts(facts: Facts): string {
-  return sha256(canonicalJson(facts)).toString('hex')
 }
 
 /** Compares every transfer, its decision, votes and status with the audit records. */

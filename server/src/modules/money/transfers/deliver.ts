@@ -10,15 +10,15 @@ import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.t
 import { type Clearance, clearTransfer } from '../screening/clearance.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
-import { handOverReplacement } from './hand-over-replacement.ts'
 import { haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
 import { isSignedOrder, type Payload } from './payload.ts'
 import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
+import { handOverReplacement } from './replace.ts'
 import { applyStatus, settle } from './settle.ts'
 import { readSignatures, type Signatures } from './signatures.ts'
 
-export { postOutstandingFees } from './fees.ts'
+export { postOutstandingFees } from './settle.ts'
 
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>

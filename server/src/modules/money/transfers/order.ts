@@ -21,13 +21,12 @@ import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
-import { hashFacts, type RequestRecord } from './compare-record.ts'
-import { type Gas, insufficientGas } from './gas.ts'
+import { type Gas, insufficientGas } from './ask-services.ts'
+import type { RequestRecord } from './compare-record.ts'
 import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
-import { toPayload } from './order-payload.ts'
-import { hashPayload, type OrderBody, type Payload } from './payload.ts'
+import { hashFacts, hashPayload, type OrderBody, type Payload, toPayload } from './payload.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
-import { assertNotPlaced, readSigned, type Signing } from './sign-order.ts'
+import { assertNotPlaced, planOf, readSigned, type Signing } from './sign-order.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
 type Ordering = {
@@ -62,14 +61,15 @@ export async function orderTransfer(
     now,
   })
   const { source, amount } = order
-  const signed = await readSigned(trx, signing, body, { member, order, now })
+  const given = body.signed && { ...body.signed, id: body.signed.transferId }
+  const signed = await readSigned(trx, signing, given, { kind: 'transfer', member, now, plan: planOf(member, order) })
   assertNotArchived(order)
   if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
   const candidates = await lockCandidates(trx, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
   if (hold !== null) throw refusalOfHold(hold, member.userId)
-  if (signed !== null) await assertNotPlaced(trx, signed.payload)
+  if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
   const facts = { ...question.facts, available: formatDecimal(available, source.decimals) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const { effect, decisionPolicy, blockReason, requirements } = decision

@@ -1,7 +1,10 @@
 import type { Static } from 'typebox'
+import type { Member } from '../../../access/caller.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import type { Facts } from '../../rules/policies/decision.ts'
+import type { Order } from './load-order.ts'
 import type { TransferOrder } from './schema.ts'
 
 /** An order as requested; `amount` is in token units. */
@@ -41,4 +44,30 @@ export const isSignedOrder = ({ expiresAt }: Payload): boolean => expiresAt !== 
 /** The SHA-256 that votes and hand-over are bound to (threat T27). */
 export function hashPayload(payload: Payload): Buffer {
   return sha256(canonicalJson(payload))
+}
+
+/** The resolved order in the form that is stored, voted on and handed over. */
+export function toPayload(id: string, member: Member, order: Order): Payload {
+  const { source, to, amount, feeLevel, maxFee } = order
+  return {
+    transferId: id,
+    vaultId: member.vault.id,
+    initiatorId: member.userId,
+    fromAddressId: source.address_id,
+    fromAddress: source.address,
+    network: source.network_slug,
+    coinType: source.coin_type,
+    derivationPath: source.derivation_path,
+    toAddress: to.address,
+    tokenId: source.token_id,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+    ...(maxFee === undefined ? {} : { maxFee: maxFee.raw.toString() }),
+  }
+}
+
+/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
+export function hashFacts(facts: Facts): string {
+  return sha256(canonicalJson(facts)).toString('hex')
 }

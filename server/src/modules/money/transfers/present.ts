@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { formatDecimal } from '../../../lib/money.ts'
 import { detailFields } from '../../operations/feed/present.ts'
 import { rulesVersionOf } from '../../rules/policies/decision.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
@@ -46,4 +47,9 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     confirmedAt: row.confirmed_at?.toISOString() ?? null,
     updatedAt: row.updated_at.toISOString(),
   }
+}
+
+/** An amount of a token, in raw units, for people to read. */
+export function toAssetAmount(raw: bigint | string, { code, decimals }: { code: string; decimals: number }) {
+  return { amount: raw.toString(), amountDecimal: formatDecimal(raw, decimals), asset: code }
 }

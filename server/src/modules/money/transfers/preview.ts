@@ -10,13 +10,13 @@ import { decide } from '../../rules/policies/decide.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { findElectorates } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
-import { scoreOrder } from '../screening/score-orders.ts'
+import { listCoins, scoreOrder, toFeeQuestion } from './ask-services.ts'
 import { findHoldOnOrder, loadOrder, type Order } from './load-order.ts'
 import type { OrderBody } from './payload.ts'
+import { toAssetAmount } from './present.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
-import { findCoinAccount } from './queries.ts'
 import type { TransferPreview } from './schema.ts'
-import { planSigned } from './sign-order.ts'
+import { planOf, planSigned } from './sign-order.ts'
 
 /** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
 export async function previewTransfer(
@@ -34,7 +34,8 @@ export async function previewTransfer(
   const { requirements } = decision
   const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
   const signs = await findRecipientSigns(db, scope, order.to.key)
-  const coin = await findCoinAccount(db, vaultId, order.source)
+  const { address_id: addressId } = order.source
+  const coin = (await listCoins(db, vaultId, [addressId])).get(addressId) ?? null
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
   const preview = toPreview(
     { order, hold, decision, electorates, coin, estimate, checksGas: deps.config.checksGas },
@@ -43,22 +44,15 @@ export async function previewTransfer(
       readsAll: member.readsAll,
     },
   )
-  const toSign = await planSigned(db, deps, { member, order, now })
-  return { ...preview, ...toSign }
+  const toSign = await planSigned(db, deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
+  return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
 }
 
 /** A failure is a value, because a preview must not fail for it. */
-async function estimateFee(deps: Deps, vaultId: string, { source, to, amount, feeLevel }: Order): Promise<FeeEstimate> {
+async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<FeeEstimate> {
   try {
     const wallet = await walletOfVault(deps, vaultId)
-    const { fee } = await wallet.estimateFee({
-      network: source.network_slug,
-      fromAddress: source.address,
-      toAddress: to.address,
-      contractAddress: source.contract_address,
-      amount: amount.toString(),
-      ...(feeLevel === undefined ? {} : { feeLevel }),
-    })
+    const { fee } = await wallet.estimateFee(toFeeQuestion(order))
     return { fee: BigInt(fee) }
   } catch (error) {
     deps.log.warn({ err: error }, 'no fee estimate')
@@ -88,21 +82,17 @@ function toPreview(
     },
     trace,
     problems: findProblems(prospect),
-    fee: hasFee ? amountOf(estimate.fee, coin) : null,
+    fee: hasFee ? toAssetAmount(estimate.fee, coin) : null,
     feeLevel: order.feeLevel ?? defaultFeeLevel,
-    maxFee: coin === null || order.maxFee === undefined ? null : amountOf(order.maxFee.raw, coin),
+    maxFee: coin === null || order.maxFee === undefined ? null : toAssetAmount(order.maxFee.raw, coin),
     available,
     availableDecimal: formatDecimal(available, source.decimals),
     remaining: {
-      token: rest.token < 0n ? null : amountOf(rest.token, token),
-      nativeCoin: coin === null || rest.coin === null || rest.coin < 0n ? null : amountOf(rest.coin, coin),
+      token: rest.token < 0n ? null : toAssetAmount(rest.token, token),
+      nativeCoin: coin === null || rest.coin === null || rest.coin < 0n ? null : toAssetAmount(rest.coin, coin),
     },
     usdValue: source.usd_rate === null ? null : usdValueOf(amount, source.decimals, source.usd_rate),
     isFirstPayment,
     warnings: isLookAlike ? ['look_alike'] : [],
   }
-}
-
-function amountOf(raw: bigint, { code, decimals }: { code: string; decimals: number }) {
-  return { amount: raw.toString(), amountDecimal: formatDecimal(raw, decimals), asset: code }
 }

@@ -2,9 +2,8 @@ import type { Reason } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import { type Electorate, findShortages, nobody } from '../../rules/votes/open.ts'
-import { missingGas, sentenceOfMissing } from './gas.ts'
+import { type CoinAccount, missingGas, sentenceOfMissing } from './ask-services.ts'
 import { findArchivedRecipient, type Order } from './load-order.ts'
-import type { CoinAccount } from './queries.ts'
 
 /** For these an order is refused, in this order; each is the reason of the refusal. */
 const refusals = [

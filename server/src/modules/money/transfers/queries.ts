@@ -3,7 +3,6 @@ import { type AddressScope, allVisible, isAddressInScope, visibleScopeOf } from 
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
-import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/rights.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
@@ -27,11 +26,9 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
-import { holdOnTransfer } from './holds.ts'
 import type { Phase } from './lifecycle.ts'
 import type { Order } from './load-order.ts'
 import type { Payload, StoredPayload } from './payload.ts'
-import type { SourceRow } from './sources.ts'
 
 /**
  * Locks the account that an order spends from. Returns what is available now, in raw units, and the active hold that forbids
@@ -209,24 +206,6 @@ export function listTransfers(
   })
 }
 
-type Recipient = { owner: AddressOwner | null; recipient: RecipientSigns }
-export type CounterpartyNow = Recipient & { isFirstArchived: boolean; hold: ActiveHold | null }
-
-/**
- * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
- * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
- */
-export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
-  const { rows } = await sql<CounterpartyNow>`
-    select ${holdOnTransfer} as hold, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
-      ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,
-      exists (select from counterparties c
-        where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
-    from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
-  return rows[0]!
-}
-
 /**
  * The mutable part of a transfer, under lock, with the order rebuilt from the current rows. The statement that reads it takes
  * the shared lock of the holds first.
@@ -318,23 +297,6 @@ export async function findNativeCoin(
   return coin ?? null
 }
 
-/** The coin of a network with what an address has available of it, in raw units; null when the coin is not registered. */
-export type CoinAccount = { id: string; code: string; decimals: number; available: string }
-
-export async function findCoinAccount(
-  db: Db | Trx,
-  vaultId: string,
-  { network_id, address_id }: Pick<SourceRow, 'network_id' | 'address_id'>,
-): Promise<CoinAccount | null> {
-  const { rows } = await sql<CoinAccount>`${prepared}
-    select t.id, t.code, t.decimals, coalesce(l.balance, 0)::text as available
-    from tokens t
-    left join ledger_accounts l on l.vault_id = ${vaultId} and l.address_id = ${address_id} and l.token_id = t.id
-      and l.purpose = 'available'
-    where t.network_id = ${network_id} and t.contract_key = ''`.execute(db)
-  return rows[0] ?? null
-}
-
 /** JSON of Payload from the rows, not from the stored payload. The amount is text, because JSON numbers lack the range. */
 const currentOrder = sql`json_build_object(
   'transferId', t.id, 'vaultId', t.vault_id, 'initiatorId', o.initiator_id, 'fromAddressId', o.address_id,
@@ -390,4 +352,22 @@ export async function listStoredOrders(db: Db | Trx, vaultId: string, ids: strin
     ...row,
     payoutRecords: records.filter(({ targetId }) => targetId === row.payout_id),
   }))
+}
+
+/** Where a delivery stands. */
+export type DeliveryState = Pick<
+  LockedTransfer,
+  'status' | 'phase' | 'halt_reason' | 'wallet_tx_hash' | 'replaced_tx_hashes' | 'payout_id'
+>
+
+/** As the delivery stands now, without a lock. */
+export async function findDeliveryState(db: Db | Trx, vaultId: string, id: string): Promise<DeliveryState | null> {
+  const row = await db
+    .selectFrom('transfers as t')
+    .innerJoin('operations as o', (join) => join.onRef('o.vault_id', '=', 't.vault_id').onRef('o.id', '=', 't.id'))
+    .select(['o.status', 't.phase', 't.halt_reason', 't.wallet_tx_hash', 't.replaced_tx_hashes', 't.payout_id'])
+    .where('t.vault_id', '=', vaultId)
+    .where('t.id', '=', id)
+    .executeTakeFirst()
+  return row === undefined ? null : { ...row, status: row.status as OperationStatus, phase: row.phase as Phase }
 }

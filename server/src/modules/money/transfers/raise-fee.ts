@@ -13,29 +13,23 @@ import type { Decision } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { compareWithRecord, type RaiseRecord, type RecordedOrder } from './compare-record.ts'
-import { type DeliveryState, findDeliveryState } from './delivery-state.ts'
 import { movePhase } from './move.ts'
 import { isSignedOrder } from './payload.ts'
+import { toAssetAmount } from './present.ts'
 import {
-  findCounterpartyNow,
+  type DeliveryState,
+  findDeliveryState,
   findNativeCoin,
   findTransfer,
   type LockedTransfer,
   listStoredOrders,
   lockTransfer,
 } from './queries.ts'
-import { decideAgain, findObstacle, type Objection } from './recheck.ts'
-import {
-  assertMayReplace,
-  assertReplaceable,
-  findPermittedFee,
-  replacementVerbs,
-  signedFeeRefusal,
-  toFeeAmount,
-} from './replace.ts'
+import { decideAgain, findCounterpartyNow, findObstacle, type Objection } from './recheck.ts'
+import { assertMayReplace, assertReplaceable, findPermittedFee, replacementVerbs, signedFeeRefusal } from './replace.ts'
 import type { ReplacementOrder } from './replacement-schema.ts'
 
-type FeeAmount = ReturnType<typeof toFeeAmount>
+type FeeAmount = ReturnType<typeof toAssetAmount>
 
 /** A replacement that may cost more than was decided on; made by the server, shown to voters and hashed. */
 type RaisePayload = {
@@ -74,8 +68,8 @@ export async function findRaise(
   return {
     replacement,
     txHash,
-    maxFee: toFeeAmount(wanted.toString(), coin),
-    permitted: toFeeAmount(permitted.toString(), coin),
+    maxFee: toAssetAmount(wanted, coin),
+    permitted: toAssetAmount(permitted, coin),
   }
 }
 

@@ -1,15 +1,18 @@
+import { sql } from 'kysely'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
+import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
-import { detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, activeHoldOn, detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
 import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { recipientFacts } from './load-order.ts'
-import { type CounterpartyNow, findCounterpartyNow, type LockedTransfer } from './queries.ts'
+import type { LockedTransfer } from './queries.ts'
 
 export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }
 
@@ -104,4 +107,52 @@ export async function decideAgain(
 
 function lost(message: string): { objection: Objection } {
   return { objection: { reason: 'initiator_lost_permission', message } }
+}
+
+/** SQL: the active hold that keeps a transfer from being voted on and handed over, from `o` and `t`, its two rows. */
+export const holdOnTransfer = activeHoldOn({
+  vaultId: sql.ref('o.vault_id'),
+  addressId: sql.ref('o.address_id'),
+  to: { networkId: sql.ref('o.network_id'), key: sql.ref('t.to_address_key') },
+  counterpartyId: sql.ref('o.counterparty_id'),
+  transferId: sql.ref('o.id'),
+  userIds: [sql.ref('o.initiator_id')],
+})
+
+export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
+  const { rows } = await sql<{ hold: ActiveHold | null }>`
+    select ${holdOnTransfer} as hold from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
+  return rows[0]?.hold ?? null
+}
+
+/** The active hold on any transfer of a payout, which forbids to vote on all of it. */
+export async function findHoldOnTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<ActiveHold | null> {
+  const { rows } = await sql<{ hold: ActiveHold }>`
+    select h.hold from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+    cross join lateral (select ${holdOnTransfer} as hold) h
+    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} and h.hold is not null limit 1`.execute(trx)
+  return rows[0]?.hold ?? null
+}
+
+export type CounterpartyNow = {
+  owner: AddressOwner | null
+  recipient: RecipientSigns
+  isFirstArchived: boolean
+  hold: ActiveHold | null
+}
+
+/**
+ * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
+ * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
+ */
+export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
+  const { rows } = await sql<CounterpartyNow>`
+    select ${holdOnTransfer} as hold, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+      ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,
+      exists (select from counterparties c
+        where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
+    from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
+  return rows[0]!
 }

@@ -5,7 +5,6 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
-import { formatDecimal } from '../../../lib/money.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
@@ -14,17 +13,20 @@ import {
   type Replacement,
   type ReplacementAction,
   toBadGateway,
+  type WalletClient,
   WalletServiceError,
 } from '../../registry/wallet-service/client.ts'
 import { assertNotHeld } from '../../rules/holds/active.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
-import { readFeeLimit } from './compare-record.ts'
-import type { DeliveryState } from './delivery-state.ts'
-import { findHoldOnTransfer } from './holds.ts'
+import { type Claim, lockClaimed } from './claim.ts'
+import { type RaiseRecord, readFeeLimit } from './compare-record.ts'
+import type { WalletStatus } from './evaluate-status.ts'
 import { recordedTransfers } from './move.ts'
 import { isSignedOrder } from './payload.ts'
-import { findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
+import { toAssetAmount } from './present.ts'
+import { type DeliveryState, findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
+import { findHoldOnTransfer } from './recheck.ts'
 import type { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
 import { applyStatus } from './settle.ts'
 import { lockVisibleTransfer } from './vote.ts'
@@ -162,11 +164,7 @@ function toCost(
   if (isImpossible) return { maxFee: null, refusal: sentenceOf(code), needsApproval: false }
   if (coin === null || cost.maxFee === undefined) return { maxFee: null, refusal: null, needsApproval: false }
   const needsApproval = permitted !== null && BigInt(cost.maxFee) > permitted
-  return { maxFee: toFeeAmount(cost.maxFee, coin), refusal: null, needsApproval }
-}
-
-export function toFeeAmount(amount: string, { code, decimals }: Coin) {
-  return { amount, amountDecimal: formatDecimal(amount, decimals), asset: code }
+  return { maxFee: toAssetAmount(cost.maxFee, coin), refusal: null, needsApproval }
 }
 
 /** The codes of the protocol in our words: the text of a wallet service stays in the log. */
@@ -200,4 +198,67 @@ export function refusalOf({ kind, status, code }: WalletServiceError): AppError 
   if (status !== null && unsupported.has(status))
     return conflict('not_replaceable', 'The wallet service cannot replace transactions')
   return null
+}
+
+/**
+ * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it
+ * names, so that a repetition after a crash starts nothing.
+ * @returns whether the wallet service told the state of the transfer
+ */
+export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<boolean> {
+  const raise = await inTransaction(deps.db, (trx) => findDue(trx, deps, claim))
+  if (raise === null) return false
+  const { replacement, txHash, to: maxFee } = raise
+  const answer = await wallet.replaceTransaction(claim.id, replacement, { txHash, maxFee }).catch((error: unknown) => {
+    const refusal = error instanceof WalletServiceError ? refusalOf(error) : null
+    // An unknown outcome: it is asked for again.
+    if (refusal === null) throw error
+    return { refusal: refusal.message }
+  })
+  await inTransaction(deps.db, (trx) => end(trx, deps, { claim, raise, answer }))
+  if ('refusal' in answer) return false
+  await applyStatus(deps, claim, answer)
+  return true
+}
+
+/** According to the audit records, not to the row, which may say anything; null: there is nothing to hand over now. */
+async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<RaiseRecord | null> {
+  const transfer = await lockClaimed(trx, claim)
+  if (transfer === null) return null
+  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, clock())
+  if ('refusal' in compared) return null
+  const { raise } = compared.recorded.feeLimit
+  if (raise === null || raise.txHash === null || txHashKey(raise.txHash) !== transfer.wallet_tx_hash) {
+    await forget(trx, claim)
+    return null
+  }
+  // It waits until the hold is released, as a hand-over does.
+  const isHeld = raise.replacement === 'speed-up' && (await findHoldOnTransfer(trx, claim.vaultId, claim.id)) !== null
+  return isHeld ? null : raise
+}
+
+type Ended = { claim: Claim; raise: RaiseRecord; answer: WalletStatus | { refusal: string } }
+
+async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): Promise<void> {
+  await forget(trx, claim)
+  if (!('refusal' in answer)) return
+  const { vaultId, id } = claim
+  const { replacement, txHash, to: maxFee } = raise
+  const details = { replacement, txHash, maxFee, reason: answer.refusal }
+  await audit(
+    trx,
+    { vaultId, actorId: null, now: clock() },
+    'transfer.replacement_refused',
+    { type: 'transfer', id },
+    details,
+  )
+}
+
+async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
+  await trx
+    .updateTable('transfers')
+    .set({ replacement_due: false })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
 }

@@ -12,10 +12,15 @@ import { type Executor, StaleError, type Step, type StepContext } from '../../ru
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from './compare-record.ts'
-import { type DeliveryState, findDeliveryState } from './delivery-state.ts'
 import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
 import type { Payload } from './payload.ts'
-import { type LockedTransfer, listStoredOrders, lockTransfer } from './queries.ts'
+import {
+  type DeliveryState,
+  findDeliveryState,
+  type LockedTransfer,
+  listStoredOrders,
+  lockTransfer,
+} from './queries.ts'
 import {
   judge,
   type ResolutionOutcome,

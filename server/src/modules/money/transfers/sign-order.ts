@@ -4,17 +4,14 @@ import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
-import { type Vote, voteFormat } from '../../../lib/signed-vote.ts'
+import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote.ts'
 import { newestNumber } from '../../rules/governance/versions.ts'
 import { type KeyElsewhere, signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
 import type { Order } from './load-order.ts'
-import { toPayload } from './order-payload.ts'
-import { hashPayload, type OrderBody, type Payload } from './payload.ts'
+import { hashPayload, type Payload, toPayload } from './payload.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
 export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyElsewhere?: KeyElsewhere }
-
-type Planned = ByMember & { order: Order }
 
 const hourMilliseconds = 3_600_000
 /** By how much the clock of the node that made a preview may be ahead. */
@@ -23,28 +20,23 @@ const skewMilliseconds = 60_000
 /** What a preview gives a signed order or payout: its id, its end, and the rules that hold. */
 export type Terms = { id: string; expiresAt: string; rulesVersion: number }
 type Kind = 'transfer' | 'payout'
+const nouns: Record<Kind, string> = { transfer: 'order', payout: 'payout' }
 
-export async function planTerms(
+/** Whose order or payout it is, of which `plan` says what is signed once its terms are known. */
+type Planning<Plan> = ByMember & { kind: Kind; plan: (terms: Terms) => Plan & { hash: Buffer } }
+
+/** What the initiator must sign, and their vote for it; null where orders are not signed. */
+export async function planSigned<Plan>(
   db: Db | Trx,
   { sealer, config: { approvalTtlHours } }: Signing,
-  { member, now, kind }: ByMember & { kind: Kind },
-): Promise<Terms> {
+  { member, now, kind, plan }: Planning<Plan>,
+): Promise<(Plan & { vote: Vote }) | null> {
+  if (member.vault.protection === 'off') return null
   const expiresAt = new Date(now.getTime() + approvalTtlHours * hourMilliseconds).toISOString()
   const id = newSignedId(sealer, prefixOf(now), { kind, member, expiresAt })
-  return { id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) }
-}
-
-/** The order that the initiator must sign, and their vote for it; null where orders are not signed. */
-export async function planSigned(
-  db: Db | Trx,
-  signing: Signing,
-  { member, order, now }: Planned,
-): Promise<{ order: Payload; vote: Vote } | null> {
-  if (member.vault.protection === 'off') return null
-  const payload = toSignedPayload(await planTerms(db, signing, { member, now, kind: 'transfer' }), member, order)
-  const hash = hashPayload(payload).toString('hex')
-  const vote: Vote = { format: voteFormat, subject: 'transfer', hash, decision: 'initiate', person: member.userId }
-  return { order: payload, vote }
+  const planned = plan({ id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) })
+  const hash = planned.hash.toString('hex')
+  return { ...planned, vote: { format: voteFormat, subject: kind, hash, decision: 'initiate', person: member.userId } }
 }
 
 export const toSignedPayload = ({ id, expiresAt, rulesVersion }: Terms, member: Member, order: Order): Payload => ({
@@ -53,33 +45,38 @@ export const toSignedPayload = ({ id, expiresAt, rulesVersion }: Terms, member: 
   expiresAt,
 })
 
+/** What is signed of an order with these terms. */
+export const planOf = (member: Member, order: Order) => (terms: Terms) => {
+  const payload = toSignedPayload(terms, member, order)
+  return { payload, hash: hashPayload(payload) }
+}
+
 /**
- * The order as the service resolves it now, with what the initiator signed for it: the signature must be for exactly that.
+ * An order or payout as the service resolves it now, with what the initiator signed for it: the signature must be for exactly
+ * that. null where orders are not signed.
  * @throws 403 without a signature, 409 when something else was signed, 400 for an id or an end that no preview gave
  */
-export async function readSigned(
+export async function readSigned<Plan>(
   trx: Trx,
   signing: Signing,
-  { signed }: OrderBody,
-  { member, order, now }: Planned,
-): Promise<{ payload: Payload; verified: Verified } | null> {
+  signed: (Terms & { vote: SignedVote }) | undefined,
+  { member, now, kind, plan }: Planning<Plan>,
+): Promise<(Plan & { verified: Verified }) | null> {
   if (member.vault.protection === 'off') {
-    if (signed !== undefined) throw badRequest('signed', 'is for orders in protected vaults')
+    if (signed !== undefined) throw badRequest('signed', `is for ${nouns[kind]}s in protected vaults`)
     return null
   }
   if (signed === undefined) throw signatureRequired()
-  const { transferId, vote, ...rest } = signed
-  const terms = { id: transferId, ...rest }
-  await assertTerms(trx, signing, terms, { member, now, kind: 'transfer' })
-  const payload = toSignedPayload(terms, member, order)
-  const hash = hashPayload(payload).toString('hex')
-  const expected = { subject: 'transfer', decision: 'initiate', hash, member } as const
+  const { vote, ...terms } = signed
+  await assertTerms(trx, signing, terms, { member, now, kind })
+  const planned = plan(terms)
+  const expected = { subject: kind, decision: 'initiate', hash: planned.hash.toString('hex'), member } as const
   const { publicOrigin, keyElsewhere } = signing
-  return { payload, verified: await verifySigned(trx, vote, expected, publicOrigin(), keyElsewhere) }
+  return { ...planned, verified: await verifySigned(trx, vote, expected, publicOrigin(), keyElsewhere) }
 }
 
 /** @throws 400 for an id or an end that no preview gave to the member, 409 after the end or when the rules have changed */
-export async function assertTerms(
+async function assertTerms(
   trx: Trx,
   { sealer, config: { approvalTtlHours } }: Signing,
   { id, expiresAt, rulesVersion }: Terms,
@@ -95,10 +92,15 @@ export async function assertTerms(
     throw conflict('payload_changed', 'The rules of the vault have changed; preview the order and sign it again')
 }
 
-/** The account that it spends from is locked: of two requests with one signed order, the second sees the first. @throws 409 */
-export async function assertNotPlaced(trx: Trx, { vaultId, transferId }: Payload): Promise<void> {
-  const { rows } = await sql`select from transfers where vault_id = ${vaultId} and id = ${transferId}`.execute(trx)
-  if (rows.length > 0) throw conflict('already_exists', 'This signed order was placed already')
+/**
+ * The accounts that it spends from are locked: of two requests with one signed order or payout, the second sees the first.
+ * @throws 409
+ */
+export async function assertNotPlaced(trx: Trx, kind: Kind, vaultId: string, id: string): Promise<void> {
+  const { rows } = await sql`select from ${sql.table(`${kind}s`)} where vault_id = ${vaultId} and id = ${id}`.execute(
+    trx,
+  )
+  if (rows.length > 0) throw conflict('already_exists', `This signed ${nouns[kind]} was placed already`)
 }
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz'

@@ -15,11 +15,10 @@ import {
   voteOn,
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
-import { findHoldOnTransfer } from './holds.ts'
 import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
 import { isSignedOrder } from './payload.ts'
 import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
-import { findObjection } from './recheck.ts'
+import { findHoldOnTransfer, findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
 

@@ -1,12 +1,17 @@
-import { sql } from 'kysely'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { ByMember } from '../../../access/caller.ts'
-import { type Db, prepared } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { AppError, type FieldFault } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import { expectFee, type FeeEstimates } from '../transfers/gas.ts'
-import type { CoinAccount } from '../transfers/queries.ts'
+import {
+  type CoinAccount,
+  expectFee,
+  type FeeEstimates,
+  listCoins,
+  type Score,
+  scoreOrders,
+  toFeeQuestion,
+} from '../transfers/ask-services.ts'
 import { atRow, type LoadedRow, loadRows } from './load.ts'
 import type { PayoutBody } from './payload.ts'
 
@@ -55,23 +60,16 @@ export async function withoutGas(
       feeOf.set(kind, fee)
       return judge().length === 0
     }
-    feeOf.set(kind, (await expectFee(deps, estimates, { vaultId, asked: toFeeQuestion(row), now, suffices })) ?? 0n)
+    feeOf.set(
+      kind,
+      (await expectFee(deps, estimates, { vaultId, asked: toFeeQuestion(row.order), now, suffices })) ?? 0n,
+    )
   }
   return judge()
 }
 
 /** What decides about a fee: rows pay the level that is usual. */
 const kindOf = ({ order: { source } }: LoadedRow): string => `${source.network_slug} ${source.contract_address ?? ''}`
-
-function toFeeQuestion({ order: { source, to, amount } }: LoadedRow) {
-  return {
-    network: source.network_slug,
-    fromAddress: source.address,
-    toAddress: to.address,
-    contractAddress: source.contract_address,
-    amount: amount.toString(),
-  }
-}
 
 function shortRows(
   rows: LoadedRow[],
@@ -90,14 +88,10 @@ function shortRows(
   })
 }
 
-/** What each address has available of the coin of its network. */
-async function listCoins(db: Db, vaultId: string, addressIds: string[]): Promise<Map<string, CoinAccount>> {
-  const { rows } = await sql<CoinAccount & { address_id: string }>`${prepared}
-    select a.id as address_id, t.id, t.code, t.decimals, coalesce(l.balance, 0)::text as available
-    from addresses a
-    join tokens t on t.network_id = a.network_id and t.contract_key = ''
-    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id
-      and l.purpose = 'available'
-    where a.vault_id = ${vaultId} and a.id = any(${[...new Set(addressIds)]})`.execute(db)
-  return new Map(rows.map((row) => [row.address_id, row]))
+/** The scores of the rows of a payout that is about to be ordered or previewed, as `scoreOrder` has that of an order. */
+export function scoreRows(deps: Deps, body: PayoutBody, by: ByMember): Promise<readonly Score[]> {
+  return scoreOrders(deps, by, async () => {
+    const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(by.member), now: by.now })
+    return rows.map(({ order }) => order)
+  })
 }
