@@ -9,7 +9,7 @@ import { toOperationRow } from '../../operations/feed/write.ts'
 import { isOverflow, postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { holdNewDeposits } from '../screening/hold.ts'
-import { changeHistory, changesHistory } from './orphan-events.ts'
+import { changeHistory, changesHistory } from './orphan.ts'
 import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
 import {
   type AuthenticEvent,

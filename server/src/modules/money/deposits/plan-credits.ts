@@ -4,7 +4,6 @@ import { newId } from '../../../lib/ids.ts'
 import { parseDecimal } from '../../../lib/money.ts'
 import type { NewOperation } from '../../operations/feed/write.ts'
 import { lockOnchainAddress } from '../../vaults/addresses/queries.ts'
-import { mayCredit } from './authority.ts'
 import type { DepositEvent } from './parse-event.ts'
 import { type DepositKey, type EventTarget, type FirstDeposit, findEventTargets } from './queries.ts'
 import type { EventOutcome, EventReason } from './schema.ts'
@@ -190,4 +189,15 @@ function toOperation(
     confirmedAt: now,
     blockchainAt: event.blockTime,
   }
+}
+
+/**
+ * Which deposits a signature may credit. A vault with a secret of its own is credited only under that secret; the secret
+ * of the installation credits the vaults that have none.
+ *
+ * @param signedBy the vaults whose own secret signed the event; null: the secret of the installation signed it, or
+ *   nothing did in demo mode
+ */
+export function mayCredit(signedBy: string[] | null, vault: { vaultId: string; hasVaultSecret: boolean }): boolean {
+  return signedBy === null ? !vault.hasVaultSecret : signedBy.includes(vault.vaultId)
 }

@@ -25,21 +25,6 @@ export type EventTarget = {
   rate: RateSnapshot | null
 }
 
-type TargetRow = RateColumns & {
-  n: number
-  network_id: string
-  address_key: string
-  token_id: string | null
-  decimals: number
-  enabled: boolean
-  vault_id: string | null
-  address_id: string
-  owner_id: string
-  has_vault_secret: boolean
-  is_internal: boolean
-  counterparty: AddressOwner | null
-}
-
 /**
  * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Sender and hash
  * are looked up by their unique columns and compared with the vault afterwards: if the vault were a condition too, a
@@ -51,16 +36,17 @@ export async function findEventTargets(
   now: Date,
 ): Promise<(EventTarget | null)[]> {
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
-  const { rows } = await sql<TargetRow>`${prepared}
-    select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
-      a.vault_id, a.id as address_id, a.owner_id,
-      (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret,
+  const { rows } = await sql<Omit<EventTarget, 'rate'> & RateColumns & { n: number }>`${prepared}
+    select e.n::int, n.id as "networkId", k.address_key as "addressKey", case when t.id is not null then
+        json_build_object('id', t.id, 'decimals', t.decimals, 'enabled', t.enabled) end as token,
+      case when a.id is not null then json_build_object('vaultId', a.vault_id, 'id', a.id, 'ownerId', a.owner_id, 'hasVaultSecret',
+        (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id)) end as address,
       r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (
         select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
         where o.type = 'transfer')
         or coalesce(a.vault_id = (select f.vault_id from addresses f
-          where f.network_id = n.id and f.address_key = k.from_key), false) as is_internal,
+          where f.network_id = n.id and f.address_key = k.from_key), false) as "isInternal",
       ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
     from unnest(${column((e) => e.network)}, ${column((e) => e.contract ?? '')}, ${column((e) => e.txHash)},
       ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
@@ -76,28 +62,8 @@ export async function findEventTargets(
     left join addresses a on a.network_id = n.id and a.address_key = k.address_key
     ${newestRate('t.id', now)}`.execute(db)
   const targets: (EventTarget | null)[] = events.map(() => null)
-  for (const row of rows) targets[row.n - 1] = toEventTarget(row)
+  for (const { n, ...row } of rows) targets[n - 1] = { ...row, rate: toRateSnapshot(row) }
   return targets
-}
-
-function toEventTarget(row: TargetRow): EventTarget {
-  return {
-    networkId: row.network_id,
-    addressKey: row.address_key,
-    token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
-    address:
-      row.vault_id === null
-        ? null
-        : {
-            vaultId: row.vault_id,
-            id: row.address_id,
-            ownerId: row.owner_id,
-            hasVaultSecret: row.has_vault_secret,
-          },
-    isInternal: row.is_internal,
-    counterparty: row.counterparty,
-    rate: toRateSnapshot(row),
-  }
 }
 
 /** What identifies a deposit: the address stands for network and recipient, the token for the contract. */
@@ -111,20 +77,12 @@ export type FirstDeposit = {
   occurrence: number
   isOrphaned: boolean
 }
-type FirstRow = { id: string; amount: string | null; occurrence: number; is_orphaned: boolean }
-
-const toFirst = ({ id, amount, occurrence, is_orphaned }: FirstRow): FirstDeposit => ({
-  id,
-  amount: amount === null ? null : BigInt(amount),
-  occurrence,
-  isOrphaned: is_orphaned,
-})
 
 /** The deposits that have these keys, in the order of the keys. */
 export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<FirstDeposit[]> {
   if (keys.length === 0) return []
-  const { rows } = await sql<FirstRow>`${prepared}
-    select d.id, o.amount, d.occurrence, d.orphaned_at is not null as is_orphaned
+  const { rows } = await sql<Omit<FirstDeposit, 'amount'> & { amount: string | null }>`${prepared}
+    select d.id, o.amount, d.occurrence, d.orphaned_at is not null as "isOrphaned"
     from unnest(${keys.map((k) => k.vaultId)}::text[], ${keys.map((k) => k.addressId)}::text[],
       ${keys.map((k) => k.tokenId)}::text[], ${keys.map((k) => k.txHash)}::text[], ${keys.map((k) => k.index)}::int[])
       with ordinality as k(vault_id, address_id, token_id, tx_hash, tx_index, n)
@@ -132,7 +90,7 @@ export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<F
     left join operations o on o.vault_id = d.vault_id and o.id = d.id
     order by k.n`.execute(trx)
   if (rows.length !== keys.length) throw new Error('A deposit that blocks another one must exist')
-  return rows.map(toFirst)
+  return rows.map(({ amount, ...row }) => ({ ...row, amount: amount === null ? null : BigInt(amount) }))
 }
 
 /** Locks the deposit with a key; null when nothing was ever said of it. */
@@ -162,8 +120,8 @@ export type DepositRow = DetailColumns & {
 
 const creditedDeposits = sql`
   select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id,
-    t.code as token_code, t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
-    o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
+    t.code as token_code, t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address,
+    o.flow_type, o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
     trim_scale(o.usd_rate) as usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust,
     o.tags, o.payment_purpose, o.note, o.blockchain_at,
     o.created_at, ${screeningOf('deposit', sql.ref('o.vault_id'), sql.ref('o.id'))} as screening,

@@ -17,7 +17,7 @@ import { noteLengthMax } from '../../../lib/limits.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
-import { notFinalReasons } from './finality.ts'
+import { notFinalReasons } from './parse-event.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 

@@ -11,7 +11,7 @@ import {
 } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
-import { mayCredit } from './authority.ts'
+import { mayCredit } from './plan-credits.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const global = newSecret()
