@@ -100,7 +100,7 @@ const allowed: Record<string, string> = {
   'money/transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
   'money/transfers/lockAccountsOf': 'of addresses that findSources has found in scope',
   'money/transfers/lockTransfersOf': 'by the id of a payout that was locked',
-  'money/transfers/findCoinAccount': 'of an address that findSource has found in scope',
+  'money/transfers/listCoins': 'of addresses that findSource or findSources has found in scope',
   'money/transfers/findCounterpartyNow': 'by the id of a transfer that was found visible',
   'money/transfers/lockTransfer':
     'by the id of a transfer that was found visible, and for delivery, which acts for nobody',

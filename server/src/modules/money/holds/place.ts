@@ -6,11 +6,9 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { endSessionsOf } from '../../people/sign-in/sessions.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { type HoldSubjectType, lockForPlacing } from '../../rules/holds/active.ts'
-import { insertHold } from '../../rules/holds/write.ts'
 import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { posting } from '../ledger/postings.ts'
-import { findMet, findSubject, isLastAdministrator, isShutOut, reservableOf } from './queries.ts'
+import { findMet, findSubject, isLastAdministrator, isShutOut } from './queries.ts'
+import { insertReserving } from './reserve.ts'
 
 type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string }
 
@@ -33,23 +31,18 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
 
   const { handedOver, initiatorIds } = await findMet(trx, vaultId, what)
   const id = newId(now)
-  const reserved =
-    subject.deposit === null ? null : await reservableOf(trx, { vaultId, ...subject.deposit, origin: 'people' })
-  await insertHold(trx, {
+  const hold = {
     vault_id: vaultId,
     id,
     subject_type: subjectType,
     subject_id: subjectId,
+    origin: 'people',
     reason,
     placed_by_id: actorId,
-    reserved: reserved?.toString() ?? null,
     handed_over: handedOver,
     created_at: now,
-  })
-  if (subject.deposit !== null && reserved !== null && reserved > 0n) {
-    const { addressId, tokenId } = subject.deposit
-    await postEntries(trx, [posting('hold', { vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
-  }
+  } as const
+  const reserved = await insertReserving(trx, hold, subject.deposit, now)
   const change = {
     vaultId,
     actorId,

@@ -10,9 +10,8 @@ import { holdAudienceMax } from '../../../lib/limits.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
-import { lockAccountOf } from '../ledger/queries.ts'
 import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
-import type { HeldDeposit, LockedHold } from './end.ts'
+import type { HeldDeposit, LockedHold } from './reserve.ts'
 
 export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }> & {
   subject_name: string | null
@@ -83,7 +82,7 @@ export type Subject = {
   /** Of a transfer. */
   phase: string | null
   /** Of a deposit; nothing of one that the chain took back can be reserved. */
-  deposit: (HeldDeposit & { id: string; amount: string }) | null
+  deposit: (HeldDeposit & { amount: string }) | null
 }
 
 /** SQL for a row of Subject, if the member may see it. */
@@ -107,8 +106,8 @@ const subjectOf = (type: HoldSubjectType, viewer: Viewer, id: string): RawBuilde
         from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
         where o.vault_id = ${vaultId} and o.id = ${id} and ${isOperationReadable(scope, 'o')}`
     case 'deposit':
-      return sql`select o.id as name, null as phase, json_build_object('id', o.id, 'addressId', o.address_id,
-          'tokenId', o.token_id, 'amount', case o.status when 'confirmed' then o.amount else 0 end::text) as deposit
+      return sql`select o.id as name, null as phase, json_build_object('addressId', o.address_id, 'tokenId', o.token_id,
+          'amount', case o.status when 'confirmed' then o.amount else 0 end::text) as deposit
         from operations o where o.vault_id = ${vaultId} and o.id = ${id} and o.type = 'deposit' and ${isOperationReadable(scope, 'o')}`
   }
 }
@@ -192,34 +191,6 @@ export async function lockHoldOn(
 
 type HoldKey = { vaultId: string; subjectType: HoldSubjectType; subjectId: string; origin: HoldOrigin }
 
-/** Locks the active hold of the other origin on the same subject; null when there is none. */
-export function lockOtherHold(trx: Trx, hold: LockedHold): Promise<LockedHold | null> {
-  const { vault_id: vaultId, subject_type: subjectType, subject_id: subjectId } = hold
-  return lockHoldOn(trx, { vaultId, subjectType, subjectId, origin: otherOrigin[hold.origin] })
-}
-
-const otherOrigin: Record<HoldOrigin, HoldOrigin> = { people: 'screening', screening: 'people' }
-
-/**
- * What a new hold on a deposit reserves: what is still available of it, in raw units, with its account locked. While it is
- * held already, that hold has reserved it, and passes it on when it ends.
- */
-export async function reservableOf(
-  trx: Trx,
-  {
-    vaultId,
-    id: subjectId,
-    origin,
-    ...deposit
-  }: HeldDeposit & { vaultId: string; id: string; amount: string; origin: HoldOrigin },
-): Promise<bigint> {
-  const key = { vaultId, subjectType: 'deposit', subjectId, origin: otherOrigin[origin] } as const
-  if ((await lockHoldOn(trx, key)) !== null) return 0n
-  const available = await lockAccountOf(trx, vaultId, deposit)
-  const amount = BigInt(deposit.amount)
-  return available < amount ? available : amount
-}
-
 /** Who asks for a release: their kind, and the group of the administrators of the vault. */
 export async function findAsker(
   trx: Trx,
@@ -233,12 +204,14 @@ export async function findAsker(
   return rows[0]!
 }
 
-/** Lets what waited in the queue be tried again now; what is still held waits on. */
-export async function wakeQueued(trx: Trx, vaultId: string, now: Date): Promise<void> {
-  await trx
-    .updateTable('transfers')
-    .set({ next_attempt_at: now })
-    .where('vault_id', '=', vaultId)
-    .where('phase', '=', 'queued')
-    .execute()
+/** Lets what waited in the queue be tried again now, or one transfer of it; what is still held waits on. */
+export async function wakeQueued(
+  trx: Trx,
+  vaultId: string,
+  now: Date,
+  transferId: string | null = null,
+): Promise<void> {
+  await sql`
+    update transfers set next_attempt_at = ${now} where vault_id = ${vaultId} and phase = 'queued'
+      ${transferId === null ? sql`` : sql`and id = ${transferId}`}`.execute(trx)
 }

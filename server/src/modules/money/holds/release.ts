@@ -8,9 +8,9 @@ import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { assertPerson, decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
-import { lockScreeningHeldBy, waiveScreening } from '../screening/queries.ts'
-import { endHold } from './end.ts'
+import { changeScreening, lockScreeningHeldBy } from '../screening/queries.ts'
 import { findAsker, findHold, type HoldRow, lockActiveHold, wakeQueued } from './queries.ts'
+import { endHold } from './reserve.ts'
 import { HoldReleasePayload } from './schema.ts'
 
 const readPayload = payloadReader(HoldReleasePayload)
@@ -74,7 +74,10 @@ async function releaseHold(trx: Trx, { id, reason }: { id: string; reason: strin
   const hold = await lockActiveHold(trx, vaultId, id)
   if (hold === null) throw alreadyReleased()
   await endHold(trx, hold, { releasedById: actorId, reason, now })
-  if (screening !== null) await waiveScreening(trx, screening, id)
+  if (screening !== null) {
+    // Two people have decided instead of the screening, which is not asked any more.
+    await changeScreening(trx, { vaultId, id: screening.id }, { waived_hold_id: id, next_attempt_at: null })
+  }
   await wakeQueued(trx, vaultId, now)
   const { subject_type: subjectType, subject_id: subjectId } = hold
   await announceVaultChange(

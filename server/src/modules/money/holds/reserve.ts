@@ -1,11 +1,85 @@
+import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
-import type { Trx } from '../../../db/client.ts'
-import { setReserved } from '../../rules/holds/write.ts'
+import type { RowOf, Trx } from '../../../db/client.ts'
+import type { Holds } from '../../../db/types.ts'
+import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
+import { insertHold, markReleased, setReserved } from '../../rules/holds/write.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { lockAccountOf } from '../ledger/queries.ts'
+import { lockHoldOn } from './queries.ts'
 
-type Deposit = { vaultId: string; depositId: string; addressId: string; tokenId: string; amount: bigint }
+/** Of a deposit: where it is. */
+export type HeldDeposit = { addressId: string; tokenId: string }
+
+type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }>
+
+/** An active hold, under lock. */
+export type LockedHold = HoldRow & { deposit: HeldDeposit | null }
+
+type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin'>
+
+/**
+ * Inserts a hold. On a deposit it reserves what is still available of that; while that is held already, the other hold has
+ * reserved it, and passes it on when it ends. Returns what is reserved, in raw units; null: it is on no deposit.
+ *
+ * @throws 409 when the subject is held already
+ */
+export async function insertReserving(
+  trx: Trx,
+  hold: NewHold,
+  deposit: (HeldDeposit & { amount: string }) | null,
+  now: Date,
+): Promise<bigint | null> {
+  const reserved = deposit === null ? null : await reservableOf(trx, hold, deposit)
+  await insertHold(trx, { ...hold, reserved: reserved?.toString() ?? null })
+  if (deposit === null || reserved === null || reserved === 0n) return reserved
+  const { addressId, tokenId } = deposit
+  const subject = { vaultId: hold.vault_id, tokenId, addressId, operationId: hold.id, amount: reserved }
+  await postEntries(trx, [posting('hold', subject)], now)
+  return reserved
+}
+
+/** What a new hold on a deposit reserves, with its account locked. */
+async function reservableOf(trx: Trx, hold: NewHold, deposit: HeldDeposit & { amount: string }): Promise<bigint> {
+  if ((await lockOtherHold(trx, hold)) !== null) return 0n
+  return availableOf(trx, hold.vault_id, deposit, BigInt(deposit.amount))
+}
+
+/** Locks the active hold of the other origin on the same subject; null when there is none. */
+function lockOtherHold(
+  trx: Trx,
+  { vault_id: vaultId, subject_type: subjectType, subject_id: subjectId, origin }: NewHold | LockedHold,
+): Promise<LockedHold | null> {
+  return lockHoldOn(trx, { vaultId, subjectType, subjectId, origin: origin === 'people' ? 'screening' : 'people' })
+}
+
+/** What is available of an amount, with its account locked. */
+async function availableOf(trx: Trx, vaultId: string, deposit: HeldDeposit, amount: bigint): Promise<bigint> {
+  const available = await lockAccountOf(trx, vaultId, deposit)
+  return available < amount ? available : amount
+}
+
+/** @param releasedById null: the service itself */
+type End = { releasedById: string | null; reason: string; now: Date }
+
+/**
+ * Ends a locked hold. Of a deposit that is held for another reason too, the amount stays reserved, for that hold; otherwise
+ * it becomes available. @throws 409 when it was released already
+ */
+export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason, now }: End): Promise<void> {
+  const { vault_id: vaultId, id } = hold
+  await markReleased(trx, { vaultId, id, releasedById, reason, now })
+  const amount = BigInt(hold.reserved ?? '0')
+  if (hold.deposit === null || amount === 0n) return
+  const other = await lockOtherHold(trx, hold)
+  const subject = { vaultId, ...hold.deposit, amount }
+  if (other !== null) await setReserved(trx, { vaultId, id: other.id, reserved: amount })
+  const taken = other === null ? [] : [posting('hold', { ...subject, operationId: other.id })]
+  await postEntries(trx, [posting('hold_release', { ...subject, operationId: id }), ...taken], now)
+}
+
+type Deposit = HeldDeposit & { vaultId: string; depositId: string; amount: bigint }
 
 /** Reserves a deposit that came back for the hold on it, if that has reserved nothing: it was placed while the deposit was gone. */
 export async function reserveForHold(
@@ -19,8 +93,7 @@ export async function reserveForHold(
         and r.subject_type = 'deposit' and r.subject_id = h.subject_id and r.released_at is null and r.reserved > 0)
     limit 1`.execute(trx)
   const hold = rows[0]
-  const available = await lockAccountOf(trx, vaultId, { addressId, tokenId })
-  const reserved = available < amount ? available : amount
+  const reserved = await availableOf(trx, vaultId, { addressId, tokenId }, amount)
   if (hold === undefined || reserved === 0n) return
   await setReserved(trx, { vaultId, id: hold.id, reserved })
   await postEntries(

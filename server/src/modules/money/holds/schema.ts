@@ -6,6 +6,7 @@ import {
   Enum,
   Id,
   Nullable,
+  optional,
   ProfileBeside,
   pageQuery,
   RawAmount,
@@ -91,9 +92,9 @@ export const HoldQuery = Closed({
   active: Type.Optional(
     Type.Boolean({ description: 'true: those that hold; false: those that were released.', examples: [true] }),
   ),
-  subjectType: Type.Optional(described(SubjectType, 'Restricts the list to holds on this kind of subject.')),
-  subjectId: Type.Optional(described(IdText, 'Restricts the list to holds on this subject.')),
-  origin: Type.Optional(described(Enum(holdOrigins), 'Restricts the list to holds of this origin.')),
+  subjectType: optional(SubjectType, 'Restricts the list to holds on this kind of subject.'),
+  subjectId: optional(IdText, 'Restricts the list to holds on this subject.'),
+  origin: optional(Enum(holdOrigins), 'Restricts the list to holds of this origin.'),
   ...pageQuery,
 })
 

@@ -4,10 +4,9 @@ import { newId } from '../../../lib/ids.ts'
 import type { NewOperation } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { insertHold, insertHolds } from '../../rules/holds/write.ts'
-import { endHold, type HeldDeposit, type LockedHold } from '../holds/end.ts'
-import { lockHoldOn, reservableOf } from '../holds/queries.ts'
-import { postEntries } from '../ledger/post-entries.ts'
+import { insertHolds } from '../../rules/holds/write.ts'
+import { lockHoldOn } from '../holds/queries.ts'
+import { endHold, type HeldDeposit, insertReserving } from '../holds/reserve.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { askAnew, newScreening, type ScreenedSubject } from './queries.ts'
 
@@ -21,32 +20,25 @@ type NewDeposit = Pick<NewOperation, 'vaultId' | 'id' | 'tokenId' | 'addressId' 
  * they are never available in between.
  */
 export async function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Promise<Posting[]> {
-  const held = deposits.map((deposit) => ({ deposit, id: newId(now) }))
+  const held = deposits.map(({ vaultId, id: subjectId, ...deposit }) => {
+    return { ...deposit, vaultId, id: newId(now), subject: { vaultId, subjectType: 'deposit', subjectId } as const }
+  })
   await insertRows(trx, {
-    screenings: held.map(({ deposit }) =>
-      newScreening({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, now),
-    ),
-    audit_records: held.map(({ deposit: { vaultId, id: subjectId, amount }, id }) =>
-      toAuditRow({
-        vaultId,
-        actorId: null,
-        action: 'hold.placed',
-        targetType: 'hold',
-        targetId: id,
-        details: detailsOf({ subjectType: 'deposit', subjectId }, unanswered, amount),
-        now,
-      }),
-    ),
+    screenings: held.map(({ subject }) => newScreening(subject, now)),
+    audit_records: held.map(({ vaultId, id: targetId, subject, amount }) => {
+      const details = detailsOf(subject, unanswered, amount)
+      return toAuditRow({ vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId, details, now })
+    }),
   })
   await insertHolds(
     trx,
-    held.map(({ deposit, id }) => ({
-      ...toHoldRow({ vaultId: deposit.vaultId, subjectType: 'deposit', subjectId: deposit.id }, id, unanswered, now),
-      reserved: deposit.amount.toString(),
+    held.map(({ subject, id, amount }) => ({
+      ...toHoldRow(subject, id, unanswered, now),
+      reserved: amount.toString(),
     })),
   )
-  return held.map(({ deposit: { vaultId, tokenId, addressId, amount }, id }) =>
-    posting('hold', { vaultId, tokenId, addressId, operationId: id, amount }),
+  return held.map(({ id: operationId, vaultId, tokenId, addressId, amount }) =>
+    posting('hold', { vaultId, tokenId, addressId, operationId, amount }),
   )
 }
 
@@ -61,7 +53,7 @@ function toHoldRow({ vaultId, subjectType, subjectId }: ScreenedSubject, id: str
     placed_by_id: null,
     handed_over: 0,
     created_at: now,
-  }
+  } as const
 }
 
 function detailsOf(
@@ -90,18 +82,10 @@ type Placing = ScreenedSubject & {
 export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<void> {
   const { vaultId, subjectType, subjectId, reason, deposit, isHandedOver = false, audience, now } = placing
   const id = newId(now)
-  const reserved =
-    deposit === null ? null : await reservableOf(trx, { vaultId, ...deposit, id: subjectId, origin: 'screening' })
-  await insertHold(trx, {
-    ...toHoldRow({ vaultId, subjectType, subjectId }, id, reason, now),
-    reserved: reserved?.toString() ?? null,
-    handed_over: isHandedOver ? 1 : 0,
-  })
-  if (deposit !== null && reserved !== null && reserved > 0n) {
-    const { addressId, tokenId } = deposit
-    await postEntries(trx, [posting('hold', { vaultId, tokenId, addressId, operationId: id, amount: reserved })], now)
-  }
-  const details = { ...detailsOf({ subjectType, subjectId }, reason, reserved), handedOver: isHandedOver ? 1 : 0 }
+  const handed_over = isHandedOver ? 1 : 0
+  const hold = { ...toHoldRow({ vaultId, subjectType, subjectId }, id, reason, now), handed_over }
+  const reserved = await insertReserving(trx, hold, deposit, now)
+  const details = { ...detailsOf({ subjectType, subjectId }, reason, reserved), handedOver: handed_over }
   const event = { vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId: id, details, now }
   if (audience === null) {
     await audit(trx, event, event.action, { type: 'hold', id }, details)
@@ -111,24 +95,14 @@ export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<vo
   await announceVaultChange(trx, { ...event, words }, { userIds: audience })
 }
 
-/** Ends the hold of a screening; one of people on the same subject stays. Returns whether there was one. */
-export async function endScreeningHold(
-  trx: Trx,
-  subject: ScreenedSubject,
-  reason: string,
-  now: Date,
-): Promise<boolean> {
+/** Ends the hold of a screening, if there is one; one of people on the same subject stays. */
+export async function endScreeningHold(trx: Trx, subject: ScreenedSubject, reason: string, now: Date): Promise<void> {
   const hold = await lockHoldOn(trx, { ...subject, origin: 'screening' })
-  if (hold === null) return false
+  if (hold === null) return
   await endHold(trx, hold, { releasedById: null, reason, now })
-  await recordEnd(trx, hold, reason, now)
-  return true
-}
-
-function recordEnd(trx: Trx, hold: LockedHold, reason: string, now: Date): Promise<string> {
-  const { vault_id: vaultId, id, subject_type: subjectType, subject_id: subjectId, origin, reserved } = hold
+  const { id, subject_type: subjectType, subject_id: subjectId, origin, reserved } = hold
   const details = { subjectType, subjectId, origin, reason, reserved }
-  return audit(trx, { vaultId, actorId: null, now }, 'hold.released', { type: 'hold', id }, details)
+  await audit(trx, { vaultId: subject.vaultId, actorId: null, now }, 'hold.released', { type: 'hold', id }, details)
 }
 
 /** A correction credits a deposit with more than was asked about: the surplus waits for another answer. */

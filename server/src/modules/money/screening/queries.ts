@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql, type Updateable } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Screenings } from '../../../db/types.ts'
@@ -114,33 +114,16 @@ export async function lockClaimed(
   return (row as ScreeningRow | undefined) ?? null
 }
 
-export async function storeAnswer(
-  trx: Trx,
-  { vaultId, id }: Pick<ScreeningClaim, 'vaultId' | 'id'>,
-  { verdict, score, reference }: ScreeningAnswer,
-  now: Date,
-): Promise<void> {
-  await trx
-    .updateTable('screenings')
-    .set({ verdict, score, reference, answered_at: now, failure: null, next_attempt_at: null })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .execute()
-}
+/** `next_attempt_at` null: nothing more is asked. */
+type Changes = Pick<Updateable<Screenings>, 'failure' | 'next_attempt_at' | 'waived_hold_id' | 'answered_at'> &
+  Partial<ScreeningAnswer>
 
-/** @param nextAttemptAt null: nothing more is asked */
-export async function storeFailure(
+export async function changeScreening(
   trx: Trx,
-  { vaultId, id }: Pick<ScreeningClaim, 'vaultId' | 'id'>,
-  failure: string | null,
-  nextAttemptAt: Date | null,
+  { vaultId, id }: { vaultId: string; id: string },
+  changes: Changes,
 ): Promise<void> {
-  await trx
-    .updateTable('screenings')
-    .set({ failure, next_attempt_at: nextAttemptAt })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .execute()
+  await trx.updateTable('screenings').set(changes).where('vault_id', '=', vaultId).where('id', '=', id).execute()
 }
 
 /** Locks the screening for which a hold stands; null for a hold of people. It is locked before the hold. */
@@ -150,20 +133,6 @@ export async function lockScreeningHeldBy(trx: Trx, vaultId: string, holdId: str
       and h.subject_id = s.subject_id and h.origin = 'screening'
     where h.vault_id = ${vaultId} and h.id = ${holdId} for update of s`.execute(trx)
   return rows[0] ?? null
-}
-
-/** Two people have decided instead of the screening, which is not asked any more. */
-export async function waiveScreening(
-  trx: Trx,
-  { vault_id, id }: Pick<ScreeningRow, 'vault_id' | 'id'>,
-  holdId: string,
-): Promise<void> {
-  await trx
-    .updateTable('screenings')
-    .set({ waived_hold_id: holdId, next_attempt_at: null })
-    .where('vault_id', '=', vault_id)
-    .where('id', '=', id)
-    .execute()
 }
 
 type QuestionRow = Omit<Question, 'id' | 'subject' | 'amountDecimal'> & { decimals: number; status: string }
@@ -209,15 +178,4 @@ export async function findHeldDeposit(
     .where('vault_id', '=', vaultId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
-}
-
-/** Lets a transfer that waited for its screening be handed over now. */
-export async function wakeTransfer(trx: Trx, vaultId: string, id: string, now: Date): Promise<void> {
-  await trx
-    .updateTable('transfers')
-    .set({ next_attempt_at: now })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .where('phase', '=', 'queued')
-    .execute()
 }

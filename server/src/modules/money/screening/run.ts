@@ -5,22 +5,19 @@ import type { Deps } from '../../../deps.ts'
 import { screeningBackoff, screeningsAtOnce } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
-import { lockHoldOn } from '../holds/queries.ts'
+import { lockHoldOn, wakeQueued } from '../holds/queries.ts'
 import { sentPhases } from '../transfers/lifecycle.ts'
 import { moveTransfer } from '../transfers/move.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 import { type Screener, type ScreeningAnswer, ScreeningError, screenerOf } from './client.ts'
 import { endScreeningHold, placeScreeningHold, unanswered } from './hold.ts'
 import {
+  changeScreening,
   claimDueScreenings,
   findHeldDeposit,
   findQuestion,
   lockClaimed,
-  type ScreenedSubject,
   type ScreeningClaim,
-  storeAnswer,
-  storeFailure,
-  wakeTransfer,
 } from './queries.ts'
 
 /**
@@ -59,7 +56,8 @@ async function screen(deps: Deps, screener: Screener, claim: ScreeningClaim): Pr
 
 /** A transfer that is over. */
 async function close(trx: Trx, claim: ScreeningClaim): Promise<void> {
-  if ((await lockClaimed(trx, claim)) !== null) await storeFailure(trx, claim, null, null)
+  if ((await lockClaimed(trx, claim)) !== null)
+    await changeScreening(trx, claim, { failure: null, next_attempt_at: null })
 }
 
 type Locked = { transfer: LockedTransfer | null }
@@ -74,26 +72,26 @@ async function lockAsked(trx: Trx, claim: ScreeningClaim): Promise<Locked | null
 async function noteFailure(trx: Trx, claim: ScreeningClaim, failure: string, now: Date): Promise<void> {
   const locked = await lockAsked(trx, claim)
   if (locked === null) return
-  await storeFailure(trx, claim, failure, retryAt(now, claim.attempts, screeningBackoff))
+  await changeScreening(trx, claim, { failure, next_attempt_at: retryAt(now, claim.attempts, screeningBackoff) })
   const { transfer } = locked
   // A deposit is held since it was credited. A transfer waits anyway; its hold says so, and lets two people decide instead.
   if (transfer?.status !== 'pending') return
-  if ((await lockHoldOn(trx, { ...subjectOf(claim), origin: 'screening' })) !== null) return
+  if ((await lockHoldOn(trx, { ...claim, origin: 'screening' })) !== null) return
   await placeScreeningHold(trx, holdOn(claim, transfer, { reason: unanswered, audience: null, now }))
 }
 
 async function apply(trx: Trx, claim: ScreeningClaim, answer: ScreeningAnswer, now: Date): Promise<void> {
   const locked = await lockAsked(trx, claim)
   if (locked === null) return
-  await storeAnswer(trx, claim, answer, now)
+  await changeScreening(trx, claim, { ...answer, answered_at: now, failure: null, next_attempt_at: null })
   const { vaultId, subjectType, subjectId, id: questionId, attempts } = claim
   const by = { vaultId, actorId: null, now }
   const target = { type: subjectType, id: subjectId }
   await audit(trx, by, 'screening.answered', target, { ...answer, questionId, attempts })
   const { verdict, score, reference } = answer
-  await endScreeningHold(trx, subjectOf(claim), `The screening answered ${verdict}`, now)
+  await endScreeningHold(trx, claim, `The screening answered ${verdict}`, now)
   if (verdict === 'allow') {
-    if (subjectType === 'transfer') await wakeTransfer(trx, vaultId, subjectId, now)
+    if (subjectType === 'transfer') await wakeQueued(trx, vaultId, now, subjectId)
     return
   }
   const { transfer } = locked
@@ -105,17 +103,11 @@ async function apply(trx: Trx, claim: ScreeningClaim, answer: ScreeningAnswer, n
   await placeScreeningHold(trx, { ...holdOn(claim, transfer, { reason, audience, now }), deposit })
 }
 
-const subjectOf = ({ vaultId, subjectType, subjectId }: ScreeningClaim): ScreenedSubject => ({
-  vaultId,
-  subjectType,
-  subjectId,
-})
-
 type Words = { reason: string; audience: string[] | null; now: Date }
 
 function holdOn(claim: ScreeningClaim, transfer: LockedTransfer | null, words: Words) {
   const isHandedOver = transfer !== null && (sentPhases as readonly string[]).includes(transfer.phase)
-  return { ...subjectOf(claim), ...words, deposit: null, isHandedOver }
+  return { ...claim, ...words, deposit: null, isHandedOver }
 }
 
 /** Nothing was sent: the transfer ends, and its funds are released. */

@@ -46,13 +46,3 @@ export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The hold was released already')
 }
-
-/** Notes that a hold reserves what another one on the same deposit reserved until now. */
-export async function takeOverReserve(trx: Trx, vaultId: string, id: string, reserved: bigint): Promise<void> {
-  await trx
-    .updateTable('holds')
-    .set({ reserved: reserved.toString() })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .execute()
-}
