@@ -90,6 +90,10 @@ export const described = <T extends TSchema>(schema: T, description: string): T 
     { ...Object.getOwnPropertyDescriptors(schema), description: { value: description, enumerable: true } },
   ) as T
 
+/** A property that may be left out. */
+export const optional = <T extends TSchema>(schema: T, description: string) =>
+  Type.Optional(described(schema, description))
+
 /** Refers to a named component and keeps its static type (`Type.Ref` infers unknown: sinclairzx81/typebox#1494). */
 export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
   const name = (schema as { $id?: string }).$id

@@ -1,19 +1,19 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, optional, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { backtestDaysOfVoters, backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
 import { DecisionEffect, DecisionPolicy, PolicyTrace } from '../../rules/policies/schema.ts'
 import { changes } from './decide-again.ts'
-import { subjectTypes } from './seen.ts'
+import { subjectTypes } from './stored-decisions.ts'
 
 const periodsOfVoter = backtestDaysOfVoters.join(', ').replace(/, (\d+)$/, ' and $1')
 const boundText = 'inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.'
 
 export const BacktestOrder = Closed(
   {
-    policies: Type.Optional(described(TriedPolicies, 'Policies that alone decide, in place of the saved ones.')),
-    draft: Type.Optional(described(DraftPolicies, 'Policies to try alone or beside the saved ones.')),
-    changeSetId: Type.Optional(described(Id, 'A change set: the rules that it would publish are tried.')),
+    policies: optional(TriedPolicies, 'Policies that alone decide, in place of the saved ones.'),
+    draft: optional(DraftPolicies, 'Policies to try alone or beside the saved ones.'),
+    changeSetId: optional(Id, 'A change set: the rules that it would publish are tried.'),
     from: Type.String({
       maxLength: 40,
       description: `Beginning of the interval, ${boundText} Of a voter the shortest of ${periodsOfVoter} days that has it.`,
@@ -139,7 +139,7 @@ export type BacktestChange = Static<typeof BacktestChange>
 
 export const BacktestChangeQuery = Closed({
   ...pageQuery,
-  change: Type.Optional(described(Changed, 'Restricts the list to this kind of change.')),
+  change: optional(Changed, 'Restricts the list to this kind of change.'),
 })
 
 export const backtestComponents = [BacktestOrder, BacktestSum, Backtest, BacktestOutcome, BacktestChange]

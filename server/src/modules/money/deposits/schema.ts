@@ -8,6 +8,7 @@ import {
   Id,
   IncludeShared,
   Nullable,
+  optional,
   pageQuery,
   RawAmount,
   Ref,
@@ -155,25 +156,19 @@ export const UncreditedQuery = Closed({
 })
 
 export const DepositQuery = Closed({
-  outcome: Type.Optional(
-    described(
-      Enum(['credited', 'quarantined', 'ignored', 'unmatched']),
-      '`credited` or `quarantined` lists deposits of this outcome, `ignored` or `unmatched` events that credited nothing.',
-    ),
+  outcome: optional(
+    Enum(['credited', 'quarantined', 'ignored', 'unmatched']),
+    '`credited` or `quarantined` lists deposits of this outcome, `ignored` or `unmatched` events that credited nothing.',
   ),
-  userId: Type.Optional(
-    described(
-      Type.String({ minLength: 1, maxLength: 128 }),
-      'Administrators only: restricts the list to this owner of addresses.',
-    ),
+  userId: optional(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    'Administrators only: restricts the list to this owner of addresses.',
   ),
   folderId: FolderFilter,
   includeShared: IncludeShared,
-  addressId: Type.Optional(
-    described(
-      Type.String({ minLength: 1, maxLength: 128 }),
-      'Restricts the list to deposits at this address of the vault.',
-    ),
+  addressId: optional(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    'Restricts the list to deposits at this address of the vault.',
   ),
   ...pageQuery,
 })
@@ -186,13 +181,11 @@ export const WebhookAnswer = Closed(
       'What the event caused. `duplicate`: it was received before, or is outdated, and nothing was changed. `orphaned`: ' +
         'what had been credited was taken back.',
     ),
-    reason: Type.Optional(
-      described(
-        Enum(eventReasons),
-        'Why the event credited nothing, or the deposit is held back; left out if it was credited.',
-      ),
+    reason: optional(
+      Enum(eventReasons),
+      'Why the event credited nothing, or the deposit is held back; left out if it was credited.',
     ),
-    depositId: Type.Optional(described(Id, 'Identifier of the deposit; left out if there is none.')),
+    depositId: optional(Id, 'Identifier of the deposit; left out if there is none.'),
   },
   { $id: 'WebhookAnswer' },
 )
@@ -206,72 +199,62 @@ export const WalletEvent = Type.Object(
         description: '`TOPUP` or `DEPOSIT_ORPHANED`; also read from `type` or `event`.',
       }),
     ),
-    id: Type.Optional(
-      described(Type.String({ examples: ['evt_1'] }), 'Identifier that the wallet service gave the event.'),
-    ),
-    tx: Type.Optional(
-      described(
-        Type.Object({
-          network: described(Text('ethereum'), 'Slug of the network.'),
-          asset: Type.Optional(
-            Nullable(
-              Type.String({
-                examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'],
-                description: 'Contract; empty, null, `native` or the zero address: the coin of the network.',
-              }),
-            ),
+    id: optional(Type.String({ examples: ['evt_1'] }), 'Identifier that the wallet service gave the event.'),
+    tx: optional(
+      Type.Object({
+        network: described(Text('ethereum'), 'Slug of the network.'),
+        asset: Type.Optional(
+          Nullable(
+            Type.String({
+              examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'],
+              description: 'Contract; empty, null, `native` or the zero address: the coin of the network.',
+            }),
           ),
-          amount: described(DecimalAmount, 'Amount in token units, as a decimal string.'),
-          toAddress: described(
-            Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
-            'On-chain address that received the payment.',
+        ),
+        amount: described(DecimalAmount, 'Amount in token units, as a decimal string.'),
+        toAddress: described(
+          Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+          'On-chain address that received the payment.',
+        ),
+        txHash: described(Text('0x7f9c3f5b5d3a'), 'Hash of the transaction.'),
+        index: optional(
+          Type.Integer({ minimum: 0, examples: [0] }),
+          'Position of the payment in its transaction; 0 if it is left out.',
+        ),
+        occurrence: optional(
+          Type.Integer({ minimum: 0, examples: [0] }),
+          'How often the deposit had been reported as orphaned before; 0 if it is left out.',
+        ),
+        fromAddress: optional(
+          Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
+          'On-chain address of the sender, if it is known.',
+        ),
+        blockTime: optional(Nullable(Timestamp), 'Time of the block, in UTC, if it is known.'),
+        confirmations: Type.Optional(
+          Nullable(
+            Type.Integer({
+              minimum: 0,
+              description: '0 means that the transaction is not final: it is not credited yet.',
+              examples: [12],
+            }),
           ),
-          txHash: described(Text('0x7f9c3f5b5d3a'), 'Hash of the transaction.'),
-          index: Type.Optional(
-            described(
-              Type.Integer({ minimum: 0, examples: [0] }),
-              'Position of the payment in its transaction; 0 if it is left out.',
-            ),
+        ),
+        status: Type.Optional(
+          Nullable(
+            Type.String({
+              description:
+                'The status of the transaction: `failed` and `reverted` are not credited, `pending` is not credited yet.',
+              examples: ['confirmed'],
+            }),
           ),
-          occurrence: Type.Optional(
-            described(
-              Type.Integer({ minimum: 0, examples: [0] }),
-              'How often the deposit had been reported as orphaned before; 0 if it is left out.',
-            ),
+        ),
+        success: Type.Optional(
+          Nullable(
+            Type.Boolean({ description: 'false: the transaction failed; it is not credited.', examples: [true] }),
           ),
-          fromAddress: Type.Optional(
-            described(
-              Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
-              'On-chain address of the sender, if it is known.',
-            ),
-          ),
-          blockTime: Type.Optional(described(Nullable(Timestamp), 'Time of the block, in UTC, if it is known.')),
-          confirmations: Type.Optional(
-            Nullable(
-              Type.Integer({
-                minimum: 0,
-                description: '0 means that the transaction is not final: it is not credited yet.',
-                examples: [12],
-              }),
-            ),
-          ),
-          status: Type.Optional(
-            Nullable(
-              Type.String({
-                description:
-                  'The status of the transaction: `failed` and `reverted` are not credited, `pending` is not credited yet.',
-                examples: ['confirmed'],
-              }),
-            ),
-          ),
-          success: Type.Optional(
-            Nullable(
-              Type.Boolean({ description: 'false: the transaction failed; it is not credited.', examples: [true] }),
-            ),
-          ),
-        }),
-        'The transaction of the deposit.',
-      ),
+        ),
+      }),
+      'The transaction of the deposit.',
     ),
   },
   { $id: 'WalletEvent' },

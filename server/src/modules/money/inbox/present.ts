@@ -6,12 +6,13 @@ import type { InboxRow } from './queries.ts'
 import type { InboxItem } from './schema.ts'
 
 export function toInboxItem(row: InboxRow): Static<typeof InboxItem> {
+  const { kind, transfer, steps } = row
   return {
-    kind: row.kind,
+    kind,
     id: row.id,
     vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
     // The policies for transfers decide on a payout.
-    actionType: row.kind === 'approval_request' ? row.action : 'transfer',
+    actionType: row.action ?? 'transfer',
     status: row.status,
     initiator: row.initiator,
     createdAt: row.created_at.toISOString(),
@@ -20,22 +21,9 @@ export function toInboxItem(row: InboxRow): Static<typeof InboxItem> {
     myDecision: row.decision,
     decidedAt: row.voted_at?.toISOString() ?? null,
     votes: votesOf(row.requirements),
-    transfer: row.kind === 'transfer' ? toTransferPart(row) : null,
-    approvalRequest: row.kind === 'approval_request' ? { subject: subjectOf(row.steps, row.target_name) } : null,
-    payout: row.kind === 'payout' ? { name: row.payout_name, rows: row.rows_count, sums: row.payout_sums } : null,
-  }
-}
-
-function toTransferPart(row: Extract<InboxRow, { kind: 'transfer' }>) {
-  return {
-    amount: row.amount,
-    amountDecimal: formatDecimal(row.amount, row.decimals),
-    token: { id: row.token_id, code: row.token_code, symbol: row.token_symbol, decimals: row.decimals },
-    network: row.network,
-    toAddress: row.to_address,
-    recipientName: row.counterparty_name,
-    usdValue: row.usd_value,
-    paymentPurpose: row.payment_purpose,
+    transfer: transfer && { ...transfer, amountDecimal: formatDecimal(transfer.amount, transfer.token.decimals) },
+    approvalRequest: steps === null ? null : { subject: subjectOf(steps, row.target_name) },
+    payout: row.payout,
   }
 }
 

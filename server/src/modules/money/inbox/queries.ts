@@ -1,18 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import { isHeldUser } from '../../../access/memberships.ts'
 import { type MemberProfile, memberProfile } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { inboxCountMax } from '../../../lib/limits.ts'
-import type { OperationStatus } from '../../../lib/operations.ts'
-import type { RequestStatus } from '../../rules/approval-requests/lifecycle.ts'
 import type { RequestAction } from '../../rules/approval-requests/steps.ts'
 import type { PreparedStep } from '../../rules/votes/executor.ts'
 import { requirementsOf } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { PayoutStatus } from '../payouts/lifecycle.ts'
-import type { InboxState } from './schema.ts'
+import type { InboxItem, InboxState } from './schema.ts'
 
 type Part = {
   vault_id: string
@@ -30,38 +28,19 @@ type Part = {
   requirements: RequirementState[]
 }
 
-export type InboxRow = Part &
-  (
-    | {
-        kind: 'transfer'
-        status: OperationStatus
-        amount: string
-        token_id: string
-        token_code: string
-        token_symbol: string
-        decimals: number
-        network: string
-        to_address: string
-        counterparty_name: string | null
-        usd_value: string | null
-        payment_purpose: string | null
-      }
-    | {
-        kind: 'approval_request'
-        status: RequestStatus
-        action: RequestAction
-        steps: PreparedStep[]
-        /** Name of the counterparty or of the group of counterparties that the first step changes; null for others. */
-        target_name: string | null
-      }
-    | {
-        kind: 'payout'
-        status: PayoutStatus
-        payout_name: string | null
-        rows_count: number
-        payout_sums: { tokenId: string; code: string; symbol: string; amountDecimal: string }[]
-      }
-  )
+type Item = Static<typeof InboxItem>
+
+export type InboxRow = Part & {
+  kind: Item['kind']
+  status: Item['status']
+  transfer: Omit<NonNullable<Item['transfer']>, 'amountDecimal'> | null
+  /** Of an approval request. */
+  action: RequestAction | null
+  steps: PreparedStep[] | null
+  /** Name of the counterparty or of the group of counterparties that the first step changes; null for others. */
+  target_name: string | null
+  payout: Item['payout']
+}
 
 /** Who asks and when. Only what a user may read by its id is in their inbox: what they vote on, and what they asked for. */
 export type Reader = { userId: string; now: Date }
@@ -76,9 +55,12 @@ export async function listInbox(db: Db, reader: Reader, state: InboxState, page:
       coalesce(t.expires_at, p.expires_at, r.expires_at) as expires_at,
       coalesce(t.payload_hash, p.payload_hash, r.payload_hash) as payload_hash, w.decision, w.voted_at,
       ${requirementsOf(sql.ref('f.vault_id'), sql.ref('f.id'))} as requirements,
-      o.amount, o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, n.slug as network, t.to_address,
-      o.counterparty_name, o.usd_value, o.payment_purpose, r.action, r.steps, coalesce(c.name, g.name) as target_name,
-      p.name as payout_name, p.rows_count, ${payoutSums} as payout_sums
+      r.action, r.steps, coalesce(c.name, g.name) as target_name,
+      case when t.id is not null then json_build_object('amount', o.amount::text, 'token',
+        json_build_object('id', o.token_id, 'code', k.code, 'symbol', k.symbol, 'decimals', k.decimals), 'network', n.slug,
+        'toAddress', t.to_address, 'recipientName', o.counterparty_name, 'usdValue', o.usd_value::text,
+        'paymentPurpose', o.payment_purpose) end as transfer,
+      case when p.id is not null then json_build_object('name', p.name, 'rows', p.rows_count, 'sums', ${payoutSums}) end as payout
     from found f
     join vaults v on v.id = f.vault_id
     left join operations o on o.vault_id = f.vault_id and o.id = f.id

@@ -8,6 +8,7 @@ import {
   Id,
   MemberProfile,
   Nullable,
+  optional,
   pageQuery,
   RawAmount,
   Ref,
@@ -19,7 +20,7 @@ import { operationStatuses } from '../../../lib/operations.ts'
 import { requestStatuses } from '../../rules/approval-requests/lifecycle.ts'
 import { requestActions } from '../../rules/approval-requests/schema.ts'
 import { PayloadHash, Signature } from '../../rules/votes/schema.ts'
-import { payoutStatuses } from '../payouts/lifecycle.ts'
+import { payoutStatuses } from '../payouts/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
@@ -115,12 +116,10 @@ export const InboxItem = Closed(
 )
 
 export const InboxQuery = Closed({
-  state: Type.Optional(
-    described(
-      Type.Unsafe<InboxState>(Type.String({ enum: [...inboxStates], default: 'waiting', examples: ['waiting'] })),
-      '`waiting`: the caller may vote on it now. `decided`: the caller voted on it. `mine`: the caller asked for it, and ' +
-        'it waited for votes.',
-    ),
+  state: optional(
+    Type.Unsafe<InboxState>(Type.String({ enum: [...inboxStates], default: 'waiting', examples: ['waiting'] })),
+    '`waiting`: the caller may vote on it now. `decided`: the caller voted on it. `mine`: the caller asked for it, and ' +
+      'it waited for votes.',
   ),
   ...pageQuery,
 })
@@ -157,11 +156,9 @@ const BulkVote = Closed({
     'The `payloadHash` of what the voter was shown. Here it is required: nobody votes on what they have not seen.',
   ),
   signature: Signature,
-  comment: Type.Optional(
-    described(
-      Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] }),
-      'Remark for the initiator and the other approvers.',
-    ),
+  comment: optional(
+    Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] }),
+    'Remark for the initiator and the other approvers.',
   ),
 })
 export type BulkVote = Static<typeof BulkVote>

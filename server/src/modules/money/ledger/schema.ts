@@ -7,6 +7,7 @@ import {
   Id,
   IncludeShared,
   Nullable,
+  optional,
   ProfileBeside,
   pageQuery,
   RawAmount,
@@ -80,14 +81,10 @@ export const Balances = Closed(
       'The totals that have a rate together; null if none of those that are not zero has one.',
     ),
     usdComplete: Type.Boolean({ description: 'Whether every total that is not zero has a rate.', examples: [true] }),
-    accounts: Type.Optional(
-      described(Type.Array(BalanceAccount), 'The accounts of those addresses; left out if `summary` is true.'),
-    ),
-    nextCursor: Type.Optional(
-      described(
-        Nullable(Text('MTc2ODAuY21pOGgyazFw')),
-        'Value of `cursor` for the next page of accounts; null on the last page.',
-      ),
+    accounts: optional(Type.Array(BalanceAccount), 'The accounts of those addresses; left out if `summary` is true.'),
+    nextCursor: optional(
+      Nullable(Text('MTc2ODAuY21pOGgyazFw')),
+      'Value of `cursor` for the next page of accounts; null on the last page.',
     ),
   },
   { $id: 'Balances', description: 'What the addresses of a vault hold.' },
@@ -99,13 +96,11 @@ const Key = (description: string) =>
 export const BalancesQuery = Closed({
   summary: Type.Optional(Type.Boolean({ description: 'true returns totals only.' })),
   addressId: Type.Optional(Key('One address, all its tokens.')),
-  token: Type.Optional(
-    described(
-      Type.String({ minLength: 1, maxLength: 64, examples: ['USDT'] }),
-      'Code of the token; all tokens by default.',
-    ),
+  token: optional(
+    Type.String({ minLength: 1, maxLength: 64, examples: ['USDT'] }),
+    'Code of the token; all tokens by default.',
   ),
-  purpose: Type.Optional(described(Enum(purposes), 'Restricts the accounts to this purpose.')),
+  purpose: optional(Enum(purposes), 'Restricts the accounts to this purpose.'),
   includeShared: IncludeShared,
   ...pageQuery,
 })
@@ -142,9 +137,7 @@ export const LedgerEntry = Closed(
 export const EntriesQuery = Closed({
   addressId: Key('The address whose statement is read.'),
   tokenId: Key('The token.'),
-  purpose: Type.Optional(
-    described(Enum(['available', 'reserved']), 'Restricts the list to entries of this account of the address.'),
-  ),
+  purpose: optional(Enum(['available', 'reserved']), 'Restricts the list to entries of this account of the address.'),
   from: Type.Optional(
     Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date.', examples: ['2026-01-01'] }),
   ),
@@ -174,9 +167,7 @@ export const PastBalance = Closed(
 export const PastBalanceQuery = Closed({
   addressId: Key('The address.'),
   tokenId: Key('The token.'),
-  purpose: Type.Optional(
-    described(Enum(['available', 'reserved']), 'The account of the address whose balance is read.'),
-  ),
+  purpose: optional(Enum(['available', 'reserved']), 'The account of the address whose balance is read.'),
   at: Type.Optional(
     Type.String({
       maxLength: 40,

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Payouts } from '../../../db/types.ts'
@@ -18,10 +19,9 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../transfers/load-order.ts'
-import type { Payload } from '../transfers/payload.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
-import type { PayoutStatus } from './lifecycle.ts'
 import type { Sum } from './load.ts'
+import type { PayoutRow, PayoutStatus } from './schema.ts'
 
 type PayoutColumns = RowOf<Payouts, { status: PayoutStatus; sums: Sum[]; decision: KeptDecision }>
 
@@ -89,28 +89,11 @@ function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
     where v.vault_id = p.vault_id and v.subject_id = p.id and v.user_id = ${userId} and v.decision is null)`
 }
 
-export type RowRow = {
-  row: number
+/** A row as it is shown, but for what follows from other columns. */
+export type StoredRow = Omit<Static<typeof PayoutRow>, 'transferId' | 'amountDecimal' | 'payloadHash'> & {
   id: string
-  external_id: string
-  status: OperationStatus
-  address_id: string
-  from_address: string
-  to_address: string
-  counterparty_name: string | null
-  network: string
-  token_id: string
-  token_code: string
   decimals: number
-  amount: string
-  usd_value: string | null
-  payment_purpose: string | null
-  note: string | null
-  payload: Payload
   payload_hash: Buffer
-  tx_hash: string | null
-  failure_reason: string | null
-  halt_reason: string | null
   created_at: Date
 }
 
@@ -120,11 +103,13 @@ export async function listRows(
   vaultId: string,
   payoutId: string,
   { status, after, limit }: { status?: OperationStatus; after: Position | null; limit: number },
-): Promise<RowRow[]> {
-  const { rows } = await sql<RowRow>`
-    select t.payout_row as row, t.id, t.external_id, o.status, o.address_id, a.address as from_address, t.to_address,
-      o.counterparty_name, n.slug as network, o.token_id, k.code as token_code, k.decimals, o.amount, o.usd_value,
-      o.payment_purpose, o.note, t.payload, t.payload_hash, o.tx_hash, t.failure_reason, t.halt_reason, t.created_at
+): Promise<StoredRow[]> {
+  const { rows } = await sql<StoredRow>`
+    select t.payout_row as row, t.id, t.external_id as "externalId", o.status,
+      o.address_id as "fromAddressId", a.address as "fromAddress", t.to_address as "toAddress",
+      o.counterparty_name as "counterpartyName", n.slug as network, o.token_id as "tokenId", k.code as asset, k.decimals,
+      o.amount, o.usd_value as "usdValue", o.payment_purpose as "paymentPurpose", o.note, t.payload, t.payload_hash,
+      o.tx_hash as "txHash", t.failure_reason as "failureReason", t.halt_reason as "haltReason", t.created_at
     from transfers t
     join operations o on o.vault_id = t.vault_id and o.id = t.id
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id

@@ -6,6 +6,7 @@ import {
   Enum,
   Id,
   Nullable,
+  optional,
   Profile,
   pageQuery,
   RawAmount,
@@ -22,10 +23,17 @@ import {
 import { operationStatuses } from '../../../lib/operations.ts'
 import { PolicyTrace } from '../../rules/policies/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
-import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { PayloadHash } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../transfers/payload-schema.ts'
-import { TransferPreview } from '../transfers/schema.ts'
-import { payoutStatuses } from './lifecycle.ts'
+import { decisionPolicyFields, TransferPreview, votesFields } from '../transfers/schema.ts'
+
+export const payoutStatuses = ['awaiting_approval', 'approved', 'rejected', 'cancelled', 'expired', 'halted'] as const
+
+/**
+ * A payout waits for votes or was decided; what then becomes of each transfer is its own status. It is halted for good when
+ * it differs from its audit record.
+ */
+export type PayoutStatus = (typeof payoutStatuses)[number]
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
@@ -54,33 +62,28 @@ export const RowOrder = Closed({
       examples: ['USDT'],
     }),
   ),
-  tokenId: Type.Optional(described(IdText, 'Identifier of the token, instead of its code.')),
+  tokenId: optional(IdText, 'Identifier of the token, instead of its code.'),
   amount: Type.String({
     minLength: 1,
     maxLength: 128,
     description: 'In token units, as a decimal string; never more fraction digits than the token has decimals.',
     examples: ['1.5'],
   }),
-  counterpartyId: Type.Optional(
-    described(IdText, 'The intended recipient: refused if `toAddress` is not an address of this counterparty.'),
+  counterpartyId: optional(
+    IdText,
+    'The intended recipient: refused if `toAddress` is not an address of this counterparty.',
   ),
-  paymentPurpose: Type.Optional(
-    described(LongText('Salary January 2026'), 'Purpose of this payment, instead of that of the payout.'),
-  ),
-  note: Type.Optional(described(LongText('Agreed with the supplier'), 'Note to record with the transfer.')),
+  paymentPurpose: optional(LongText('Salary January 2026'), 'Purpose of this payment, instead of that of the payout.'),
+  note: optional(LongText('Agreed with the supplier'), 'Note to record with the transfer.'),
 })
 
 export const PayoutOrder = Closed(
   {
-    name: Type.Optional(
-      described(
-        Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '\\S', examples: ['Salaries January'] }),
-        'Name of the list.',
-      ),
+    name: optional(
+      Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '\\S', examples: ['Salaries January'] }),
+      'Name of the list.',
     ),
-    paymentPurpose: Type.Optional(
-      described(LongText('Salary January 2026'), 'Purpose of every row that has none of its own.'),
-    ),
+    paymentPurpose: optional(LongText('Salary January 2026'), 'Purpose of every row that has none of its own.'),
     rows: Type.Array(RowOrder, {
       minItems: 1,
       maxItems: rowsPerPayoutMax,
@@ -159,33 +162,14 @@ export const Payout = Closed(
       examples: [300],
     }),
     sums: described(Type.Array(Ref(PayoutSum)), 'What it pays, per token.'),
-    transfers: Type.Optional(
-      described(Closed(counts), 'How many of its transfers have which status; only of a single payout.'),
-    ),
+    transfers: optional(Closed(counts), 'How many of its transfers have which status; only of a single payout.'),
     payloadHash: described(
       PayloadHash,
       'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
         'payloadHash}]}`, to which votes are bound; of what was signed (docs/signed-orders.md) in a protected vault.',
     ),
-    decisionPolicyId: Nullable(Id),
-    decisionPolicyCode: Nullable(Text('large-transfers')),
-    decisionPolicyName: Nullable(Text('Large transfers need two votes')),
-    approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
-    approvalRequirements: described(
-      Type.Array(
-        Closed({
-          policyId: Id,
-          policyCode: Text('large-transfers'),
-          threshold: Type.Integer({ minimum: 1, examples: [2] }),
-          approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
-          bypassed: Type.Boolean(),
-          ...groupVoteFields,
-        }),
-      ),
-      'The votes that are needed, per policy. All must be reached.',
-    ),
-    approvers: Type.Array(Approver),
-    quorumReachable: QuorumReachable,
+    ...decisionPolicyFields,
+    ...votesFields,
     haltReason: described(
       Nullable(Text('The payout is not what was recorded: its payload was changed')),
       'Why it is halted; null if it is not.',
@@ -273,7 +257,7 @@ export const PayoutPreview = Closed(
 )
 
 export const PayoutQuery = Closed({
-  status: Type.Optional(described(Enum(payoutStatuses), 'Restricts the list to payouts of this status.')),
+  status: optional(Enum(payoutStatuses), 'Restricts the list to payouts of this status.'),
   awaitingMyApproval: Type.Optional(
     Type.Boolean({ description: 'true: only those that wait for the vote of the caller.', examples: [false] }),
   ),
@@ -281,7 +265,7 @@ export const PayoutQuery = Closed({
 })
 
 export const PayoutRowQuery = Closed({
-  status: Type.Optional(described(Enum(operationStatuses), 'Restricts the list to rows of this status.')),
+  status: optional(Enum(operationStatuses), 'Restricts the list to rows of this status.'),
   ...pageQuery,
 })
 

@@ -21,11 +21,10 @@ import {
 } from '../../rules/votes/vote.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
-import { isSignedOrder } from '../transfers/payload.ts'
 import { listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
 import { findHoldOnTransfersOf } from '../transfers/recheck.ts'
+import { assertAwaiting, mustBeSigned } from '../transfers/vote.ts'
 import { compareWithRecord } from './compare-record.ts'
-import type { PayoutStatus } from './lifecycle.ts'
 import {
   hasTransferHeld,
   isPayoutVisible,
@@ -36,6 +35,7 @@ import {
   type StoredPayout,
 } from './queries.ts'
 import { findPayoutObjection } from './recheck.ts'
+import type { PayoutStatus } from './schema.ts'
 
 const lockable = { title: 'Payout', isVisible: isPayoutVisible, lock: lockPayout }
 
@@ -89,17 +89,11 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
   ...recordedPayouts(log),
   ...lockable,
   findHold: (trx, { vault_id, id }) => findHoldOnTransfersOf(trx, vault_id, id),
-  assertOpen({ status, halt_reason, expires_at }, now) {
-    if (status === 'halted') throw conflict('payout_halted', 'The payout is halted', halt_reason ?? undefined)
-    if (status !== 'awaiting_approval') throw conflict('wrong_state', `The payout is ${status}, not awaiting approval`)
-    if (expires_at !== null && expires_at <= now)
-      throw conflict('approval_expired', 'The time to vote on this payout has expired')
+  assertOpen(payout, now) {
+    assertNotHalted(payout)
+    assertAwaiting('payout', payout, now)
   },
-  mustBeSigned({ orders }, { vault }) {
-    if (isSignedOrder(orders[0]!.payload)) return true
-    if (vault.protection === 'off') return false
-    throw conflict('not_in_protected_vault', 'The payout was ordered before the vault was protected; order it again')
-  },
+  mustBeSigned: ({ orders }, member) => mustBeSigned('payout', orders[0]!.payload, member),
   toVoteRecord: (decision) => ({ action: 'payout.voted', details: { decision } }),
   async onApproved(trx, payout, { member, now, recorded }) {
     const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
@@ -131,14 +125,17 @@ export async function cancelPayout(
   const payout = await lockVisible(trx, lockable, member, id)
   assertMayCancel('payout', payout, member)
   if (await hasTransferHeld(trx, payout)) throw conflict('held', 'A hold on a transfer of the payout stops this')
-  if (payout.status === 'halted')
-    throw conflict('payout_halted', 'The payout is halted', payout.halt_reason ?? undefined)
+  assertNotHalted(payout)
   if (payout.status !== 'awaiting_approval')
     throw conflict('wrong_state', `The payout is ${payout.status} and cannot be cancelled`)
   const compared = await stopUnlessAsRecorded(trx, recordedPayouts(log), payout, now)
   if ('refusal' in compared) return compared
   await resolvePayout(trx, payout, 'cancelled', { actorId: member.userId, now })
   return null
+}
+
+function assertNotHalted({ status, halt_reason }: LockedPayout): void {
+  if (status === 'halted') throw conflict('payout_halted', 'The payout is halted', halt_reason ?? undefined)
 }
 
 type By = { actorId: string | null; now: Date }

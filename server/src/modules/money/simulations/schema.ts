@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described } from '../../../http/schema.ts'
+import { Closed, optional } from '../../../http/schema.ts'
 import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
 import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
 import { ActionType } from '../../rules/policies/schema.ts'
@@ -24,15 +24,11 @@ export const SimulationOrder = Closed(
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
-    policies: Type.Optional(
-      described(
-        TriedPolicies,
-        'Policies that alone decide, in place of the saved ones; instead of `draft`. Only administrators may send them.',
-      ),
+    policies: optional(
+      TriedPolicies,
+      'Policies that alone decide, in place of the saved ones; instead of `draft`. Only administrators may send them.',
     ),
-    draft: Type.Optional(
-      described(DraftPolicies, 'Policies to try that are not saved. Only administrators may send them.'),
-    ),
+    draft: optional(DraftPolicies, 'Policies to try that are not saved. Only administrators may send them.'),
     payload: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'The body of the request for the action: of a transfer, of an address, or the payload of a counterparty action.',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, RawAmount, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, optional, RawAmount, Timestamp } from '../../../http/schema.ts'
 import { feeLevels } from '../../../lib/fee-levels.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -19,9 +19,10 @@ export const TransferPayload = Closed(
     tokenId: Id,
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     amount: RawAmount,
-    feeLevel: Type.Optional(described(Enum(feeLevels), 'How soon it should be mined; absent if the order has none.')),
-    maxFee: Type.Optional(
-      described(RawAmount, 'The most that may be paid in fees, in the smallest unit of the coin; absent: no limit.'),
+    feeLevel: optional(Enum(feeLevels), 'How soon it should be mined; absent if the order has none.'),
+    maxFee: optional(
+      RawAmount,
+      'The most that may be paid in fees, in the smallest unit of the coin; absent: no limit.',
     ),
     rulesVersion: Type.Optional(
       Type.Integer({
@@ -30,9 +31,7 @@ export const TransferPayload = Closed(
         examples: [7],
       }),
     ),
-    expiresAt: Type.Optional(
-      described(Timestamp, 'Instant after which nothing is signed, in UTC; in a protected vault.'),
-    ),
+    expiresAt: optional(Timestamp, 'Instant after which nothing is signed, in UTC; in a protected vault.'),
   },
   {
     $id: 'TransferPayload',

@@ -19,18 +19,12 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     status: row.status,
     txHashes: [...row.replaced_tx_hashes, ...(row.tx_hash === null ? [] : [row.tx_hash])],
     fee: row.fee,
-    decisionPolicyId: row.decision_policy_id,
-    decisionPolicyCode: row.decision_policy_code,
-    decisionPolicyName: row.decision_policy_name,
+    ...votesOf(row, isWaiting),
     rulesVersion: rulesVersionOf([row.decision]),
     failureReason: row.failure_reason,
     haltReason: row.halt_reason,
     stuckSince: row.status === 'pending' ? (row.stuck_since?.toISOString() ?? null) : null,
     screening: toScreening(row.screening),
-    approvalThreshold: row.approval_threshold,
-    approvalRequirements: row.requirements.map(toRequirement),
-    approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
-    quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
     payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
@@ -48,6 +42,27 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     updatedAt: row.updated_at.toISOString(),
   }
 }
+
+type Voted = Pick<
+  TransferRow,
+  | 'decision_policy_id'
+  | 'decision_policy_code'
+  | 'decision_policy_name'
+  | 'approval_threshold'
+  | 'requirements'
+  | 'approvers'
+>
+
+/** The policy that decided on a transfer or a payout, and its votes; `isWaiting`: it takes votes now. */
+export const votesOf = (row: Voted, isWaiting: boolean) => ({
+  decisionPolicyId: row.decision_policy_id,
+  decisionPolicyCode: row.decision_policy_code,
+  decisionPolicyName: row.decision_policy_name,
+  approvalThreshold: row.approval_threshold,
+  approvalRequirements: row.requirements.map(toRequirement),
+  approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
+  quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
+})
 
 /** An amount of a token, in raw units, for people to read. */
 export function toAssetAmount(raw: bigint | string, { code, decimals }: { code: string; decimals: number }) {

@@ -8,6 +8,7 @@ import {
   Id,
   IncludeShared,
   Nullable,
+  optional,
   Profile,
   pageQuery,
   RawAmount,
@@ -30,6 +31,33 @@ import { TransferResolution } from './resolution-schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+/** The policy that decided on a transfer or a payout. */
+export const decisionPolicyFields = {
+  decisionPolicyId: Nullable(Id),
+  decisionPolicyCode: Nullable(Text('large-transfers')),
+  decisionPolicyName: Nullable(Text('Large transfers need two votes')),
+}
+
+/** The votes that one of them needs, and has. */
+export const votesFields = {
+  approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
+  approvalRequirements: described(
+    Type.Array(
+      Closed({
+        policyId: Id,
+        policyCode: Text('large-transfers'),
+        threshold: Type.Integer({ minimum: 1, examples: [2] }),
+        approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
+        bypassed: Type.Boolean(),
+        ...groupVoteFields,
+      }),
+    ),
+    'The votes that are needed, per policy. All must be reached.',
+  ),
+  approvers: Type.Array(Approver),
+  quorumReachable: QuorumReachable,
+}
 
 export const Transfer = Closed(
   {
@@ -65,9 +93,7 @@ export const Transfer = Closed(
         examples: ['21000000000000'],
       }),
     ),
-    decisionPolicyId: Nullable(Id),
-    decisionPolicyCode: Nullable(Text('large-transfers')),
-    decisionPolicyName: Nullable(Text('Large transfers need two votes')),
+    ...decisionPolicyFields,
     rulesVersion: RulesVersionNumber,
     failureReason: Nullable(
       Type.String({
@@ -115,22 +141,7 @@ export const Transfer = Closed(
         ),
       ),
     ),
-    approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
-    approvalRequirements: described(
-      Type.Array(
-        Closed({
-          policyId: Id,
-          policyCode: Text('large-transfers'),
-          threshold: Type.Integer({ minimum: 1, examples: [2] }),
-          approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
-          bypassed: Type.Boolean(),
-          ...groupVoteFields,
-        }),
-      ),
-      'The votes that are needed, per policy. All must be reached.',
-    ),
-    approvers: Type.Array(Approver),
-    quorumReachable: QuorumReachable,
+    ...votesFields,
     payload: Ref(TransferPayload),
     payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, to which votes and hand-over are bound.'),
     vault: described(
@@ -192,9 +203,7 @@ const orderFields = {
       examples: ['USDT'],
     }),
   ),
-  tokenId: Type.Optional(
-    described(Type.String({ minLength: 1, maxLength: 128 }), 'Identifier of the token, instead of its code.'),
-  ),
+  tokenId: optional(Type.String({ minLength: 1, maxLength: 128 }), 'Identifier of the token, instead of its code.'),
   amount: DecimalAmount,
   counterpartyId: Type.Optional(
     Type.String({
@@ -205,11 +214,9 @@ const orderFields = {
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),
-  feeLevel: Type.Optional(
-    described(
-      Enum(feeLevels),
-      'How soon the transfer should be mined; the wallet service takes `medium` when it is left out.',
-    ),
+  feeLevel: optional(
+    Enum(feeLevels),
+    'How soon the transfer should be mined; the wallet service takes `medium` when it is left out.',
   ),
   maxFee: Type.Optional(
     Type.String({
@@ -220,28 +227,24 @@ const orderFields = {
       examples: ['4200000000000000'],
     }),
   ),
-  metadata: Type.Optional(
-    described(
-      Closed({
-        category: Type.Optional(
-          Nullable(
-            Type.String({
-              minLength: 1,
-              maxLength: 64,
-              description:
-                'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
-              examples: ['payroll'],
-            }),
-          ),
+  metadata: optional(
+    Closed({
+      category: Type.Optional(
+        Nullable(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description:
+              'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
+            examples: ['payroll'],
+          }),
         ),
-        tags: Type.Optional(Tags),
-        paymentPurpose: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Invoice 4711'] }))),
-        note: Type.Optional(
-          Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Agreed with the supplier'] })),
-        ),
-      }),
-      'Category, tags, purpose and note to record with the transfer.',
-    ),
+      ),
+      tags: Type.Optional(Tags),
+      paymentPurpose: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Invoice 4711'] }))),
+      note: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Agreed with the supplier'] }))),
+    }),
+    'Category, tags, purpose and note to record with the transfer.',
   ),
 }
 /** An order that is only asked about, which nobody signs. */
@@ -364,8 +367,8 @@ export const TransferPreview = Closed(
         'count.',
       examples: [false],
     }),
-    order: Type.Optional(described(Ref(TransferPayload), 'What the initiator signs; in a protected vault.')),
-    vote: Type.Optional(described(Ref(Vote), 'The vote of the initiator for it.')),
+    order: optional(Ref(TransferPayload), 'What the initiator signs; in a protected vault.'),
+    vote: optional(Ref(Vote), 'The vote of the initiator for it.'),
     warnings: Type.Array(Enum(['look_alike']), {
       description:
         '`look_alike`: `toAddress` begins and ends like an address that the caller knows, and is a different one.',
@@ -375,9 +378,10 @@ export const TransferPreview = Closed(
 )
 
 export const TransferQuery = Closed({
-  status: Type.Optional(described(Enum(operationStatuses), 'Restricts the list to transfers of this status.')),
-  userId: Type.Optional(
-    described(Type.String({ minLength: 1, maxLength: 128 }), 'Administrators only: restricts the list to this user.'),
+  status: optional(Enum(operationStatuses), 'Restricts the list to transfers of this status.'),
+  userId: optional(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    'Administrators only: restricts the list to this user.',
   ),
   folderId: FolderFilter,
   includeShared: IncludeShared,
