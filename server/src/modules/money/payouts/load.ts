@@ -184,7 +184,9 @@ export type Sum = {
 
 /** What the rows pay of each token, in the order in which the tokens occur. */
 export function sumsOf(rows: LoadedRow[]): Sum[] {
-  return [...groupByToken(rows).values()].map((group) => {
+  const tokenIds = new Set(rows.map(({ order }) => order.source.token_id))
+  return [...tokenIds].map((tokenId) => {
+    const group = rows.filter(({ order }) => order.source.token_id === tokenId)
     const { source } = group[0]!.order
     const amount = group.reduce((sum, { order }) => sum + order.amount, 0n)
     return {
@@ -197,14 +199,4 @@ export function sumsOf(rows: LoadedRow[]): Sum[] {
       usdValue: source.usd_rate === null ? null : usdValueOf(amount, source.decimals, source.usd_rate),
     }
   })
-}
-
-function groupByToken(rows: LoadedRow[]): Map<string, LoadedRow[]> {
-  const groups = new Map<string, LoadedRow[]>()
-  for (const row of rows) {
-    const group = groups.get(row.order.source.token_id)
-    if (group === undefined) groups.set(row.order.source.token_id, [row])
-    else group.push(row)
-  }
-  return groups
 }

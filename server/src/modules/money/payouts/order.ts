@@ -4,17 +4,14 @@ import type { Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { type AppError, conflict, type FieldFault, forbidden } from '../../../lib/errors.ts'
-import { audit, toAuditRow } from '../../record/audit/record.ts'
+import { type AppError, conflict, type FieldFault } from '../../../lib/errors.ts'
+import { audit } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies/decide-batch.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { openApproval } from '../../rules/votes/open.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { posting } from '../ledger/postings.ts'
 import { refusalOfHold } from '../transfers/load-order.ts'
-import { type PayoutPlace, toNewTransfer } from '../transfers/order.ts'
-import type { Payload } from '../transfers/payload.ts'
+import { insertOrders, refusalByPolicies } from '../transfers/order.ts'
 import { lockAccountsOf } from '../transfers/queries.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../transfers/sign-order.ts'
 import type { PayoutRequestRecord } from './compare-record.ts'
@@ -70,7 +67,28 @@ export async function orderPayout(
   for (const { reason, message, faults } of beforePolicies) throw refusalOf(reason, message, faults)
   const question = questionOf(rows, vaultId, member, now, availableOf)
   const decision = await decideBatch(trx, candidates, question, { areStored: false })
-  if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, now }, rows, decision)
+  const refused = refusalByPolicies(decision, `row ${decision.decisive.order + 1} of the payout`)
+  if (refused !== null) {
+    const { isBlocked, refusal } = refused
+    const { view, order: row } = decision.decisive
+    const { body: deciding, order } = rows[row]!
+    await audit(
+      trx,
+      byMember({ member, now }),
+      isBlocked ? 'payout.blocked' : 'payout.denied',
+      { type: 'address', id: order.source.address_id },
+      {
+        rowsCount: rows.length,
+        sums: sumsOf(rows),
+        row: row + 1,
+        externalId: deciding.externalId,
+        view,
+        decisionPolicyCode: decision.decisionPolicy?.code ?? null,
+        message: refusal.message,
+      },
+    )
+    return { refusal }
+  }
   for (const { reason, message, faults } of afterPolicies) throw refusalOf(reason, message, faults)
   const ttlMilliseconds = signing.config.approvalTtlHours * 3_600_000
   const end = given === undefined ? new Date(now.getTime() + ttlMilliseconds) : new Date(given.expiresAt)
@@ -93,33 +111,6 @@ async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promis
     return [atRow(i, 'externalId', `was used by ${place}`)]
   })
   throw refusalOf('already_exists', 'An external id was used before', faults)
-}
-
-async function refuse(
-  trx: Trx,
-  by: { member: Member; now: Date },
-  rows: LoadedRow[],
-  { effect, blockReason, decisionPolicy, decisive }: BatchDecision,
-): Promise<Refusal> {
-  const isBlocked = effect === 'block'
-  const what = `row ${decisive.order + 1} of the payout`
-  const message = isBlocked ? (blockReason ?? `A policy blocks ${what}`) : `No policy allows ${what}`
-  await audit(
-    trx,
-    byMember(by),
-    isBlocked ? 'payout.blocked' : 'payout.denied',
-    { type: 'address', id: rows[decisive.order]!.order.source.address_id },
-    {
-      rowsCount: rows.length,
-      sums: sumsOf(rows),
-      row: decisive.order + 1,
-      externalId: rows[decisive.order]!.body.externalId,
-      view: decisive.view,
-      decisionPolicyCode: decisionPolicy?.code ?? null,
-      message,
-    },
-  )
-  return { refusal: forbidden(isBlocked ? 'blocked_by_policy' : 'no_policy_allows', message) }
 }
 
 type Accepted = {
@@ -156,7 +147,12 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] })
   const approvalThreshold = thresholdOf(decision)
   const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }
-  await writeTransfers(trx, rows, payloads, { ...accepted, place })
+  const orders = rows.map(({ body: row, order }, i) => {
+    const ofRow = { order, payload: payloads[i]!, decision: decision.each[i]!, metadata: toOrderBody(row).metadata }
+    const payout = { ...place, row: i + 1, externalId: row.externalId }
+    return { ...ofRow, category: null, voters: [], payout, expiresAt, now }
+  })
+  await insertOrders(trx, orders, now).catch(onViolation('transfers_external_id', usedMeanwhile))
   await audit(
     trx,
     byMember({ member, now }),
@@ -206,53 +202,6 @@ function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, dec
 
 const thresholdOf = ({ requirements, decisionPolicy }: BatchDecision) =>
   requirements.find((one) => one.policyId === decisionPolicy?.id)?.threshold ?? 0
-
-/** Rows that one statement inserts: the text of a decision with its policies is long. */
-const rowsPerStatement = 100
-
-async function writeTransfers(
-  trx: Trx,
-  rows: LoadedRow[],
-  payloads: Payload[],
-  { member, now, decision, expiresAt, place }: Accepted & { place: Omit<PayoutPlace, 'row' | 'externalId'> },
-): Promise<void> {
-  const vaultId = member.vault.id
-  for (let first = 0; first < rows.length; first += rowsPerStatement) {
-    const written = rows.slice(first, first + rowsPerStatement).map(({ body, order }, i) => {
-      const row = first + i
-      const payload = payloads[row]!
-      const { metadata } = toOrderBody(body)
-      const payout = { ...place, row: row + 1, externalId: body.externalId }
-      const accepted = { order, payload, decision: decision.each[row]!, metadata, payout, expiresAt, now }
-      const { operation, transfer, requested } = toNewTransfer(accepted, [])
-      const record = toAuditRow({
-        vaultId,
-        actorId: member.userId,
-        action: 'transfer.requested',
-        targetType: 'transfer',
-        targetId: payload.transferId,
-        details: { ...requested, decisionPolicyCode: decision.each[row]!.decisionPolicy?.code ?? null, category: null },
-        now,
-      })
-      return { operation, transfer, record }
-    })
-    await insertRows(trx, {
-      operations: written.map(({ operation }) => operation),
-      transfers: written.map(({ transfer }) => transfer),
-      audit_records: written.map(({ record }) => record),
-    }).catch(onViolation('transfers_external_id', usedMeanwhile))
-  }
-  const postings = rows.map(({ order: { source, amount } }, i) =>
-    posting('reserve', {
-      vaultId,
-      tokenId: source.token_id,
-      addressId: source.address_id,
-      operationId: payloads[i]!.transferId,
-      amount,
-    }),
-  )
-  await postEntries(trx, postings, now)
-}
 
 const usedMeanwhile = (): AppError =>
   conflict('already_exists', 'An external id was used before', 'It was used just now')

@@ -10,6 +10,7 @@ import { listCandidates } from '../../rules/policies/queries.ts'
 import { findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
 import type { FeeEstimates } from '../transfers/ask-services.ts'
 import type { SourceRow } from '../transfers/load-order.ts'
+import { withVoters } from '../transfers/preview.ts'
 import { planSigned } from '../transfers/sign-order.ts'
 import { scoreRows, withoutGas } from './ask-services.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
@@ -69,10 +70,7 @@ export async function previewPayout(
       effect: shown.effect,
       blockReason: shown.blockReason,
       decisionPolicy: shown.decisionPolicy,
-      requirements: shown.requirements.map((requirement) => {
-        const { count, voters } = electorates.get(requirement.policyId) ?? { count: 0, voters: [] }
-        return { ...requirement, approversCount: count, approvers: voters }
-      }),
+      requirements: withVoters(shown.requirements, electorates),
     },
     view: decisive.view,
     row,

@@ -1,14 +1,13 @@
-import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
 import { detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
 import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
-import { findInitiator, listCandidates } from '../../rules/policies/queries.ts'
+import { listCandidates } from '../../rules/policies/queries.ts'
 import type { RecordedOrder } from '../transfers/compare-record.ts'
 import { findSources, recipientFacts } from '../transfers/load-order.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
-import { findHoldOnTransfersOf, type Objection } from '../transfers/recheck.ts'
+import { findEntitled, findHoldOnTransfersOf, lost, type Objection } from '../transfers/recheck.ts'
 import { hasArchivedRecipient, type LockedPayout } from './queries.ts'
 
 /**
@@ -30,20 +29,15 @@ export async function findPayoutObjection(
     return { reason: 'vault_is_draft', message: 'The vault is not locked' }
   if (transfers.some(({ token_enabled }) => !token_enabled))
     return { reason: 'disabled', message: 'The token of a row is disabled' }
-  const initiator = await findInitiator(trx, vaultId, initiator_id)
-  if (initiator === null) return lost('The initiator is disabled or no longer a member of the vault')
-  if (isWaived && !initiator.isAdmin)
-    return lost('A vote was waived for an administrator, and the initiator no longer is one')
-  const scope = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
-  const bodies = orders.map(({ payload: { fromAddressId, toAddress, tokenId, amount } }) => ({
-    fromAddressId,
-    toAddress,
-    tokenId,
-    amount,
-  }))
+  const found = await findEntitled(trx, vaultId, initiator_id, isWaived)
+  if ('objection' in found) return found.objection
+  const { initiator, scope } = found
+  const bodies = orders.map(({ payload: { fromAddressId, toAddress, tokenId, amount } }) => {
+    return { fromAddressId, toAddress, tokenId, amount }
+  })
   const sources = await findSources(trx, scope, bodies, { now })
   if (sources.some((source) => source === null || !source.can_transfer))
-    return lost('The initiator may no longer transfer from an address of the payout')
+    return lost('The initiator may no longer transfer from an address of the payout').objection
   const isArchived = sources.some((source) => source?.counterparty != null && source.counterparty.archivedAt !== null)
   if (isArchived || (await hasArchivedRecipient(trx, vaultId, id)))
     return { reason: 'archived', message: 'The counterparty of a row is archived' }
@@ -73,8 +67,4 @@ export async function findPayoutObjection(
     message: 'A policy blocks this payout now',
     details: `Row ${decisive.order + 1}: ${blockReason}`,
   }
-}
-
-function lost(message: string): Objection {
-  return { reason: 'initiator_lost_permission', message }
 }

@@ -6,11 +6,12 @@ import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision } from '../../rules/policies/decision.ts'
 import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
+import type { Executor } from '../../rules/votes/executor.ts'
 
-export type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve'>
+type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve'>
 
 /** The decision on a resolution; policies look at the initiator and the time alone. */
-export async function decideResolution(
+async function decideResolution(
   db: Db | Trx,
   actionType: ResolveAction,
   { vaultId, initiator, now }: { vaultId: string; initiator: Initiator; now: Date },
@@ -18,6 +19,19 @@ export async function decideResolution(
   const question = { vaultId, actionType, initiator, facts: factsOfInitiator(initiator, now) }
   return decideUnderDualControl(db, question, await findAdministratorsId(db, vaultId))
 }
+
+/** How a resolution is decided whose payload holds what was found out when it was asked for. */
+export function deciding(actionType: ResolveAction, noun: string): NonNullable<Executor['decide']> {
+  return async (trx, { vaultId, now }, { step }, initiator) => {
+    const decision = await decideResolution(trx, actionType, { vaultId, initiator, now })
+    // The policies were changed since they were asked whether the caller may.
+    if (decision.effect === 'approval' && step.payload.evidence === null) throw changedMeanwhile(noun)
+    return decision
+  }
+}
+
+export const changedMeanwhile = (noun: string): AppError =>
+  conflict('changed_concurrently', `The ${noun} was changed by someone else just now`)
 
 /** Whether the policies let the caller ask for a resolution; only for them the wallet service is asked. */
 export async function mayResolve(

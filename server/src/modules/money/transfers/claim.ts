@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
 import type { Phase } from './lifecycle.ts'
@@ -61,6 +62,18 @@ export async function lockUnderWay(
 ): Promise<LockedTransfer | null> {
   const transfer = await lockTransfer(trx, vaultId, id)
   return transfer?.status === 'pending' && transfer.phase !== 'halted' ? transfer : null
+}
+
+/** Works on a transfer under a lock, in a transaction of its own; does nothing when another node or person came first. */
+export async function underLock(
+  { db, clock }: Deps,
+  lock: (trx: Trx) => Promise<LockedTransfer | null>,
+  work: (trx: Trx, transfer: LockedTransfer, now: Date) => Promise<void>,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await lock(trx)
+    if (transfer !== null) await work(trx, transfer, clock())
+  })
 }
 
 /**

@@ -172,13 +172,15 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
 }
 
 /** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */
-async function waitForScreening({ db, clock }: Deps, claim: Claim): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const transfer = await claims.lockClaimed(trx, claim)
-    if (transfer === null) return
-    const next_attempt_at = claims.after(clock(), claims.screeningPollMilliseconds)
-    await movePhase(trx, transfer, transfer.phase, { next_attempt_at })
-  })
+function waitForScreening(deps: Deps, claim: Claim): Promise<void> {
+  return claims.underLock(
+    deps,
+    (trx) => claims.lockClaimed(trx, claim),
+    (trx, transfer, now) =>
+      movePhase(trx, transfer, transfer.phase, {
+        next_attempt_at: claims.after(now, claims.screeningPollMilliseconds),
+      }),
+  )
 }
 
 /** Ends a decided transfer that may no longer be sent, and notifies its initiator and the administrators. */
@@ -190,14 +192,15 @@ async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: 
 }
 
 /** Holds back a transfer, with its funds, that the wallet service may still receive from an earlier attempt. */
-async function holdBack({ db, log, clock }: Deps, claim: Claim, { message }: Objection): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const transfer = await claims.lockClaimed(trx, claim)
-    if (transfer === null) return
-    const now = clock()
-    const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
-    await holdTransfer(trx, log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
-  })
+function holdBack(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
+  return claims.underLock(
+    deps,
+    (trx) => claims.lockClaimed(trx, claim),
+    (trx, transfer, now) => {
+      const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
+      return holdTransfer(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
+    },
+  )
 }
 
 async function submit(
@@ -225,30 +228,29 @@ async function submit(
     const isConflict = error.kind === 'conflict'
     // A refusal is final only when the wallet service also reports that it never accepted the transfer.
     if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
-    await inTransaction(deps.db, async (trx) => {
-      const transfer = await claims.lockUnderWay(trx, claim)
-      if (transfer === null) return
-      const now = deps.clock()
-      if (isConflict) {
-        await haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
-        return
-      }
-      const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
-      await moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
-    })
+    await claims.underLock(
+      deps,
+      (trx) => claims.lockUnderWay(trx, claim),
+      (trx, transfer, now) => {
+        if (isConflict)
+          return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
+        const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
+        return moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
+      },
+    )
     return null
   }
 }
 
 /** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
-async function retryLater({ db, clock }: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const transfer = await claims.lockUnderWay(trx, claim)
-    if (transfer === null) return
-    const attempts = Math.min(transfer.attempts + 1, 1_000)
-    await movePhase(trx, transfer, isUnsent ? 'queued' : transfer.phase, {
-      attempts,
-      next_attempt_at: retryAt(clock(), attempts, claims.backoff),
-    })
-  })
+function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
+  return claims.underLock(
+    deps,
+    (trx) => claims.lockUnderWay(trx, claim),
+    (trx, transfer, now) => {
+      const attempts = Math.min(transfer.attempts + 1, 1_000)
+      const next_attempt_at = retryAt(now, attempts, claims.backoff)
+      return movePhase(trx, transfer, isUnsent ? 'queued' : transfer.phase, { attempts, next_attempt_at })
+    },
+  )
 }

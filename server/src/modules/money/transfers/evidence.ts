@@ -9,20 +9,12 @@ import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
 import { readSignatures } from './signatures.ts'
 
+type Entry = Static<typeof TransferEvidence>['ledgerEntries'][number]
+
 /** A transfer with all the records behind it; hashes are hex. */
 export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
   const { vault_id: vaultId, id: transferId } = row
-  const { rows: ledgerEntries } = await sql<{
-    sequence: string
-    kind: string
-    tokenId: string
-    debitAccountId: string | null
-    creditAccountId: string | null
-    amount: string
-    debitBalance: string | null
-    creditBalance: string | null
-    createdAt: Date
-  }>`
+  const { rows: ledgerEntries } = await sql<Omit<Entry, 'createdAt'> & { createdAt: Date }>`
     select e.sequence, e.kind, e.token_id as "tokenId", d.id as "debitAccountId", c.id as "creditAccountId", e.amount,
       e.debit_balance as "debitBalance", e.credit_balance as "creditBalance", e.created_at as "createdAt"
     from ledger_entries e
@@ -37,15 +29,13 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
     .where('target_id', 'in', row.payout_id === null ? [transferId] : [transferId, row.payout_id])
     .orderBy('id')
     .execute()
-  const sequences = [
-    ...new Set(auditRecords.flatMap(({ seal_sequence }) => (seal_sequence === null ? [] : [seal_sequence]))),
-  ]
+  const sequences = new Set(auditRecords.map(({ seal_sequence }) => seal_sequence).filter((one) => one !== null))
   const { rows: seals } = await sql<Omit<SealRow, 'chain'> & { records: { id: string; hash: string }[] }>`
     select s.*, (
       select json_agg(json_build_object('id', i.id, 'hash', encode(r.hash, 'hex')) order by i.n)
       from unnest(s.record_ids) with ordinality as i(id, n)
       left join audit_records r on r.chain = s.chain and r.id = i.id) as records
-    from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${sequences}::bigint[]) order by s.sequence`.execute(
+    from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${[...sequences]}::bigint[]) order by s.sequence`.execute(
     db,
   )
   const { votes, place } = await readSignatures(db, row, row.payload)

@@ -40,15 +40,14 @@ const recordedAs: Partial<Record<TransferEvent, string>> = { approved: 'released
  * @throws 409 when its status does not permit the event
  */
 export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement: Movement): Promise<void> {
-  const { vault_id: vaultId, id, status: from, token_id: tokenId, address_id: addressId, amount } = transfer
+  const { vault_id: vaultId, id, status: from } = transfer
   const { event, actorId, now, failureReason = null, txHash = null, blockchainAt = null } = movement
   const to = assertMovable(transfer, event)
   const moved = await moveOperation(trx, { vaultId, id, from, to, now, txHash, blockchainAt })
   if (!moved) throw conflict('wrong_state', 'The transfer was resolved by someone else')
-  const subject = { vaultId, tokenId, addressId, operationId: id, amount }
-  const resolution =
-    to === 'confirmed' ? [posting('settle', subject)] : releasesFunds(to) ? [posting('release', subject)] : []
-  await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
+  const kind = to === 'confirmed' ? 'settle' : releasesFunds(to) ? 'release' : null
+  const reserved = kind === null ? [] : [posting(kind, subjectOf(transfer))]
+  await postEntries(trx, [...reserved, ...(movement.extraPostings ?? [])], now)
   if (to === 'confirmed') await insertPaidRecipient(trx, vaultId, id)
   await (to === 'pending'
     ? movePhase(trx, transfer, 'queued', { next_attempt_at: now })
@@ -63,6 +62,14 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
   await audit(trx, { vaultId, actorId, now }, action, { type: 'transfer', id }, details)
   if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
 }
+
+const subjectOf = ({
+  vault_id: vaultId,
+  id: operationId,
+  token_id: tokenId,
+  address_id: addressId,
+  amount,
+}: LockedTransfer) => ({ vaultId, tokenId, addressId, operationId, amount })
 
 /** What happens to all transfers of a payout at once. */
 export type PayoutEvent = Extract<TransferEvent, 'approved' | 'rejected' | 'cancelled' | 'expired'>
@@ -87,9 +94,7 @@ export async function moveWaitingTransfers(
   if (moved !== ids.length) throw conflict('wrong_state', 'A transfer of the payout was resolved by itself')
   const isReleased = to === 'pending'
   if (!isReleased) {
-    const releases = transfers.map(({ token_id: tokenId, address_id: addressId, id: operationId, amount }) =>
-      posting('release', { vaultId, tokenId, addressId, operationId, amount }),
-    )
+    const releases = transfers.map((transfer) => posting('release', subjectOf(transfer)))
     await postEntries(trx, releases, now)
   }
   await movePhases(trx, transfers, {
@@ -99,10 +104,7 @@ export async function moveWaitingTransfers(
   })
   const action = `transfer.${recordedAs[event] ?? event}`
   const details = { from, to, reason: failureReason, txHash: null }
-  const records = ids.map((targetId) =>
-    toAuditRow({ vaultId, actorId, now, action, targetType: 'transfer', targetId, details }),
-  )
-  await insertRows(trx, { audit_records: records })
+  await auditEach(trx, transfers, { actorId, now }, action, details)
 }
 
 /** Halts the waiting transfers of a payout that differs from its record; the alert is about the payout. */
@@ -114,16 +116,18 @@ export async function haltWaitingTransfers(
 ): Promise<void> {
   const waiting = transfers.filter(({ phase }) => phase === 'waiting')
   await movePhases(trx, waiting, { phase: 'halted', halt_reason: reason, next_attempt_at: null })
-  const records = waiting.map(({ vault_id: vaultId, id: targetId }) =>
-    toAuditRow({
-      vaultId,
-      actorId: null,
-      now,
-      action: 'transfer.halted',
-      targetType: 'transfer',
-      targetId,
-      details: { reason },
-    }),
+  await auditEach(trx, waiting, { actorId: null, now }, 'transfer.halted', { reason })
+}
+
+async function auditEach(
+  trx: Trx,
+  transfers: LockedTransfer[],
+  by: Pick<Movement, 'actorId' | 'now'>,
+  action: string,
+  details: Record<string, unknown>,
+): Promise<void> {
+  const records = transfers.map(({ vault_id: vaultId, id: targetId }) =>
+    toAuditRow({ ...by, vaultId, action, targetType: 'transfer', targetId, details }),
   )
   await insertRows(trx, { audit_records: records })
 }

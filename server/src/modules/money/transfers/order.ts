@@ -72,18 +72,17 @@ export async function orderTransfer(
   if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
   const facts = { ...question.facts, available: formatDecimal(available, source.decimals) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
-  const { effect, decisionPolicy, blockReason, requirements } = decision
   const payload = signed?.payload ?? toPayload(newId(now), member, order)
-  if (effect === 'block' || effect === 'deny') {
-    const isBlocked = effect === 'block'
-    const message = isBlocked ? (blockReason ?? 'A policy blocks this transfer') : 'No policy allows this transfer'
+  const refused = refusalByPolicies(decision, 'this transfer')
+  if (refused !== null) {
+    const { isBlocked, refusal } = refused
+    const decisionPolicyCode = decision.decisionPolicy?.code ?? null
+    const details = { payload, category: question.facts.category ?? null, decisionPolicyCode, message: refusal.message }
     const action = isBlocked ? 'transfer.blocked' : 'transfer.denied'
-    const decisionPolicyCode = decisionPolicy?.code ?? null
-    const details = { payload, category: question.facts.category ?? null, decisionPolicyCode, message }
     await audit(trx, by, action, { type: 'address', id: source.address_id }, details)
     const decisions = [{ actionType: question.actionType, decision }]
     await keepDecision(trx, { vaultId: by.vaultId, initiatorId: member.userId, action: 'transfer', decisions, now })
-    return { refusal: forbidden(isBlocked ? 'blocked_by_policy' : 'no_policy_allows', message) }
+    return { refusal }
   }
   if (available < amount)
     throw conflict(
@@ -93,58 +92,57 @@ export async function orderTransfer(
     )
   if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
 
-  const expiresAt = effect === 'approval' ? endOf(payload, signing, now) : null
+  const expiresAt = decision.effect === 'approval' ? endOf(payload, signing, now) : null
   const { metadata } = body
-  const verified = signed?.verified
-  await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified, now }, category)
-  const isPlain = category === null && requirements.length === 0 && source.to_address_id === null
+  await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }, category)
+  const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
   const transfer = await (isPlain ? findPlainTransfer : findTransfer)(trx, member, payload.transferId)
   return { transfer: transfer! }
+}
+
+/** How policies refuse an order or a row of a payout; null: they do not. */
+export function refusalByPolicies({ effect, blockReason }: Pick<Decision, 'effect' | 'blockReason'>, what: string) {
+  if (effect === 'block')
+    return { isBlocked: true, refusal: forbidden('blocked_by_policy', blockReason ?? `A policy blocks ${what}`) }
+  return effect === 'deny'
+    ? { isBlocked: false, refusal: forbidden('no_policy_allows', `No policy allows ${what}`) }
+    : null
 }
 
 /** When an order that waits for votes expires: a signed one says so itself. */
 const endOf = ({ expiresAt }: Payload, { config: { approvalTtlHours } }: Signing, now: Date): Date =>
   expiresAt === undefined ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : new Date(expiresAt)
 
-async function writeTransfer(trx: Trx, accepted: AcceptedOrder, category: NamedCategory | null): Promise<void> {
-  const { order, payload, decision, expiresAt, verified, now } = accepted
+async function writeTransfer(
+  trx: Trx,
+  accepted: Omit<AcceptedOrder, 'voters' | 'category'>,
+  named: NamedCategory | null,
+): Promise<void> {
+  const { payload, decision, expiresAt, verified, now } = accepted
   const { vaultId, transferId: id, initiatorId } = payload
   const { requirements } = decision
-  const snapshot =
+  const voters =
     requirements.length === 0 ? [] : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
-  const { operation, transfer, requested } = toNewTransfer(accepted, snapshot)
-  const record = toAuditRow({
-    vaultId,
-    actorId: initiatorId,
-    action: 'transfer.requested',
-    targetType: 'transfer',
-    targetId: id,
-    details: {
-      ...requested,
-      decisionPolicyCode: decision.decisionPolicy?.code ?? null,
-      category: category?.category.key ?? null,
-    },
-    now,
-  })
-  await insertRows(trx, { operations: [operation], transfers: [transfer], audit_records: [record] })
+  await insertOrders(trx, [{ ...accepted, voters, category: named?.category.key ?? null }], now)
   if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
-  if (category !== null) {
+  if (named !== null) {
     const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const
-    await assignNamedCategory(trx, operationKey, category, { actorId: initiatorId, now })
+    await assignNamedCategory(trx, operationKey, named, { actorId: initiatorId, now })
   }
   if (expiresAt !== null)
     await notifyApprovers(trx, { vaultId, subjectType: 'transfer', subjectId: id, initiatorId }, now)
-  const { source, amount } = order
-  const reserved = { vaultId, tokenId: source.token_id, addressId: source.address_id, operationId: id, amount }
-  await postEntries(trx, [posting('reserve', reserved)], now)
 }
 
 /** An order that was decided and not refused. */
-export type AcceptedOrder = {
+type AcceptedOrder = {
   order: Order
   payload: Payload
   decision: Decision
   metadata: OrderBody['metadata']
+  /** Key of the category that it is assigned to. */
+  category: string | null
+  /** The snapshot of the voters; none of a row, whose payout is voted on. */
+  voters: RecordedRequirement[]
   /** The payout that it is a row of. */
   payout?: PayoutPlace
   /** When it is rejected unless it was approved; null: it needs no votes. */
@@ -155,7 +153,7 @@ export type AcceptedOrder = {
 }
 
 /** The place of a transfer in the payout that it was ordered with. */
-export type PayoutPlace = {
+type PayoutPlace = {
   id: string
   row: number
   externalId: string
@@ -167,10 +165,30 @@ export type PayoutPlace = {
   approvalThreshold: number
 }
 
-/** Writes the rows of an order, and its audit record with the snapshot of its voters. */
-export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedRequirement[]) {
+/** Orders whose rows one statement inserts: the text of a decision with its policies is long. */
+const ordersPerStatement = 100
+
+/** Inserts the rows of orders with their audit records, and reserves their amounts. */
+export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date): Promise<void> {
+  for (let first = 0; first < orders.length; first += ordersPerStatement) {
+    const written = orders.slice(first, first + ordersPerStatement).map(toRows)
+    await insertRows(trx, {
+      operations: written.map(({ operation }) => operation),
+      transfers: written.map(({ transfer }) => transfer),
+      audit_records: written.map(({ record }) => record),
+    })
+  }
+  const reservations = orders.map(({ order: { source, amount }, payload: { vaultId, transferId } }) => {
+    const account = { vaultId, tokenId: source.token_id, addressId: source.address_id }
+    return posting('reserve', { ...account, operationId: transferId, amount })
+  })
+  await postEntries(trx, reservations, now)
+}
+
+function toRows(accepted: AcceptedOrder) {
   const transfer = toTransferRow(accepted)
-  const { order, payload, decision, expiresAt, payout, verified } = accepted
+  const { order, payload, decision, category, voters, expiresAt, payout, verified, now } = accepted
+  const { vaultId, transferId: targetId, initiatorId: actorId } = payload
   const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
   const requested: RequestRecord = {
     status,
@@ -178,13 +196,15 @@ export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedReq
     payloadHash: transfer.payload_hash.toString('hex'),
     decision: decision.effect,
     factsHash: hashFacts(decision.facts),
-    requirements,
+    requirements: voters,
     counterpartyId: order.source.counterparty?.id ?? null,
     bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
     ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
   }
-  return { operation: toOperation(accepted, status), transfer, requested }
+  const details = { ...requested, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
+  const event = { vaultId, actorId, action: 'transfer.requested', targetType: 'transfer', targetId, details, now }
+  return { operation: toOperation(accepted, status), transfer, record: toAuditRow(event) }
 }
 
 function toPayoutRecord({ id, row, externalId, payloadHash }: PayoutPlace): RequestRecord['payout'] {

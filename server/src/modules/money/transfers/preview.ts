@@ -75,10 +75,7 @@ function toPreview(
   return {
     decision: {
       ...decision,
-      requirements: requirements.map((requirement) => {
-        const { count, voters } = electorates.get(requirement.policyId) ?? { count: 0, voters: [] }
-        return { ...requirement, approversCount: count, approvers: voters }
-      }),
+      requirements: withVoters(requirements, electorates),
     },
     trace,
     problems: findProblems(prospect),
@@ -95,4 +92,15 @@ function toPreview(
     isFirstPayment,
     warnings: isLookAlike ? ['look_alike'] : [],
   }
+}
+
+/** Requirements as a preview shows them: with who could vote. */
+export function withVoters<Requirement extends { policyId: string }>(
+  requirements: Requirement[],
+  electorates: Prospect['electorates'],
+) {
+  return requirements.map((requirement) => {
+    const { count, voters } = electorates.get(requirement.policyId) ?? { count: 0, voters: [] }
+    return { ...requirement, approversCount: count, approvers: voters }
+  })
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { visibleScopeOf } from '../../../access/address-scope.ts'
+import { type AddressScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
@@ -8,7 +8,7 @@ import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { type ActiveHold, activeHoldOn, detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
 import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
-import { findInitiator } from '../../rules/policies/queries.ts'
+import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { recipientFacts } from './load-order.ts'
@@ -78,11 +78,9 @@ export async function decideAgain(
   { owner, recipient, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
 ): Promise<{ decision: Decision } | { objection: Objection }> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
-  const initiator = await findInitiator(trx, vaultId, initiatorId)
-  if (initiator === null) return lost('The initiator is disabled or no longer a member of the vault')
-  if (isWaived && !initiator.isAdmin)
-    return lost('A vote was waived for an administrator, and the initiator no longer is one')
-  const asInitiator = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
+  const found = await findEntitled(trx, vaultId, initiatorId, isWaived)
+  if ('objection' in found) return found
+  const { initiator, scope: asInitiator } = found
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
   if (!canTransfer) return lost('The initiator may no longer transfer from this address')
   const { velocity = [], ...lasting } = facts
@@ -105,7 +103,22 @@ export async function decideAgain(
   return { decision }
 }
 
-function lost(message: string): { objection: Objection } {
+/** Who ordered something, and what they see now, or why they may not order it any more. */
+export async function findEntitled(
+  trx: Trx,
+  vaultId: string,
+  initiatorId: string,
+  isWaived: boolean,
+): Promise<{ initiator: Initiator; scope: AddressScope } | { objection: Objection }> {
+  const initiator = await findInitiator(trx, vaultId, initiatorId)
+  if (initiator === null) return lost('The initiator is disabled or no longer a member of the vault')
+  if (isWaived && !initiator.isAdmin)
+    return lost('A vote was waived for an administrator, and the initiator no longer is one')
+  const scope = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
+  return { initiator, scope }
+}
+
+export function lost(message: string): { objection: Objection } {
   return { objection: { reason: 'initiator_lost_permission', message } }
 }
 

@@ -10,7 +10,7 @@ import type { TransactionState } from '../../registry/wallet-service/answers.ts'
 import { toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
-import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
+import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from './compare-record.ts'
 import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
 import type { Payload } from './payload.ts'
@@ -86,17 +86,12 @@ export function transferResolveExecutor(deps: Deps): Executor {
       const baseVersion = versionOf(delivery)
       if (evidence !== null) {
         assertStuck(delivery)
-        if (evidence.version !== baseVersion) throw changed()
+        if (evidence.version !== baseVersion) throw changedMeanwhile('transfer')
       }
       return { step, targetType: 'transfer', targetId: step.targetId, baseVersion, facts: {} }
     },
 
-    async decide(trx, { vaultId, now }, { step }, initiator) {
-      const decision = await decideResolution(trx, 'transfer_resolve', { vaultId, initiator, now })
-      // The policies were changed since they were asked whether the caller may.
-      if (decision.effect === 'approval' && payloadOf(step).evidence === null) throw changed()
-      return decision
-    },
+    decide: deciding('transfer_resolve', 'transfer'),
 
     async prefetch({ vaultId }, step, use) {
       const id = step.targetId ?? ''
@@ -256,7 +251,6 @@ function assertProven(verdict: Verdict): Exclude<Verdict, { refusal: string }> {
 }
 
 const taken = () => notProven('Another transfer of the vault has this transaction')
-const changed = () => conflict('changed_concurrently', 'The transfer was changed by someone else just now')
 
 /** What a resolution is decided on; a delivery that went on since is another one. */
 function versionOf({ status, phase, halt_reason, wallet_tx_hash }: DeliveryState): string {

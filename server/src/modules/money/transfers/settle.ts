@@ -11,7 +11,15 @@ import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
-import { after, type Claim, lockClaimed, lockUnderWay, pollMilliseconds, retryMillisecondsMax } from './claim.ts'
+import {
+  after,
+  type Claim,
+  lockClaimed,
+  lockUnderWay,
+  pollMilliseconds,
+  retryMillisecondsMax,
+  underLock,
+} from './claim.ts'
 import type { FeeLimit } from './compare-record.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { type DeliveryChanges, haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
@@ -22,39 +30,39 @@ export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Pr
   const status = await wallet.getTransfer(claim.id)
   if (status !== null) return applyStatus(deps, claim, status)
   // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
-  await inTransaction(deps.db, async (trx) => {
-    const transfer = await lockClaimed(trx, claim)
-    if (transfer === null) return
-    const now = deps.clock()
-    const nextAttemptAt = after(now, retryMillisecondsMax)
-    const reason = 'The wallet service no longer knows this transfer'
-    await holdTransfer(trx, deps.log, transfer, reason, { now, nextAttemptAt })
-  })
+  await underLock(
+    deps,
+    (trx) => lockClaimed(trx, claim),
+    (trx, transfer, now) => {
+      const nextAttemptAt = after(now, retryMillisecondsMax)
+      const reason = 'The wallet service no longer knows this transfer'
+      return holdTransfer(trx, deps.log, transfer, reason, { now, nextAttemptAt })
+    },
+  )
 }
 
 /** Applies what the wallet service reports about a transfer; a contradiction halts it. */
-export async function applyStatus(
-  { db, log, clock }: Deps,
-  claim: Pick<Claim, 'vaultId' | 'id'>,
-  status: WalletStatus,
-): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const transfer = await lockUnderWay(trx, claim)
-    if (transfer === null) return
-    const now = clock()
-    const verdict = evaluateStatus(transfer.current, transfer.wallet_tx_hash, status)
-    if (verdict.kind === 'halt') return haltTransfer(trx, log, transfer, verdict.reason, now)
-    if (verdict.txHash !== null && (await isHashOfAnother(trx, transfer, verdict.txHash))) {
-      const reason = 'The wallet service reports the transaction hash of another transfer'
-      return haltTransfer(trx, log, transfer, reason, now)
-    }
-    if (isReplacedTooOften(transfer, verdict.txHash)) {
-      return haltTransfer(trx, log, transfer, 'The wallet service reports ever new transaction hashes', now)
-    }
-    if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
-    const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
-    if ('recorded' in compared) await resolve(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
-  })
+export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, status: WalletStatus): Promise<void> {
+  const { log } = deps
+  return underLock(
+    deps,
+    (trx) => lockUnderWay(trx, claim),
+    async (trx, transfer, now) => {
+      const verdict = evaluateStatus(transfer.current, transfer.wallet_tx_hash, status)
+      if (verdict.kind === 'halt') return haltTransfer(trx, log, transfer, verdict.reason, now)
+      if (verdict.txHash !== null && (await isHashOfAnother(trx, transfer, verdict.txHash))) {
+        const reason = 'The wallet service reports the transaction hash of another transfer'
+        return haltTransfer(trx, log, transfer, reason, now)
+      }
+      if (isReplacedTooOften(transfer, verdict.txHash)) {
+        return haltTransfer(trx, log, transfer, 'The wallet service reports ever new transaction hashes', now)
+      }
+      if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
+      const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+      if ('recorded' in compared)
+        await resolve(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
+    },
+  )
 }
 
 async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {

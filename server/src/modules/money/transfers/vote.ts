@@ -16,7 +16,7 @@ import {
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
-import { isSignedOrder } from './payload.ts'
+import { isSignedOrder, type Payload } from './payload.ts'
 import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
 import { findHoldOnTransfer, findObjection } from './recheck.ts'
 
@@ -33,19 +33,11 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
   ...lockable,
   findHold: (trx, { vault_id, id }) => findHoldOnTransfer(trx, vault_id, id),
   assertOpen(transfer, now) {
-    const { status, expires_at } = transfer
-    if (status !== 'awaiting_approval')
-      throw conflict('wrong_state', `The transfer is ${status}, not awaiting approval`)
-    if (expires_at !== null && expires_at <= now)
-      throw conflict('approval_expired', 'The time to vote on this transfer has expired')
+    assertAwaiting('transfer', transfer, now)
     assertNotHalted(transfer)
     assertNotOfPayout(transfer)
   },
-  mustBeSigned({ payload }, { vault }) {
-    if (isSignedOrder(payload)) return true
-    if (vault.protection === 'off') return false
-    throw conflict('not_in_protected_vault', 'The transfer was ordered before the vault was protected; order it again')
-  },
+  mustBeSigned: ({ payload }, member) => mustBeSigned('transfer', payload, member),
   toVoteRecord: (decision) => ({
     action: decision === 'approve' ? 'transfer.approved' : 'transfer.rejected',
     details: {},
@@ -59,6 +51,24 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
   onRejected: (trx, transfer, { member, now }) =>
     moveTransfer(trx, transfer, { event: 'rejected', actorId: member.userId, now }),
 })
+
+/** @throws 409 for a transfer or payout that was decided, or that was not decided in time */
+export function assertAwaiting(
+  noun: 'transfer' | 'payout',
+  { status, expires_at }: { status: string; expires_at: Date | null },
+  now: Date,
+): void {
+  if (status !== 'awaiting_approval') throw conflict('wrong_state', `The ${noun} is ${status}, not awaiting approval`)
+  if (expires_at !== null && expires_at <= now)
+    throw conflict('approval_expired', `The time to vote on this ${noun} has expired`)
+}
+
+/** Whether votes on an order are signed, as the order is. @throws 409 where they must be, and it is not */
+export function mustBeSigned(noun: 'transfer' | 'payout', payload: Payload, { vault }: Member): boolean {
+  if (isSignedOrder(payload)) return true
+  if (vault.protection === 'off') return false
+  throw conflict('not_in_protected_vault', `The ${noun} was ordered before the vault was protected; order it again`)
+}
 
 /**
  * Records an approval or a veto: the last required approval queues the transfer for delivery, and a veto releases its
