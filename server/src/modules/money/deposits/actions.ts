@@ -58,7 +58,7 @@ export async function commitWalletEvents(db: Db, arrivals: Arrival[], crediting:
     for (const [i, one] of usual.entries()) answers.set(one, found[i]!)
   } catch (error) {
     if (arrivals.length > 1 || !isOverflow(error)) throw error
-    return receive(arrivals, creditOneByOne)
+    return receive(arrivals, applyOneByOne)
   }
   // Each by itself, because it locks the vault before anything else.
   for (const one of arrivals) {
@@ -176,52 +176,43 @@ export async function creditQuarantinedEvent(
   return isCredited ? outcome.depositId : null
 }
 
-/** Applies events in their order: what the chain took back, what came back, and what is new. */
-async function applyOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
-  const all: Outcome[] = []
-  for (const event of events) {
-    const { outcomes, candidates } = await planCredits(trx, [event], crediting.now)
-    const [candidate] = candidates
-    const isUsual = candidate === undefined || !changesHistory(event.event)
-    const outcome = isUsual ? null : await changeHistory(trx, candidate, crediting.now)
-    all.push(
-      ...(candidate === undefined
-        ? outcomes
-        : outcome === null
-          ? await creditOneByOne(trx, [event], crediting)
-          : [outcome]),
-    )
-  }
-  return all
-}
-
 /** Credits every event that is due, each once; returns the outcomes in the order of the events. */
 async function creditDeposits(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
   const { outcomes, candidates } = await planCredits(trx, events, crediting.now)
   return postCredits(trx, outcomes, candidates, crediting)
 }
 
-/** As `creditDeposits`, but an event whose amount exceeds its account is quarantined. */
-async function creditOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
+/**
+ * Applies events in their order: what the chain took back, what came back, and what is new. An event whose amount exceeds its
+ * account is quarantined.
+ */
+async function applyOneByOne(trx: Trx, events: AuthenticEvent[], crediting: Crediting): Promise<Outcome[]> {
   const all: Outcome[] = []
   for (const event of events) {
     const { outcomes, candidates } = await planCredits(trx, [event], crediting.now)
     const [candidate] = candidates
-    if (candidate === undefined) {
-      all.push(...outcomes)
-      continue
-    }
-    await sql`savepoint credit`.execute(trx)
-    try {
-      all.push(...(await postCredits(trx, outcomes, candidates, crediting)))
-    } catch (error) {
-      if (!isOverflow(error)) throw error
-      await sql`rollback to savepoint credit`.execute(trx)
-      all.push(quarantine(candidate, 'overflow', null))
-    }
-    await sql`release savepoint credit`.execute(trx)
+    const isHistory = candidate !== undefined && changesHistory(event.event)
+    const changed = isHistory ? await changeHistory(trx, candidate, crediting.now) : null
+    if (candidate === undefined) all.push(...outcomes)
+    else all.push(changed ?? (await creditAlone(trx, outcomes, candidate, crediting)))
   }
   return all
+}
+
+async function creditAlone(
+  trx: Trx,
+  outcomes: Outcome[],
+  candidate: Candidate,
+  crediting: Crediting,
+): Promise<Outcome> {
+  await sql`savepoint credit`.execute(trx)
+  const [outcome] = await postCredits(trx, outcomes, [candidate], crediting).catch(async (error: unknown) => {
+    if (!isOverflow(error)) throw error
+    await sql`rollback to savepoint credit`.execute(trx)
+    return [quarantine(candidate, 'overflow', null)]
+  })
+  await sql`release savepoint credit`.execute(trx)
+  return outcome!
 }
 
 async function postCredits(

@@ -95,16 +95,6 @@ async function noteUncredited(trx: Trx, { event, operation }: Candidate, now: Da
   return numAffectedRows === 1n
 }
 
-async function noteOccurrence(trx: Trx, { vaultId, id, occurrence }: Reorganised): Promise<void> {
-  await trx
-    .updateTable('deposits')
-    .set({ occurrence })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .where('occurrence', '<', occurrence)
-    .execute()
-}
-
 /** A credited deposit, and what the chain did with it. */
 export type Reorganised = {
   vaultId: string
@@ -147,7 +137,7 @@ export async function orphanDeposit(trx: Trx, deposit: Reorganised, now: Date): 
   })
   if (taken > 0n) await postEntries(trx, [posting('orphan', { ...account, operationId: id, amount: taken })], now)
   if (exposed > 0n) await changeExposure(trx, account, exposed)
-  await markDeposit(trx, deposit, now)
+  await noteOccurrence(trx, deposit, { orphaned_at: now })
   await moveOperation(trx, { vaultId, id: depositId, from: 'confirmed', to: 'failed', now })
   const details = { addressId, tokenId, txHash, occurrence, amount: amount.toString(), taken: taken.toString() }
   const subject = { type: 'deposit', id: depositId }
@@ -169,17 +159,22 @@ export async function returnDeposit(trx: Trx, deposit: Reorganised, now: Date): 
     where vault_id = ${vaultId} and deposit_id = ${depositId} and returned_at is null returning id`.execute(trx)
   const operationId = rows[0]!.id
   await postEntries(trx, [posting('orphan_return', { vaultId, addressId, tokenId, operationId, amount })], now)
-  await markDeposit(trx, deposit, null)
+  await noteOccurrence(trx, deposit, { orphaned_at: null })
   await moveOperation(trx, { vaultId, id: depositId, from: 'failed', to: 'confirmed', now })
   await reserveForHold(trx, { vaultId, depositId, addressId, tokenId, amount }, now)
   const details = { addressId, tokenId, txHash, occurrence, amount: amount.toString() }
   await audit(trx, { vaultId, actorId: null, now }, 'deposit.returned', { type: 'deposit', id: depositId }, details)
 }
 
-async function markDeposit(trx: Trx, { vaultId, id, occurrence }: Reorganised, orphanedAt: Date | null): Promise<void> {
+/** Notes the newest occurrence of a locked deposit, and with `change` whether the chain has it. */
+async function noteOccurrence(
+  trx: Trx,
+  { vaultId, id, occurrence }: Reorganised,
+  change: { orphaned_at?: Date | null } = {},
+): Promise<void> {
   await trx
     .updateTable('deposits')
-    .set({ orphaned_at: orphanedAt, occurrence })
+    .set({ ...change, occurrence })
     .where('vault_id', '=', vaultId)
     .where('id', '=', id)
     .execute()

@@ -13,7 +13,7 @@ import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { isBelowZero } from '../ledger/adjust.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { signedPosting } from '../ledger/postings.ts'
-import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
+import { deciding, notProven } from '../resolutions/may-resolve.ts'
 import { screenSurplus } from '../screening/hold.ts'
 import { type Crediting, creditQuarantinedEvent } from './actions.ts'
 import { orphanDeposit, type Reorganised, returnDeposit } from './orphan.ts'
@@ -78,12 +78,7 @@ export function eventResolveExecutor(deps: Deps): Executor {
       return { step, targetType: 'wallet_event', targetId: step.targetId, baseVersion, facts: {} }
     },
 
-    async decide(trx, { vaultId, now }, { step }, initiator) {
-      const decision = await decideResolution(trx, 'event_resolve', { vaultId, initiator, now })
-      // The policies were changed since they were asked whether the caller may.
-      if (decision.effect === 'approval' && payloadOf(step).evidence === null) throw changed()
-      return decision
-    },
+    decide: deciding('event_resolve', 'event'),
 
     async prefetch({ vaultId }, step, use) {
       const found = await findQuarantined(deps.db, vaultId, step.targetId ?? '')
@@ -240,8 +235,6 @@ async function askChain(
 function assertQuarantined({ outcome }: QuarantinedEvent): void {
   if (outcome !== 'quarantined') throw conflict('wrong_state', `The event is ${outcome}, not quarantined`)
 }
-
-const changed = () => conflict('changed_concurrently', 'The event was changed by someone else just now')
 
 /** The route made the payload, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): EventPayload {

@@ -12,38 +12,17 @@ import type { ArrivalAnswer } from './actions.ts'
 
 type Decided = Exclude<ArrivalAnswer, { needsVaultSecret: unknown }>
 
-export type Signers = {
-  /**
-   * The signature that a webhook carries. In demo mode it may have none, and an unreadable one counts as none if the
-   * installation has no secret.
-   * @throws 401
-   */
-  read(headers: IncomingHttpHeaders, body: Buffer): SignedWebhook | null
-  /**
-   * The vaults whose own secret signed a webhook. Null: the secret of the installation signed it, or nothing did in demo mode.
-   *
-   * @param signed null: the webhook carries no signature and is accepted without one
-   * @throws 401
-   */
-  find(signed: SignedWebhook | null): Promise<string[] | null>
-  /**
-   * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry both
-   * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it.
-   * @throws 401
-   */
-  submit(
-    signed: SignedWebhook | null,
-    signedBy: string[] | null,
-    submit: (signedBy: string[] | null) => Promise<ArrivalAnswer>,
-  ): Promise<Decided>
-}
-
 /** Finds out which secret signed a webhook. */
-export function createSigners(deps: Deps): Signers {
+export function createSigners(deps: Deps) {
   const vaultsThatSigned = createSignerSearch(deps)
   const { demo, webhookSecrets } = deps.config
   return {
-    read(headers, body) {
+    /**
+     * The signature that a webhook carries. In demo mode it may have none, and an unreadable one counts as none if the
+     * installation has no secret.
+     * @throws 401
+     */
+    read(headers: IncomingHttpHeaders, body: Buffer): SignedWebhook | null {
       if (demo && headers['webhook-signature'] === undefined) return null
       try {
         return readSignature(headers, body, deps.clock())
@@ -52,7 +31,14 @@ export function createSigners(deps: Deps): Signers {
         throw error
       }
     },
-    async find(signed) {
+
+    /**
+     * The vaults whose own secret signed a webhook. Null: the secret of the installation signed it, or nothing did in demo mode.
+     *
+     * @param signed null: the webhook carries no signature and is accepted without one
+     * @throws 401
+     */
+    async find(signed: SignedWebhook | null): Promise<string[] | null> {
       if (signed === null || isSignedBy(signed, webhookSecrets)) return null
       const vaultIds = await vaultsThatSigned(signed)
       if (vaultIds.length > 0) return vaultIds
@@ -60,7 +46,17 @@ export function createSigners(deps: Deps): Signers {
         throw unauthorized('invalid_webhook_signature', 'The webhook signature is not valid')
       return null
     },
-    async submit(signed, signedBy, submit) {
+
+    /**
+     * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry both
+     * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it.
+     * @throws 401
+     */
+    async submit(
+      signed: SignedWebhook | null,
+      signedBy: string[] | null,
+      submit: (signedBy: string[] | null) => Promise<ArrivalAnswer>,
+    ): Promise<Decided> {
       const answer = await submit(signedBy)
       if (!('needsVaultSecret' in answer)) return answer
       const vaultIds = signed === null ? [] : await vaultsThatSigned(signed)
