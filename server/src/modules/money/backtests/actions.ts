@@ -89,20 +89,23 @@ export async function orderBacktest(
   by: ByMember,
 ): Promise<BacktestRow> {
   const { member, now } = by
-  const vaultId = member.vault.id
+  const doneAt = found === null ? null : now
   const row = await insertBacktest(trx, {
-    ...{
-      vaultId,
-      id: newId(now),
-      requesterId: member.userId,
-      requestId: requestId ?? null,
-      policies,
-      moves,
-      ...interval,
-      decisionsCount,
-      now,
-    },
-    result: found?.result ?? null,
+    vault_id: member.vault.id,
+    id: newId(now),
+    requester_id: member.userId,
+    request_id: requestId ?? null,
+    state: found === null ? 'queued' : 'done',
+    policies: JSON.stringify(policies),
+    moves: JSON.stringify(moves),
+    from_at: interval.from,
+    to_at: interval.to,
+    decisions_count: decisionsCount,
+    evaluated_count: found?.result.evaluated ?? 0,
+    result: found === null ? null : JSON.stringify(found.result),
+    created_at: now,
+    started_at: doneAt,
+    finished_at: doneAt,
   })
   if (row === null)
     throw tooManyRequests('too_many_at_once', 'The vault has a backtest that is not finished; wait for its end', 10)

@@ -5,8 +5,7 @@ import type { Position } from '../../../lib/cursor.ts'
 import { backtestPageRows } from '../../../lib/limits.ts'
 import { addDecimals, usdValueOf } from '../../../lib/money.ts'
 import { type Again, type Change, changes, createDecideAgain, type Rules } from './decide-again.ts'
-import { subjectTypes } from './seen.ts'
-import { type Interval, listStoredDecisions, type StoredDecision } from './stored-decisions.ts'
+import { type Interval, listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
 
 /** `hiddenCount` of the decisions are not seen by the viewer; what they are worth is no part of the sum. */
 type Sum = { count: number; hiddenCount: number; usdValue: string; unratedCount: number }
@@ -78,13 +77,12 @@ async function* pagesOf(
 }
 
 function createTotals() {
-  const sums = Object.fromEntries(
-    ['same', ...changes].map((change) => [change, { count: 0, hiddenCount: 0, usd: '0', unratedCount: 0 }]),
-  ) as Record<Change, { count: number; hiddenCount: number; usd: string; unratedCount: number }>
+  const kinds: Change[] = ['same', ...changes]
+  const sums = new Map(kinds.map((change) => [change, { count: 0, hiddenCount: 0, usd: '0', unratedCount: 0 }]))
   let evaluated = 0
   return {
     add(change: Change, usd: Again['usd'], isSeen: boolean): void {
-      const sum = sums[change]
+      const sum = sums.get(change)!
       evaluated += 1
       sum.count += 1
       if (!isSeen) sum.hiddenCount += 1
@@ -93,17 +91,8 @@ function createTotals() {
     },
     evaluated: () => evaluated,
     result(): BacktestResult {
-      const toSum = ({ count, hiddenCount, usd, unratedCount }: (typeof sums)[Change]): Sum => ({
-        ...{ count, hiddenCount, usdValue: inCents(usd), unratedCount },
-      })
-      const { same, stricter, looser, undecidable } = sums
-      return {
-        evaluated,
-        same: toSum(same),
-        stricter: toSum(stricter),
-        looser: toSum(looser),
-        undecidable: toSum(undecidable),
-      }
+      const ofKinds = [...sums].map(([change, { usd, ...sum }]) => [change, { ...sum, usdValue: inCents(usd) }])
+      return { evaluated, ...(Object.fromEntries(ofKinds) as Record<Change, Sum>) }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Viewer } from '../../../access/address-scope.ts'
 import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
@@ -10,8 +10,7 @@ import type { Moves } from '../../rules/governance/under-document.ts'
 import type { Rules, TriedPolicy } from './decide-again.ts'
 import type { BacktestResult, ChangedDecision } from './evaluate.ts'
 import type { backtestStates } from './schema.ts'
-import { isChangeSeen, type SubjectType } from './seen.ts'
-import type { Interval } from './stored-decisions.ts'
+import { type Interval, isChangeSeen, type SubjectType } from './stored-decisions.ts'
 
 export type BacktestRow = RowOf<
   Backtests,
@@ -47,34 +46,17 @@ export async function findBacktestOfVoter(
   return rows[0] ?? null
 }
 
-type NewBacktest = {
-  vaultId: string
-  id: string
-  requesterId: string
-  /** Of the voter who asks; null for who reads the whole vault. */
-  requestId: string | null
-  policies: readonly TriedPolicy[]
-  moves: Moves
-  from: Date
-  to: Date
-  decisionsCount: number
-  /** What was found already; null: it waits for a node that makes it. */
-  result: BacktestResult | null
-  now: Date
-}
-
 /** null when the vault has one that waits or runs. */
-export async function insertBacktest(trx: Trx, order: NewBacktest): Promise<BacktestRow | null> {
-  const { vaultId, id, requesterId, requestId, policies, moves, from, to, decisionsCount, result, now } = order
-  const doneAt = result === null ? null : now
-  const { rows } = await sql<BacktestRow>`
-    insert into backtests (vault_id, id, requester_id, request_id, state, policies, moves, from_at, to_at, decisions_count, evaluated_count,
-      result, created_at, started_at, finished_at)
-    values (${vaultId}, ${id}, ${requesterId}, ${requestId}, ${result === null ? 'queued' : 'done'}, ${JSON.stringify(policies)},
-      ${JSON.stringify(moves)}, ${from}, ${to}, ${decisionsCount}, ${result?.evaluated ?? 0},
-      ${result === null ? null : JSON.stringify(result)}, ${now}, ${doneAt}, ${doneAt})
-    on conflict (vault_id) where state in ('queued', 'running') do nothing returning *`.execute(trx)
-  return rows[0] ?? null
+export async function insertBacktest(trx: Trx, backtest: Insertable<Backtests>): Promise<BacktestRow | null> {
+  const row = await trx
+    .insertInto('backtests')
+    .values(backtest)
+    .onConflict((conflict) =>
+      conflict.column('vault_id').where(sql<boolean>`state in ('queued', 'running')`).doNothing(),
+    )
+    .returningAll()
+    .executeTakeFirst()
+  return (row as BacktestRow | undefined) ?? null
 }
 
 export async function insertChanges(

@@ -21,8 +21,7 @@ import {
   listGroupIds,
 } from './queries.ts'
 import { Backtest, BacktestChange, BacktestChangeQuery, BacktestOrder } from './schema.ts'
-import { subjectTypes } from './seen.ts'
-import { listStoredDecisions, type StoredDecision } from './stored-decisions.ts'
+import { listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
 import { intervalOfVoter } from './voter-interval.ts'
 
 /** Who votes on a change of the rules may try it, too; which one is for the handlers to say. */

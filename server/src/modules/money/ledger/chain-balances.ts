@@ -31,12 +31,8 @@ export type Position = { addressId: string; tokenId: string }
 /** `onChain` is null when the wallet service has not answered. */
 export type ChainBalance = BookedBalance & { onChain: bigint | null }
 
-type BookedRow = Omit<BookedBalance, 'held' | 'exposure' | 'owedFees' | 'inFlight'> & {
-  held: string
-  exposure: string
-  owedFees: string
-  inFlight: string
-}
+type Sums = 'held' | 'exposure' | 'owedFees' | 'inFlight'
+type BookedRow = Omit<BookedBalance, Sums> & Record<Sums, string>
 
 /** The next balances of a vault after a position, of all addresses that have or owe something; it reads no more than a page. */
 export async function listBooked(db: Db, vaultId: string, after: Position | null): Promise<BookedBalance[]> {
@@ -78,13 +74,15 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
     join tokens k on k.id = p.token_id
     join networks n on n.id = k.network_id
     order by p.address_id, p.token_id`.execute(db)
-  return rows.map(({ held, exposure, owedFees, inFlight, ...row }) => ({
-    ...row,
-    held: BigInt(held),
-    exposure: BigInt(exposure),
-    owedFees: BigInt(owedFees),
-    inFlight: BigInt(inFlight),
-  }))
+  return rows.map(({ held, exposure, owedFees, inFlight, ...row }) => {
+    const sums = {
+      held: BigInt(held),
+      exposure: BigInt(exposure),
+      owedFees: BigInt(owedFees),
+      inFlight: BigInt(inFlight),
+    }
+    return { ...row, ...sums }
+  })
 }
 
 /**

@@ -2,9 +2,12 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sealedPerBatch } from '../../../lib/limits.ts'
+import { sha256 } from '../../../lib/secrets.ts'
 import { appendSeal, type Sealing, takeSealing } from '../../record/seals/append.ts'
-import { readSealedEntries } from './sealed-content.ts'
+import type { SealedLeaf } from '../../record/seals/content.ts'
+import type { EntryKind } from './postings.ts'
 
 /**
  * Seals every committed entry of the ledger that no seal holds yet, as `sealAuditRecords` does with records, and returns
@@ -37,3 +40,86 @@ async function sealBatch(trx: Trx, sealing: Sealing): Promise<number> {
   }
   return rows.reduce((sum, { sequences }) => sum + sequences.length, 0)
 }
+
+type EntryRow = {
+  sequence: string
+  kind: EntryKind
+  token_id: string
+  amount: string
+  debit_balance: string | null
+  credit_balance: string | null
+  created_at: Date
+  debit_address_id: string | null
+  debit_purpose: string | null
+  credit_address_id: string | null
+  credit_purpose: string | null
+  /** What the entry belongs to; null: it is gone. */
+  operation: Record<string, unknown> | null
+}
+
+/**
+ * The hashes that a seal holds of these entries of a vault, in the order of their numbers. Each binds the entry, the accounts
+ * of both its sides, and of what it belongs to all that never changes; what may, such as a status, follows from the entries
+ * that it must have (`verifyLedger`).
+ */
+export async function readSealedEntries(trx: Trx, vaultId: string, sequences: string[]): Promise<SealedLeaf[]> {
+  const { rows } = await sql<EntryRow>`
+    select e.sequence, e.kind, e.token_id, e.amount, e.debit_balance, e.credit_balance, e.created_at,
+      d.address_id as debit_address_id, d.purpose as debit_purpose,
+      c.address_id as credit_address_id, c.purpose as credit_purpose, ${subject} as operation
+    from unnest(${sequences}::bigint[]) i(sequence)
+    join ledger_entries e on e.sequence = i.sequence and e.vault_id = ${vaultId}
+    left join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
+    left join ledger_accounts c on c.vault_id = e.vault_id and c.token_id = e.token_id and c.number = e.credit_account
+    order by e.sequence`.execute(trx)
+  return rows.map((row) => ({ id: row.sequence, hash: sha256(contentOf(vaultId, row)) }))
+}
+
+function contentOf(vaultId: string, row: EntryRow): string {
+  const side = (addressId: string | null, purpose: string | null, balance: string | null) =>
+    balance === null ? null : { addressId, balance, purpose }
+  return canonicalJson({
+    amount: row.amount,
+    createdAt: row.created_at,
+    credit: side(row.credit_address_id, row.credit_purpose, row.credit_balance),
+    debit: side(row.debit_address_id, row.debit_purpose, row.debit_balance),
+    kind: row.kind,
+    operation: row.operation,
+    sequence: row.sequence,
+    tokenId: row.token_id,
+    vaultId,
+  })
+}
+
+const time = (column: string) => sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
+
+/** Of the operation, adjustment, hold, orphaning or cover of an entry `e`, what is never changed. Amounts are texts. */
+const subject = sql`
+  case
+    when e.kind = 'adjust' then (
+      select jsonb_build_object('id', a.id, 'type', 'adjustment', 'addressId', a.address_id, 'tokenId', a.token_id,
+        'amount', a.amount::text, 'reason', a.reason, 'createdById', a.created_by_id, 'createdAt', ${time('a.created_at')})
+      from adjustments a where a.vault_id = e.vault_id and a.id = e.operation_id)
+    when e.kind in ('hold', 'hold_release') then (
+      select jsonb_build_object('id', h.id, 'type', 'hold', 'subjectType', h.subject_type, 'subjectId', h.subject_id,
+        'createdAt', ${time('h.created_at')})
+      from holds h where h.vault_id = e.vault_id and h.id = e.operation_id)
+    when e.kind in ('orphan', 'orphan_return') then (
+      select jsonb_build_object('id', x.id, 'type', 'orphaning', 'depositId', x.deposit_id, 'addressId', x.address_id,
+        'tokenId', x.token_id, 'amount', x.amount::text, 'taken', x.taken::text, 'occurrence', x.occurrence,
+        'createdAt', ${time('x.created_at')})
+      from deposit_orphans x where x.vault_id = e.vault_id and x.id = e.operation_id)
+    when e.kind = 'cover' then (
+      select jsonb_build_object('id', k.id, 'type', 'cover', 'addressId', k.address_id, 'tokenId', k.token_id,
+        'amount', k.amount::text, 'createdAt', ${time('k.created_at')})
+      from exposure_covers k where k.vault_id = e.vault_id and k.id = e.operation_id)
+    else (
+      select jsonb_build_object('id', o.id, 'type', o.type, 'addressId', o.address_id, 'tokenId', o.token_id,
+        'networkId', o.network_id, 'createdAt', ${time('o.created_at')},
+        'txHash', p.tx_hash, 'txIndex', p.tx_index, 'fromAddress', p.from_address,
+        'toAddress', t.to_address, 'payloadHash', encode(t.payload_hash, 'hex'))
+      from operations o
+      left join deposits p on p.vault_id = o.vault_id and p.id = o.id
+      left join transfers t on t.vault_id = o.vault_id and t.id = o.id
+      where o.vault_id = e.vault_id and o.id = e.operation_id)
+  end`

@@ -1,18 +1,13 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { ReconciliationDifferences, Reconciliations } from '../../../db/types.ts'
 import { differenceSettlesMinutes, reconciliationLeaseSeconds } from '../../../lib/limits.ts'
 import type { Position } from '../ledger/chain-balances.ts'
 import type { Seen } from './judge.ts'
 
 /** A reconciliation that this node works on. */
-export type Taken = {
-  vault_id: string
-  attempt: number
-  started_at: Date
-  after_address_id: string | null
-  after_token_id: string | null
-}
+export type Taken = RowOf<Reconciliations, { started_at: Date }>
 
 const leaseFrom = (now: Date) => new Date(now.getTime() + reconciliationLeaseSeconds * 1_000)
 const isOf = ({ vault_id, attempt }: Pick<Taken, 'vault_id' | 'attempt'>) =>
@@ -77,26 +72,14 @@ export async function finish(
 
 /** What is kept of the differences of addresses, by `addressId tokenId`. */
 export async function listSeen(trx: Trx, vaultId: string, addressIds: string[]): Promise<Map<string, Seen>> {
-  const { rows } = await sql<{
-    address_id: string
-    token_id: string
-    difference: string
-    announced: string
-    first_seen_at: Date
-    seen_at: Date
-  }>`
+  const { rows } = await sql<Selectable<ReconciliationDifferences>>`
     select * from reconciliation_differences
     where vault_id = ${vaultId} and address_id = any(${addressIds}) for update`.execute(trx)
   return new Map(
-    rows.map((row) => [
-      `${row.address_id} ${row.token_id}`,
-      {
-        difference: BigInt(row.difference),
-        announced: BigInt(row.announced),
-        firstSeenAt: row.first_seen_at,
-        seenAt: row.seen_at,
-      },
-    ]),
+    rows.map(({ address_id, token_id, first_seen_at: firstSeenAt, seen_at: seenAt, ...row }) => {
+      const amounts = { difference: BigInt(row.difference), announced: BigInt(row.announced) }
+      return [`${address_id} ${token_id}`, { ...amounts, firstSeenAt, seenAt }]
+    }),
   )
 }
 
