@@ -2,7 +2,6 @@ import type { Static } from 'typebox'
 import { unmatchedHoursMax } from '../../../lib/limits.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { detailFields } from '../../operations/feed/present.ts'
-import { toScreening } from '../screening/present.ts'
 import { parseStoredEvent } from './parse-event.ts'
 import type { DepositRow, UncreditedRow } from './queries.ts'
 import type { Deposit, UncreditedEvent } from './schema.ts'
@@ -17,7 +16,7 @@ export function toDeposit(row: DepositRow): Static<typeof Deposit> {
     fromAddress: row.from_address,
     isDust: row.is_dust,
     blockchainAt: row.blockchain_at?.toISOString() ?? null,
-    screening: toScreening(row.screening),
+    screening: row.screening,
     outcome: row.outcome,
     reason: row.reason,
     orphaned: row.orphan === null ? null : toOrphaned(row.orphan, row.decimals),

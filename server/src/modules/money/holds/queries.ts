@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Static } from 'typebox'
 import { isAddressInScope, type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import { isAdministrators, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
-import { displayNameOf, type MemberProfile, profileOfUser } from '../../../access/profile.ts'
-import type { Db, RowOf, Trx } from '../../../db/client.ts'
-import type { Holds } from '../../../db/types.ts'
+import { displayNameOf, profileOfUser } from '../../../access/profile.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { holdAudienceMax } from '../../../lib/limits.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
@@ -12,14 +13,11 @@ import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
 import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
 import type { HeldDeposit, LockedHold } from './reserve.ts'
+import type { Hold, HoldQuery } from './schema.ts'
 
-export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }> & {
-  subject_name: string | null
-  placed_by: MemberProfile | null
-  released_by: MemberProfile | null
-  token_code: string | null
-  decimals: number | null
-}
+/** A hold as it is shown, but for the amount, which its token tells. */
+export type HoldRow = Omit<Static<typeof Hold>, 'reserved'> &
+  Record<'reserved' | 'code', string | null> & { decimals: number | null; created_at: Date }
 
 /** Who asks for holds; one who is held reads the holds on themselves. */
 type Reader = Viewer & Pick<Member, 'isHeld'>
@@ -29,13 +27,6 @@ export async function findHold(db: Db | Trx, reader: Reader, id: string): Promis
   return rows[0] ?? null
 }
 
-export type HoldFilters = {
-  active?: boolean
-  subjectType?: HoldSubjectType
-  subjectId?: string
-  origin?: HoldOrigin
-}
-
 /**
  * One page of the holds that the reader may see, newest first; one row more than the limit. What a screening held and let go
  * again by itself is left out, unless one subject is asked for: it is one for each deposit.
@@ -43,7 +34,7 @@ export type HoldFilters = {
 export async function listHolds(
   db: Db,
   reader: Reader,
-  { active, subjectType, subjectId, origin }: HoldFilters,
+  { active, subjectType, subjectId, origin }: Static<typeof HoldQuery>,
   { after, limit }: Paging,
 ): Promise<HoldRow[]> {
   const { rows } = await sql<HoldRow>`${selectHolds}
@@ -61,14 +52,18 @@ export async function listHolds(
 const isLasting = sql`not (h.origin = 'screening' and h.released_at is not null and h.released_by_id is null)`
 
 const selectHolds = sql`
-  select h.*, ${profileOfUser(sql.ref('h.placed_by_id'))} as placed_by, ${profileOfUser(sql.ref('h.released_by_id'))} as released_by,
+  select h.id, h.vault_id as "vaultId", h.subject_type as "subjectType", h.subject_id as "subjectId", h.origin, h.reason,
+    h.released_at is null as "isActive", h.reserved, h.handed_over as "handedOverCount", h.created_at,
+    h.placed_by_id as "placedById", ${profileOfUser(sql.ref('h.placed_by_id'))} as "placedBy",
+    ${wireTime('h.created_at')} as "createdAt", ${wireTime('h.released_at')} as "releasedAt", h.release_reason as "releaseReason",
+    h.released_by_id as "releasedById", ${profileOfUser(sql.ref('h.released_by_id'))} as "releasedBy",
     case h.subject_type
       when 'vault' then (select v.name from vaults v where v.id = h.subject_id)
       when 'address' then (select coalesce(a.label, a.address) from addresses a
         where a.vault_id = h.vault_id and a.id = h.subject_id)
       when 'counterparty' then (select c.name from counterparties c where c.vault_id = h.vault_id and c.id = h.subject_id)
       when 'user' then (select ${displayNameOf('u')} from users u where u.id = h.subject_id)
-    end as subject_name, k.code as token_code, k.decimals
+    end as "subjectName", k.code, k.decimals
   from holds h
   left join operations o on o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit'
   left join tokens k on k.id = o.token_id`
@@ -190,19 +185,6 @@ export async function lockHoldOn(
 }
 
 type HoldKey = { vaultId: string; subjectType: HoldSubjectType; subjectId: string; origin: HoldOrigin }
-
-/** Who asks for a release: their kind, and the group of the administrators of the vault. */
-export async function findAsker(
-  trx: Trx,
-  vaultId: string,
-  userId: string,
-): Promise<{ kind: 'person' | 'service'; administratorsId: string }> {
-  const { rows } = await sql<{ kind: 'person' | 'service'; administratorsId: string }>`
-    select u.kind, g.id as "administratorsId" from users u
-    join policy_groups g on g.vault_id = ${vaultId} and ${isAdministrators('g')}
-    where u.id = ${userId}`.execute(trx)
-  return rows[0]!
-}
 
 /** Lets what waited in the queue be tried again now, or one transfer of it; what is still held waits on. */
 export async function wakeQueued(

@@ -4,12 +4,12 @@ import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { factsOfInitiator } from '../../rules/policies/decide.ts'
-import { assertPerson, decideUnderDualControl } from '../../rules/policies/dual-control.ts'
+import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
+import { decideResolution } from '../resolutions/may-resolve.ts'
 import { changeScreening, lockScreeningHeldBy } from '../screening/queries.ts'
-import { findAsker, findHold, type HoldRow, lockActiveHold, wakeQueued } from './queries.ts'
+import { findHold, type HoldRow, lockActiveHold, wakeQueued } from './queries.ts'
 import { endHold } from './reserve.ts'
 import { HoldReleasePayload } from './schema.ts'
 
@@ -24,11 +24,9 @@ export const holdExecutors: { hold_release: Executor } = {
       const payload = { reason, hold: evidenceOf(hold) }
       return { step: { ...step, payload }, targetType: 'hold', targetId: hold.id, baseVersion: null, facts: {} }
     },
-    async decide(trx, { vaultId, now }, _prepared, initiator) {
-      const { kind, administratorsId } = await findAsker(trx, vaultId, initiator.userId)
-      assertPerson({ kind })
-      const question = { vaultId, actionType: 'hold_release', initiator, facts: factsOfInitiator(initiator, now) }
-      return decideUnderDualControl(trx, question, administratorsId)
+    decide(trx, { vaultId, now }, _prepared, initiator) {
+      assertPerson(initiator)
+      return decideResolution(trx, 'hold_release', { vaultId, initiator, now })
     },
     async apply(trx, context, step) {
       const { reason } = readPayload(step.payload)
@@ -44,7 +42,7 @@ async function findReleasable(db: Db | Trx, { vaultId, initiatorId }: StepContex
   const readsAll = initiator.isAdmin || initiator.isAuditor
   const reader = { ...initiator, readsAll, isHeld: false, vault: { id: vaultId } }
   const hold = orNotFound(await findHold(db, reader, targetOf(step)), 'Hold')
-  if (hold.released_at !== null) throw alreadyReleased()
+  if (!hold.isActive) throw alreadyReleased()
   return hold
 }
 
@@ -54,16 +52,8 @@ function targetOf({ targetId }: Step): string {
 }
 
 /** What those who vote are shown, and what their votes are bound to. */
-function evidenceOf(hold: HoldRow) {
-  return {
-    subjectType: hold.subject_type,
-    subjectId: hold.subject_id,
-    subjectName: hold.subject_name,
-    origin: hold.origin,
-    reason: hold.reason,
-    placedById: hold.placed_by_id,
-    createdAt: hold.created_at.toISOString(),
-  }
+function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }: HoldRow) {
+  return { subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }
 }
 
 const alreadyReleased = () => conflict('wrong_state', 'The hold was released already')

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
 import { violates } from '../../../db/transaction.ts'
 import { type AppError, badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -43,19 +44,15 @@ export async function adjustBalance(
   await assertAdjustable(trx, { vaultId, addressId, tokenId })
 
   const id = newId(now)
-  await trx
-    .insertInto('adjustments')
-    .values({
-      vault_id: vaultId,
-      id,
-      address_id: addressId,
-      token_id: tokenId,
-      amount: amount.toString(),
-      reason,
-      created_by_id: actorId,
-      created_at: now,
-    })
-    .execute()
+  const adjustment = {
+    vault_id: vaultId,
+    id,
+    address_id: addressId,
+    token_id: tokenId,
+    amount: amount.toString(),
+    reason,
+  }
+  await insertRows(trx, { adjustments: [{ ...adjustment, created_by_id: actorId, created_at: now }] })
   const posting = signedPosting('adjust', { vaultId, tokenId, addressId, operationId: id, amount })
   await postEntries(trx, [posting], now).catch((error: unknown) => {
     throw refusalOf(error) ?? error

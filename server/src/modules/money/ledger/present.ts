@@ -10,19 +10,20 @@ type Total = Static<typeof Balances>['totals'][number]
 type Account = NonNullable<Static<typeof Balances>['accounts']>[number]
 
 export function toTotal(row: TotalRow): Total {
+  const { token, available, reserved, exposure } = row
   return {
-    token: { code: row.code, symbol: row.symbol, decimals: row.decimals },
-    available: row.available,
-    availableDecimal: formatDecimal(row.available, row.decimals),
-    reserved: row.reserved,
-    reservedDecimal: formatDecimal(row.reserved, row.decimals),
-    exposure: row.exposure,
-    exposureDecimal: formatDecimal(row.exposure, row.decimals),
+    token,
+    available,
+    availableDecimal: formatDecimal(available, token.decimals),
+    reserved,
+    reservedDecimal: formatDecimal(reserved, token.decimals),
+    exposure,
+    exposureDecimal: formatDecimal(exposure, token.decimals),
     usdValue: usdOfHolding(holdingOf(row)),
   }
 }
 
-const holdingOf = ({ available, reserved, decimals, usd_rate }: TotalRow): Holding => ({
+const holdingOf = ({ available, reserved, token: { decimals }, usd_rate }: TotalRow): Holding => ({
   raw: BigInt(available) + BigInt(reserved),
   decimals,
   usdRate: usd_rate,
@@ -36,17 +37,13 @@ export function toUsdTotal(rows: TotalRow[]): { usdValue: string | null; usdComp
   return { usdValue: rated.length === 0 && !isComplete ? null : sumOfHoldings(rated), usdComplete: isComplete }
 }
 
-export function toAccount(row: AccountRow): Account {
-  return {
-    id: row.id,
-    purpose: row.purpose,
-    balance: row.balance,
-    balanceDecimal: formatDecimal(row.balance, row.decimals),
-    exposure: row.exposure,
-    exposureDecimal: formatDecimal(row.exposure, row.decimals),
-    token: { id: row.token_id, code: row.token_code, symbol: row.token_symbol, decimals: row.decimals },
-    address: row.address_id === null ? null : { id: row.address_id, address: row.address!, label: row.label },
-  }
+export function toAccount({ created_at: _, ...row }: AccountRow): Account {
+  const { decimals } = row.token
+  const [balanceDecimal, exposureDecimal] = [
+    formatDecimal(row.balance, decimals),
+    formatDecimal(row.exposure, decimals),
+  ]
+  return { ...row, balanceDecimal, exposureDecimal }
 }
 
 /** Entries have no id column: the id is derived from their time and sequence. */

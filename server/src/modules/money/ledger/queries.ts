@@ -1,16 +1,18 @@
 import { sql } from 'kysely'
+import type { Static } from 'typebox'
 import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { newestRate } from '../../registry/rates/queries.ts'
 import type { EntryKind } from './postings.ts'
+import type { Reconciliation } from './schema.ts'
 
 export type BalanceFilter = { addressId: string | null; token: string | null }
 
+type Token = { code: string; symbol: string; decimals: number }
+
 export type TotalRow = {
-  code: string
-  symbol: string
-  decimals: number
+  token: Token
   available: string
   reserved: string
   exposure: string
@@ -21,7 +23,7 @@ export type TotalRow = {
 export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter, now: Date): Promise<TotalRow[]> {
   const { rows } = await sql<TotalRow>`
     select s.*, r.usd_rate from (
-    select t.id as token_id, t.code, t.symbol, t.decimals,
+    select t.id as token_id, json_build_object('code', t.code, 'symbol', t.symbol, 'decimals', t.decimals) as token, t.code,
       sum(l.balance) filter (where l.purpose = 'available') as available,
       coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved, sum(l.exposure) as exposure
     from ledger_accounts l
@@ -40,13 +42,8 @@ export type AccountRow = {
   balance: string
   exposure: string
   created_at: Date
-  token_id: string
-  token_code: string
-  token_symbol: string
-  decimals: number
-  address_id: string | null
-  address: string | null
-  label: string | null
+  token: Token & { id: string }
+  address: { id: string; address: string; label: string | null } | null
 }
 
 type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; after: Position | null; limit: number }
@@ -68,8 +65,9 @@ export async function listAccounts(db: Db, scope: AddressScope, options: Account
         ${options.after === null ? sql`` : sql`and (l.created_at, l.id) < (${options.after.createdAt}, ${options.after.id})`}
       order by l.created_at desc, l.id desc limit ${options.limit + 1}
     )
-    select p.id, p.purpose, p.exposure, p.created_at, p.token_id, p.token_code, p.token_symbol, p.decimals,
-      a.id as address_id, a.address, a.label,
+    select p.id, p.purpose, p.exposure, p.created_at,
+      json_build_object('id', p.token_id, 'code', p.token_code, 'symbol', p.token_symbol, 'decimals', p.decimals) as token,
+      case when a.id is not null then json_build_object('id', a.id, 'address', a.address, 'label', a.label) end as address,
       case p.purpose
         when 'external' then -(select coalesce(sum(s.balance), 0) from ledger_accounts s
           where s.vault_id = p.vault_id and s.token_id = p.token_id and s.address_id <> '') - adjusted.balance
@@ -155,24 +153,15 @@ export async function findEntryAt(db: Db, accountNumber: string, at: Date): Prom
 const inScope = (scope: AddressScope) =>
   scope.isWholeVault && scope.folderId === null ? sql`` : sql`and l.address_id in (${scopedAddressIds(scope)})`
 
-export type TokenSumRow = {
-  token_id: string
-  code: string
-  decimals: number
-  network: string
-  cached: string
-  exposure: string
-  recomputed: string
-  sum_of_postings: string
-  outstanding_fees: string
-}
+/** What the books have of a token, as a reconciliation shows it. */
+export type TokenSums = Omit<Static<typeof Reconciliation>['tokens'][number], 'onChain' | 'difference'>
 
 /**
  * Per token: the cached balances and the sums of the entries. A coin in which only a fee is owed is included, though it has no
  * account yet.
  */
-export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSumRow[]> {
-  const { rows } = await sql<TokenSumRow>`
+export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSums[]> {
+  const { rows } = await sql<TokenSums>`
     with sides as (
       select token_id, -amount as delta, debit_account is not null as is_address from ledger_entries where vault_id = ${vaultId}
       union all
@@ -186,9 +175,9 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
       select t.fee_token_id as token_id, sum(t.fee) as outstanding from transfers t
       where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted group by t.fee_token_id
     )
-    select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached,
-      coalesce(c.exposure, 0) as exposure, coalesce(r.held, 0) as recomputed, coalesce(r.total, 0) as sum_of_postings,
-      coalesce(f.outstanding, 0) as outstanding_fees
+    select json_build_object('id', t.id, 'code', t.code, 'network', n.slug, 'decimals', t.decimals) as token,
+      coalesce(c.held, 0) as cached, coalesce(c.exposure, 0) as exposure, coalesce(r.held, 0) as recomputed,
+      coalesce(r.total, 0) as "sumOfPostings", coalesce(f.outstanding, 0) as "outstandingFees"
     from tokens t
     join networks n on n.id = t.network_id
     left join cached c on c.token_id = t.id

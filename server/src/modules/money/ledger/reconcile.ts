@@ -18,18 +18,10 @@ export async function reconcileVault(
   }))
   const { onChain: sumsOnChain, addresses } = await compareAddresses(deps, vaultId)
   const tokens = sums.map((sum) => {
-    const asked = sumsOnChain.get(sum.token_id)
+    const asked = sumsOnChain.get(sum.token.id)
     const onChain = asked === undefined ? 0n : asked
-    return {
-      token: { id: sum.token_id, code: sum.code, network: sum.network, decimals: sum.decimals },
-      sumOfPostings: sum.sum_of_postings,
-      cached: sum.cached,
-      exposure: sum.exposure,
-      recomputed: sum.recomputed,
-      onChain: onChain?.toString() ?? null,
-      difference: onChain === null ? null : (onChain - BigInt(sum.cached) + BigInt(sum.exposure)).toString(),
-      outstandingFees: sum.outstanding_fees,
-    }
+    const difference = onChain === null ? null : onChain - BigInt(sum.cached) + BigInt(sum.exposure)
+    return { ...sum, onChain: onChain?.toString() ?? null, difference: difference?.toString() ?? null }
   })
   return {
     vaultId,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { wireTime } from '../../../db/wire-time.ts'
 import type { Deps } from '../../../deps.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sealedPerBatch } from '../../../lib/limits.ts'
@@ -91,31 +92,29 @@ function contentOf(vaultId: string, row: EntryRow): string {
   })
 }
 
-const time = (column: string) => sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
-
 /** Of the operation, adjustment, hold, orphaning or cover of an entry `e`, what is never changed. Amounts are texts. */
 const subject = sql`
   case
     when e.kind = 'adjust' then (
       select jsonb_build_object('id', a.id, 'type', 'adjustment', 'addressId', a.address_id, 'tokenId', a.token_id,
-        'amount', a.amount::text, 'reason', a.reason, 'createdById', a.created_by_id, 'createdAt', ${time('a.created_at')})
+        'amount', a.amount::text, 'reason', a.reason, 'createdById', a.created_by_id, 'createdAt', ${wireTime('a.created_at')})
       from adjustments a where a.vault_id = e.vault_id and a.id = e.operation_id)
     when e.kind in ('hold', 'hold_release') then (
       select jsonb_build_object('id', h.id, 'type', 'hold', 'subjectType', h.subject_type, 'subjectId', h.subject_id,
-        'createdAt', ${time('h.created_at')})
+        'createdAt', ${wireTime('h.created_at')})
       from holds h where h.vault_id = e.vault_id and h.id = e.operation_id)
     when e.kind in ('orphan', 'orphan_return') then (
       select jsonb_build_object('id', x.id, 'type', 'orphaning', 'depositId', x.deposit_id, 'addressId', x.address_id,
         'tokenId', x.token_id, 'amount', x.amount::text, 'taken', x.taken::text, 'occurrence', x.occurrence,
-        'createdAt', ${time('x.created_at')})
+        'createdAt', ${wireTime('x.created_at')})
       from deposit_orphans x where x.vault_id = e.vault_id and x.id = e.operation_id)
     when e.kind = 'cover' then (
       select jsonb_build_object('id', k.id, 'type', 'cover', 'addressId', k.address_id, 'tokenId', k.token_id,
-        'amount', k.amount::text, 'createdAt', ${time('k.created_at')})
+        'amount', k.amount::text, 'createdAt', ${wireTime('k.created_at')})
       from exposure_covers k where k.vault_id = e.vault_id and k.id = e.operation_id)
     else (
       select jsonb_build_object('id', o.id, 'type', o.type, 'addressId', o.address_id, 'tokenId', o.token_id,
-        'networkId', o.network_id, 'createdAt', ${time('o.created_at')},
+        'networkId', o.network_id, 'createdAt', ${wireTime('o.created_at')},
         'txHash', p.tx_hash, 'txIndex', p.tx_index, 'fromAddress', p.from_address,
         'toAddress', t.to_address, 'payloadHash', encode(t.payload_hash, 'hex'))
       from operations o

@@ -8,10 +8,10 @@ import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
 
-type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve'>
+type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve' | 'hold_release'>
 
-/** The decision on a resolution; policies look at the initiator and the time alone. */
-async function decideResolution(
+/** The decision on a resolution or a release, under dual control; policies look at the initiator and the time alone. */
+export async function decideResolution(
   db: Db | Trx,
   actionType: ResolveAction,
   { vaultId, initiator, now }: { vaultId: string; initiator: Initiator; now: Date },

@@ -1,14 +1,16 @@
 import type { Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { newId } from '../../../lib/ids.ts'
+import { screeningValidMinutes } from '../../../lib/limits.ts'
 import type { NewOperation } from '../../operations/feed/write.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { insertHolds } from '../../rules/holds/write.ts'
 import { lockHoldOn } from '../holds/queries.ts'
 import { endHold, type HeldDeposit, insertReserving } from '../holds/reserve.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
-import { askAnew, newScreening, type ScreenedSubject } from './queries.ts'
+import { askAnew, findScreening, newScreening, type ScreenedSubject, type ScreeningRow } from './queries.ts'
 
 /** Why a subject is held before its answer. */
 export const unanswered = 'The screening has not answered yet'
@@ -116,4 +118,45 @@ export async function screenSurplus(
   await askAnew(trx, subject, now)
   const placed = { ...deposit, amount: surplus.toString() }
   await placeScreeningHold(trx, { ...subject, reason: unanswered, deposit: placed, audience: null, now })
+}
+
+/** What stands of a transfer's screening at its hand-over. */
+export type Clearance = {
+  /** Whether it may be handed over as far as the screening is concerned. */
+  isClear: boolean
+  /** The score of the answer, for policies; null: there is no answer. */
+  score: number | null
+}
+
+/**
+ * Only two things let a transfer pass: an answer `allow` that is not too old, and two people who released the hold of the
+ * screening. Both count only as the audit records have them too, which nobody can rewrite. Everything else waits, and what
+ * has no answer that may still count is asked about.
+ */
+export async function clearTransfer(trx: Trx, vaultId: string, id: string, now: Date): Promise<Clearance> {
+  const subject: ScreenedSubject = { vaultId, subjectType: 'transfer', subjectId: id }
+  const row = await findScreening(trx, subject)
+  const score = row?.score ?? null
+  if (row !== null && ((await isAllowed(trx, row, now)) || (await isWaived(trx, row)))) return { isClear: true, score }
+  const isOver = row === null || row.verdict === 'allow' || row.waived_hold_id !== null
+  if (isOver) await askAnew(trx, subject, now)
+  return { isClear: false, score: isOver ? null : score }
+}
+
+async function isAllowed(trx: Trx, { vault_id, subject_id, id, verdict, answered_at }: ScreeningRow, now: Date) {
+  if (verdict !== 'allow' || answered_at === null) return false
+  if (now.getTime() - answered_at.getTime() > screeningValidMinutes * 60_000) return false
+  const records = await listRecordsOf(trx, vault_id, 'screening', [subject_id])
+  return records.some(
+    ({ fault, details }) => fault === null && details.questionId === id && details.verdict === 'allow',
+  )
+}
+
+async function isWaived(trx: Trx, { vault_id, subject_id, waived_hold_id: holdId }: ScreeningRow): Promise<boolean> {
+  if (holdId === null) return false
+  const records = await listRecordsOf(trx, vault_id, 'hold', [holdId])
+  return records.some(
+    ({ fault, action, actorId, details }) =>
+      fault === null && action === 'hold.released' && actorId !== null && details.subjectId === subject_id,
+  )
 }

@@ -1,11 +1,14 @@
 import { type RawBuilder, sql, type Updateable } from 'kysely'
+import type { Static } from 'typebox'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Screenings } from '../../../db/types.ts'
+import { wireTime } from '../../../db/wire-time.ts'
 import { newId } from '../../../lib/ids.ts'
 import { screeningLeaseMilliseconds } from '../../../lib/limits.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import type { Question, ScreeningAnswer, Verdict } from './client.ts'
+import type { Screening } from './schema.ts'
 
 /** What is screened once it is stored; the orders that policies ask about are not stored. */
 export type ScreenedType = 'deposit' | 'transfer'
@@ -13,24 +16,17 @@ export type ScreenedSubject = { vaultId: string; subjectType: ScreenedType; subj
 
 export type ScreeningRow = RowOf<Screenings, { subject_type: ScreenedType; verdict: Verdict | null }>
 
-/** SQL: the screening of a subject as JSON of ScreeningColumns, or null. */
+/** The screening of a deposit or transfer, beside which it is shown. */
+export type ShownScreening = Static<typeof Screening>
+
+/** SQL: the screening of a subject as it is shown, or null. */
 export function screeningOf(type: ScreenedType, vaultId: RawBuilder<unknown>, id: RawBuilder<unknown>) {
-  return sql<ScreeningColumns | null>`(
+  return sql<ShownScreening | null>`(
     select json_build_object('verdict', screened.verdict, 'score', screened.score, 'reference', screened.reference,
-      'askedAt', screened.asked_at, 'answeredAt', screened.answered_at, 'attempts', screened.attempts,
+      'askedAt', ${wireTime('screened.asked_at')}, 'answeredAt', ${wireTime('screened.answered_at')}, 'attempts', screened.attempts,
       'isWaived', screened.waived_hold_id is not null)
     from screenings screened where screened.vault_id = ${vaultId} and screened.subject_type = ${sql.lit(type)}
       and screened.subject_id = ${id})`
-}
-
-export type ScreeningColumns = {
-  verdict: Verdict | null
-  score: number | null
-  reference: string | null
-  askedAt: string | null
-  answeredAt: string | null
-  attempts: number
-  isWaived: boolean
 }
 
 /** The row of a question that is to be asked now. */
@@ -45,36 +41,32 @@ export function newScreening({ vaultId, subjectType, subjectId }: ScreenedSubjec
   }
 }
 
-const ofSubject = ({ vaultId, subjectType, subjectId }: ScreenedSubject) =>
-  ({ vault_id: vaultId, subject_type: subjectType, subject_id: subjectId }) as const
+const isOf = ({ vaultId, subjectType, subjectId }: ScreenedSubject) =>
+  sql`vault_id = ${vaultId} and subject_type = ${subjectType} and subject_id = ${subjectId}`
 
 export async function findScreening(trx: Trx, subject: ScreenedSubject): Promise<ScreeningRow | null> {
-  const row = await trx
-    .selectFrom('screenings')
-    .selectAll()
-    .where((e) => e.and(ofSubject(subject)))
-    .executeTakeFirst()
-  return (row as ScreeningRow | undefined) ?? null
+  const { rows } = await sql<ScreeningRow>`select * from screenings where ${isOf(subject)}`.execute(trx)
+  return rows[0] ?? null
 }
 
 /** Asks about a subject, anew if it was asked about before: an earlier answer counts no longer. */
 export async function askAnew(trx: Trx, subject: ScreenedSubject, now: Date): Promise<void> {
   const fresh = newScreening(subject, now)
-  const { id, next_attempt_at, created_at } = fresh
-  const unanswered = { verdict: null, score: null, reference: null, asked_at: null, answered_at: null }
+  const answer = {
+    verdict: null,
+    score: null,
+    reference: null,
+    asked_at: null,
+    answered_at: null,
+    waived_hold_id: null,
+  }
   await trx
     .insertInto('screenings')
     .values(fresh)
     .onConflict((conflict) =>
-      conflict.columns(['vault_id', 'subject_type', 'subject_id']).doUpdateSet({
-        ...unanswered,
-        id,
-        attempts: 0,
-        failure: null,
-        next_attempt_at,
-        waived_hold_id: null,
-        created_at,
-      }),
+      conflict
+        .columns(['vault_id', 'subject_type', 'subject_id'])
+        .doUpdateSet({ ...fresh, ...answer, attempts: 0, failure: null }),
     )
     .execute()
 }
@@ -101,17 +93,11 @@ export async function claimDueScreenings(db: Db, now: Date, limit: number): Prom
 }
 
 /** Locks a claimed question; null when it was answered, waived or claimed by another node since. */
-export async function lockClaimed(
-  trx: Trx,
-  { id, leaseEndsAt, ...subject }: ScreeningClaim,
-): Promise<ScreeningRow | null> {
-  const row = await trx
-    .selectFrom('screenings')
-    .selectAll()
-    .where((e) => e.and({ ...ofSubject(subject), id, next_attempt_at: leaseEndsAt }))
-    .forUpdate()
-    .executeTakeFirst()
-  return (row as ScreeningRow | undefined) ?? null
+export async function lockClaimed(trx: Trx, claim: ScreeningClaim): Promise<ScreeningRow | null> {
+  const { rows } = await sql<ScreeningRow>`
+    select * from screenings
+    where ${isOf(claim)} and id = ${claim.id} and next_attempt_at = ${claim.leaseEndsAt} for update`.execute(trx)
+  return rows[0] ?? null
 }
 
 /** `next_attempt_at` null: nothing more is asked. */

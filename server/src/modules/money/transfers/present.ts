@@ -4,7 +4,6 @@ import { detailFields } from '../../operations/feed/present.ts'
 import { rulesVersionOf } from '../../rules/policies/decision.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
-import { toScreening } from '../screening/present.ts'
 import type { TransferRow } from './queries.ts'
 import type { Transfer } from './schema.ts'
 
@@ -24,7 +23,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     failureReason: row.failure_reason,
     haltReason: row.halt_reason,
     stuckSince: row.status === 'pending' ? (row.stuck_since?.toISOString() ?? null) : null,
-    screening: toScreening(row.screening),
+    screening: row.screening,
     payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },

@@ -66,7 +66,7 @@ const rewrite: Record<SealLog, (query: TransferBench['sql']) => Promise<unknown>
   },
   // The amounts stay as they are; what was sealed of the entry is another.
   ledger: async (query) => {
-    const { readSealedEntries } = await import('../../money/ledger/sealed-content.ts')
+    const { readSealedEntries } = await import('../../money/ledger/seal.ts')
     const [{ record_ids: ids }] = await query('select record_ids from ledger_seals where chain = $1 and sequence = 1', [
       chain,
     ])
