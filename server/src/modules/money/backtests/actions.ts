@@ -3,8 +3,9 @@ import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, tooManyRequests } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
+import { backtestDaysOfVoters, backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import type { Bounds } from '../../../lib/period.ts'
 import { audit } from '../../record/audit/record.ts'
 import { findChangeSet } from '../../rules/governance/queries.ts'
 import { movesBetween, policiesOf } from '../../rules/governance/under-document.ts'
@@ -73,11 +74,9 @@ export async function prepareBacktest(
   }
   if (decisionsCount > backtestInlineMax) return { rules, interval, decisionsCount, found: null }
   const changed: ChangedDecision[] = []
-  const result = await backtest(db, viewer, rules, interval, {
-    async onPage(_evaluated, page) {
-      changed.push(...page)
-      return true
-    },
+  const result = await backtest(db, viewer, rules, interval, async (_evaluated, page) => {
+    changed.push(...page)
+    return true
   })
   return { rules, interval, decisionsCount, found: { result: result!, changed } }
 }
@@ -117,4 +116,23 @@ export async function orderBacktest(
   }
   await audit(trx, byMember(by), 'policies.backtested', { type: 'backtest', id: row.id }, details)
   return row
+}
+
+const dayMilliseconds = 86_400_000
+
+/**
+ * The interval that a voter is told about: the shortest of a few that has the one they ask for; pure. It ends when the votes were
+ * asked for. Intervals of their choice would be questions: the numbers of two that differ by a minute say what happened in it
+ * (decision 0054).
+ *
+ * @throws 400
+ */
+export function intervalOfVoter({ from, to }: { from: Date; to: Bounds['to'] }, askedAt: Date): Interval {
+  if (to !== null) throw badRequest('to', 'must be left out: the interval ends when the votes were asked for')
+  const beginnings = backtestDaysOfVoters.map((days) => new Date(askedAt.getTime() - days * dayMilliseconds))
+  const beginning = beginnings.find((one) => one <= from)
+  if (beginning === undefined) {
+    throw badRequest('from', `must be at most ${backtestDaysOfVoters.at(-1)} days before the votes were asked for`)
+  }
+  return { from: beginning, to: askedAt }
 }

@@ -14,10 +14,8 @@ export type BacktestResult = { evaluated: number } & Record<Change, Sum>
 
 export type ChangedDecision = Pick<StoredDecision, 'type' | 'id' | 'createdAt'> & { change: Exclude<Change, 'same'> }
 
-type Watch = {
-  /** Called with every page: what was evaluated so far, and what changed in it and is seen. false: nobody waits for the result any more. */
-  onPage(evaluated: number, changed: ChangedDecision[]): Promise<boolean>
-}
+/** Called with every page: what was evaluated so far, and what changed in it and is seen. false: nobody waits for the result any more. */
+type OnPage = (evaluated: number, changed: ChangedDecision[]) => Promise<boolean>
 
 /**
  * Decides the recorded decisions of an interval again under these rules, page by page. Changes nothing. All of the vault is
@@ -30,7 +28,7 @@ export async function backtest(
   viewer: Viewer,
   rules: Rules,
   interval: Interval,
-  { onPage }: Watch,
+  onPage: OnPage,
 ): Promise<BacktestResult | null> {
   const decideAgain = createDecideAgain(rules)
   const totals = createTotals()

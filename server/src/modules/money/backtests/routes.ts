@@ -9,7 +9,7 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { findBallot, votesOnRules } from '../../rules/governance/voters.ts'
 import { oneOfDrafts, readDrafts } from '../../rules/policies/draft-policies.ts'
-import { orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
+import { intervalOfVoter, orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
 import { createDecideAgain, type Rules } from './decide-again.ts'
 import { toBacktest, toBacktestChange } from './present.ts'
 import {
@@ -22,7 +22,6 @@ import {
 } from './queries.ts'
 import { Backtest, BacktestChange, BacktestChangeQuery, BacktestOrder } from './schema.ts'
 import { listStoredDecisions, type StoredDecision, subjectTypes } from './stored-decisions.ts'
-import { intervalOfVoter } from './voter-interval.ts'
 
 /** Who votes on a change of the rules may try it, too; which one is for the handlers to say. */
 const ofVoters = { alsoFor: votesOnRules } as const

@@ -25,12 +25,10 @@ async function runBacktest(deps: Deps, taken: BacktestRow, signal: AbortSignal):
     await deleteChanges(db, taken)
     const rules = { vaultId, policies, moves, administratorsId }
     const interval = { from: taken.from_at, to: taken.to_at }
-    const result = await backtest(slowReads.db, viewer, rules, interval, {
-      async onPage(evaluated, changed) {
-        if (signal.aborted) return false
-        await insertChanges(db, taken, changed)
-        return backtestJobs.renew(db, taken, clock(), sql`, evaluated_count = ${evaluated}`)
-      },
+    const result = await backtest(slowReads.db, viewer, rules, interval, async (evaluated, changed) => {
+      if (signal.aborted) return false
+      await insertChanges(db, taken, changed)
+      return backtestJobs.renew(db, taken, clock(), sql`, evaluated_count = ${evaluated}`)
     })
     // Another node has it, or this one stops.
     if (result === null) return await backtestJobs.release(db, taken)

@@ -111,7 +111,7 @@ export const notFinalReasons = ['failed', 'unconfirmed'] as const
 export type NotFinal = (typeof notFinalReasons)[number]
 
 /** The status values that wallets and nodes report; `1` and `0x1` are the status of an Ethereum receipt. */
-const meanings: Record<string, NotFinal | 'final'> = {
+const meanings = new Map<string, NotFinal | 'final'>([
   ...named(
     'final',
     'success successful succeeded ok true 1 0x1 mined confirmed complete completed final finalized finalised',
@@ -121,7 +121,7 @@ const meanings: Record<string, NotFinal | 'final'> = {
     'fail failed failure error false 0 0x0 revert reverted rejected invalid dropped replaced expired aborted cancelled canceled',
   ),
   ...named('unconfirmed', 'pending unconfirmed queued submitted broadcast broadcasted broadcasting processing mempool'),
-}
+])
 
 /**
  * Reads from the optional `status`, `success` and `confirmations` of an event whether its transaction is final. Each may
@@ -139,9 +139,7 @@ export function notFinalReason(tx: Record<string, unknown>): NotFinal | null {
 function meaningOf(tx: Record<string, unknown>, name: string): NotFinal | 'final' {
   const value = tx[name]
   if (value === undefined || value === null) return 'final'
-  const meaning = Object.hasOwn(meanings, String(value).toLowerCase())
-    ? meanings[String(value).toLowerCase()]
-    : undefined
+  const meaning = meanings.get(String(value).toLowerCase())
   if (meaning === undefined || typeof value === 'object') {
     throw badRequest(`tx.${name}`, 'must be one of the values in docs/wallet-protocol.md')
   }
@@ -157,6 +155,6 @@ function depthOf(confirmations: unknown): NotFinal | 'final' {
   return Number(confirmations) === 0 ? 'unconfirmed' : 'final'
 }
 
-function named<Meaning>(meaning: Meaning, words: string): Record<string, Meaning> {
-  return Object.fromEntries(words.split(' ').map((word) => [word, meaning]))
+function named(meaning: NotFinal | 'final', words: string): [string, NotFinal | 'final'][] {
+  return words.split(' ').map((word) => [word, meaning])
 }

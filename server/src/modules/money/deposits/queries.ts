@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isOperationInScope } from '../../../access/address-scope.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging, Position } from '../../../lib/cursor.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/rights.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
@@ -9,7 +9,7 @@ import type { DetailColumns } from '../../operations/feed/present.ts'
 import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
-import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
+import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 import type { EventReason, QuarantineReason } from './schema.ts'
 
@@ -110,7 +110,7 @@ export type DepositRow = DetailColumns & {
   from_address: string | null
   is_dust: boolean
   blockchain_at: Date | null
-  screening: ScreeningColumns | null
+  screening: ShownScreening | null
   outcome: 'credited' | 'quarantined'
   /** Why it is quarantined. */
   reason: QuarantineReason | null
@@ -158,7 +158,7 @@ export function listDeposits(
   })
 }
 
-type ListOptions = { addressId: string | null; after: Position | null; limit: number }
+type ListOptions = Paging & { addressId: string | null }
 
 /**
  * Events that contradict a credited deposit, or whose amount exceeds the account, presented like deposits. Repeated
@@ -202,36 +202,41 @@ export type UncreditedRow = {
  * Events of the vault that were ignored or matched no address, newest first; one row more than the limit. An event belongs
  * to the vault when only the vault's own secret signed it or when it names an address of the vault.
  */
-export async function listUncredited(
+export function listUncredited(
   db: Db,
   scope: AddressScope,
   { outcome, ...options }: ListOptions & { outcome: UncreditedRow['outcome'] },
 ): Promise<UncreditedRow[]> {
   const isNarrowed = !scope.isWholeVault || scope.folderId !== null || options.addressId !== null
-  const { rows } = await sql<UncreditedRow>`
-    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
-    where e.vault_id = ${scope.vaultId} and ${isUncredited(outcome)} ${isAfter(options.after)}
-      ${
-        isNarrowed
-          ? sql`and exists (
-              select from networks n
-              join addresses a on a.network_id = n.id and a.address_key = e.address_key
-              where n.slug = e.network and ${isAddressInScope(scope, 'a')}
-                ${options.addressId === null ? sql`` : sql`and a.id = ${options.addressId}`})`
-          : sql``
-      }
-    order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)
-  return rows
+  const narrowed = sql`and exists (
+    select from networks n join addresses a on a.network_id = n.id and a.address_key = e.address_key
+    where n.slug = e.network and ${isAddressInScope(scope, 'a')}
+      ${options.addressId === null ? sql`` : sql`and a.id = ${options.addressId}`})`
+  return selectUncredited(db, outcome, options, sql`e.vault_id = ${scope.vaultId} ${isNarrowed ? narrowed : sql``}`)
 }
 
 /** As `listUncredited`, for the events whose vault is unknown. */
-export async function listUncreditedOfNoVault(
+export function listUncreditedOfNoVault(
   db: Db,
-  { outcome, after, limit }: { outcome: UncreditedRow['outcome']; after: Position | null; limit: number },
+  { outcome, ...page }: Paging & { outcome: UncreditedRow['outcome'] },
+): Promise<UncreditedRow[]> {
+  return selectUncredited(
+    db,
+    outcome,
+    page,
+    sql`e.vault_id is null and (e.outcome <> 'ignored' or e.reason is not null)`,
+  )
+}
+
+async function selectUncredited(
+  db: Db,
+  outcome: UncreditedRow['outcome'],
+  { after, limit }: Paging,
+  condition: RawBuilder<unknown>,
 ): Promise<UncreditedRow[]> {
   const { rows } = await sql<UncreditedRow>`
     select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
-    where e.vault_id is null and (e.outcome <> 'ignored' or e.reason is not null) and ${isUncredited(outcome)} ${isAfter(after)}
+    where ${condition} and ${isUncredited(outcome)} ${isAfter(after)}
     order by e.received_at desc, e.id desc limit ${limit + 1}`.execute(db)
   return rows
 }
@@ -281,23 +286,19 @@ export type QuarantinedEvent = {
   isOrphaned: boolean
 }
 
-export function findQuarantined(db: Db | Trx, vaultId: string, id: string): Promise<QuarantinedEvent | null> {
-  return selectQuarantined(db, vaultId, id, sql``)
-}
-
 /** Locks the event, and the deposit that it contradicts. */
 export async function lockQuarantined(trx: Trx, vaultId: string, id: string): Promise<QuarantinedEvent | null> {
   await sql`
     select from operations o join wallet_events e on e.vault_id = o.vault_id and e.deposit_id = o.id
     where e.vault_id = ${vaultId} and e.id = ${id} for update of o`.execute(trx)
-  return selectQuarantined(trx, vaultId, id, sql`for update of e`)
+  return findQuarantined(trx, vaultId, id, sql`for update of e`)
 }
 
-async function selectQuarantined(
+export async function findQuarantined(
   db: Db | Trx,
   vaultId: string,
   id: string,
-  lock: RawBuilder<unknown>,
+  lock: RawBuilder<unknown> = sql``,
 ): Promise<QuarantinedEvent | null> {
   const { rows } = await sql<QuarantinedEvent>`
     select e.id, e.outcome, e.reason, e.body, e.signed_by as "signedBy", a.id as "addressId", a.address,
@@ -322,10 +323,7 @@ export async function resolveQuarantined(
   { id }: QuarantinedEvent,
   { outcome, depositId }: { outcome: 'credited' | 'orphaned' | 'dismissed'; depositId: string | null },
 ): Promise<void> {
-  await trx
-    .updateTable('wallet_events')
-    .set({ outcome, deposit_id: depositId })
-    .where('id', '=', id)
-    .where('outcome', '=', 'quarantined')
-    .execute()
+  await sql`
+    update wallet_events set outcome = ${outcome}, deposit_id = ${depositId}
+    where id = ${id} and outcome = 'quarantined'`.execute(trx)
 }

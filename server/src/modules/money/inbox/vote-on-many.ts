@@ -28,19 +28,20 @@ export async function voteOnMany(voting: Voting, votes: BulkVote[]): Promise<Bul
   const results: BulkVoteResult[] = []
   for (const vote of votes) {
     const { vaultCode, kind, id, decision } = vote
-    const cast = performance.now() < endsAt ? await castOne(voting, vote) : { error: tooLate() }
-    const { status = null, error = null } = cast as { status?: BulkVoteResult['status']; error?: AppError | null }
-    results.push({
-      ...{ vaultCode, kind, id, decision, status },
-      error: error === null ? null : toErrorBody(error, voting.requestId),
-    })
+    const cast = performance.now() < endsAt ? await castOne(voting, vote) : tooLate()
+    const isRefused = cast instanceof AppError
+    const outcome = isRefused
+      ? { status: null, error: toErrorBody(cast, voting.requestId) }
+      : { status: cast, error: null }
+    results.push({ vaultCode, kind, id, decision, ...outcome })
   }
   return results
 }
 
 const tooLate = () => unavailable('overloaded', 'The other votes took too long; send this one again', 1)
 
-type Cast = { status: BulkVoteResult['status'] } | { error: AppError }
+/** The status after a vote, or why it was refused. */
+type Cast = NonNullable<BulkVoteResult['status']> | AppError
 
 async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
   const { deps, caller } = voting
@@ -53,15 +54,14 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
       inTransaction(deps.db, async (trx): Promise<Cast> => {
         const refused = await castIn(trx, voting, vote, member, fetched)
         // A refusal is committed with what it recorded.
-        if (refused !== null) return { error: refused.refusal }
-        return { status: await findStatus(trx, member, vote) }
+        return refused === null ? findStatus(trx, member, vote) : refused.refusal
       }),
     )
   } catch (thrown) {
     const error = toAppError(thrown)
     if (!(thrown instanceof AppError))
       deps.log.error({ err: thrown, requestId: voting.requestId }, 'a vote of several failed')
-    return { error }
+    return error
   }
 }
 

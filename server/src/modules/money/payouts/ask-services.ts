@@ -46,11 +46,8 @@ export async function withoutGas(
   rows: LoadedRow[],
   { vaultId, now }: { vaultId: string; now: Date },
 ): Promise<FieldFault[]> {
-  const coins = await listCoins(
-    deps.db,
-    vaultId,
-    rows.map(({ order }) => order.source.address_id),
-  )
+  const addressIds = rows.map(({ order }) => order.source.address_id)
+  const coins = await listCoins(deps.db, vaultId, addressIds)
   const feeOf = new Map<string, bigint>()
   const judge = () => shortRows(rows, coins, (row) => feeOf.get(kindOf(row)) ?? 0n)
   for (const row of rows) {

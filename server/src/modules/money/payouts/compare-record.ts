@@ -50,14 +50,9 @@ function compare(stored: StoredPayout, records: TargetRecord[]): Comparison {
 function differenceOfContent(stored: StoredPayout, requested: PayoutRequestRecord): string | null {
   const hashes = [hashStored(stored), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== requested.payloadHash)) return 'its payload was changed'
-  const shown = {
-    name: stored.name,
-    paymentPurpose: stored.payment_purpose,
-    rowsCount: stored.rows_count,
-    sums: stored.sums,
-  }
   const { name, paymentPurpose, rowsCount, sums } = requested
-  return canonicalJson(shown) === canonicalJson({ name, paymentPurpose, rowsCount, sums })
+  const shown = [stored.name, stored.payment_purpose, stored.rows_count, stored.sums]
+  return canonicalJson(shown) === canonicalJson([name, paymentPurpose, rowsCount, sums])
     ? null
     : 'its name, its purpose or its sums were changed'
 }

@@ -60,15 +60,14 @@ export async function loadRows(
     const planned = planRow(sources[i]!, body)
     if ('faults' in planned) faults.push(...planned.faults.map(({ field, message }) => atRow(i, field, message)))
     else {
-      const order = { ...planned.order, ...scoreOf(riskScores[i]) }
+      const riskScore = riskScores[i]
+      const order = { ...planned.order, ...(riskScore === undefined ? {} : { riskScore }) }
       loaded.push({ body: { ...body, ...purposeOf(body, paymentPurpose) }, order })
     }
   }
   if (faults.length > 0) throw faulty(faults.slice(0, faultsListedMax))
   return loaded
 }
-
-const scoreOf = (riskScore: string | undefined) => (riskScore === undefined ? {} : { riskScore })
 
 function purposeOf({ paymentPurpose }: RowBody, common: string | undefined): { paymentPurpose?: string } {
   const purpose = paymentPurpose ?? common

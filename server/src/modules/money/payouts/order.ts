@@ -49,18 +49,10 @@ export async function orderPayout(
   await assertUnused(trx, member, rows)
   const asked = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, asked)
-  const availableOf = await lockAccountsOf(
-    trx,
-    vaultId,
-    rows.map(({ order }) => order.source),
-  )
+  const sources = rows.map(({ order }) => order.source)
+  const availableOf = await lockAccountsOf(trx, vaultId, sources)
   if (signed !== null) await assertNotPlaced(trx, 'payout', vaultId, signed.payoutId)
-  const by = { vaultId, initiatorId: member.userId }
-  const holds = await listHoldsOnRows(
-    trx,
-    by,
-    rows.map(({ order }) => order),
-  )
+  const holds = await listHoldsOnRows(trx, { vaultId, initiatorId: member.userId }, rows)
   const ofCaller = holds.find((hold) => hold?.subjectType === 'user')
   if (ofCaller != null) throw refusalOfHold(ofCaller, member.userId)
   const { beforePolicies, afterPolicies } = findObjections(rows, { holds, availableOf, unpayable })
@@ -98,11 +90,7 @@ export async function orderPayout(
 
 /** @throws 409 naming the rows whose external id was used before, and where, if the member may see that */
 async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promise<void> {
-  const used = await listUsedIds(
-    trx,
-    member,
-    rows.map(({ body }) => body.externalId),
-  )
+  const used = await listUsedIds(trx, member, rows)
   if (used.length === 0) return
   const faults = rows.flatMap(({ body }, i) => {
     const earlier = used.find((one) => one.external_id === body.externalId)

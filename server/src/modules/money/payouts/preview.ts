@@ -29,8 +29,7 @@ export async function previewPayout(
   const { db } = deps
   const riskScores = await scoreRows(deps, body, { member, now })
   const rows = await loadRows(db, body, { scope, now, riskScores })
-  const externalIds = rows.map((row) => row.body.externalId)
-  const used = new Set((await listUsedIds(db, member, externalIds)).map((one) => one.external_id))
+  const used = new Set((await listUsedIds(db, member, rows)).map((one) => one.external_id))
   const candidates = await listCandidates(db, vaultId, 'transfer', member.groupIds)
   const question = questionOf(rows, vaultId, member, now)
   const decided = await decideBatch(db, candidates, question, { areStored: false })
@@ -42,13 +41,10 @@ export async function previewPayout(
 
   const problems: Static<typeof PayoutPreview>['problems'] = []
   const name = (code: Reason, row: number | null, message: string) => problems.push({ code, row, message })
-  for (const [i, externalId] of externalIds.entries())
-    if (used.has(externalId)) name('already_exists', i + 1, `The external id ${externalId} was used before`)
-  const holds = await listHoldsOnRows(
-    db,
-    { vaultId, initiatorId: member.userId },
-    rows.map(({ order }) => order),
-  )
+  for (const [i, { body: ordered }] of rows.entries())
+    if (used.has(ordered.externalId))
+      name('already_exists', i + 1, `The external id ${ordered.externalId} was used before`)
+  const holds = await listHoldsOnRows(db, { vaultId, initiatorId: member.userId }, rows)
   const unpayable = deps.config.checksGas ? await withoutGas(deps, estimates, rows, { vaultId, now }) : []
   const availableOf = ({ available }: SourceRow) => BigInt(available ?? '0')
   const { beforePolicies, afterPolicies } = findObjections(rows, { holds, availableOf, unpayable })

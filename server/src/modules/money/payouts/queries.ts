@@ -19,8 +19,8 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../transfers/load-order.ts'
-import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
-import type { Sum } from './load.ts'
+import { type SignedFields, signedFieldsOf } from '../transfers/sign-order.ts'
+import type { LoadedRow, Sum } from './load.ts'
 import type { PayoutRow, PayoutStatus } from './schema.ts'
 
 type PayoutColumns = RowOf<Payouts, { status: PayoutStatus; sums: Sum[]; decision: KeptDecision }>
@@ -155,21 +155,21 @@ export async function hasTransferHeld(trx: Trx, { vault_id, id }: LockedPayout):
 export async function listHoldsOnRows(
   db: Db | Trx,
   { vaultId, initiatorId }: { vaultId: string; initiatorId: string },
-  orders: Pick<Order, 'source' | 'to'>[],
+  rows: LoadedRow[],
 ): Promise<(ActiveHold | null)[]> {
-  const column = (read: (order: Pick<Order, 'source' | 'to'>) => string) => sql`${orders.map(read)}::text[]`
+  const column = (read: (order: Order) => string) => sql`${rows.map(({ order }) => read(order))}::text[]`
   const touched = {
     vaultId,
     addressId: sql.ref('r.address_id'),
     to: { networkId: sql.ref('r.network_id'), key: sql.ref('r.key') },
     userIds: [initiatorId],
   }
-  const { rows } = await sql<{ hold: ActiveHold | null }>`
+  const found = await sql<{ hold: ActiveHold | null }>`
     select ${activeHoldOn(touched)} as hold
     from unnest(${column(({ source }) => source.address_id)}, ${column(({ source }) => source.network_id)},
       ${column(({ to }) => to.key)}) with ordinality as r(address_id, network_id, key, n)
     order by r.n`.execute(db)
-  return rows.map(({ hold }) => hold)
+  return found.rows.map(({ hold }) => hold)
 }
 
 export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
@@ -184,17 +184,16 @@ export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vaul
     .execute()
 }
 
-/** The rows that used one of these ids before; `visible`: the member may see the payout of it. */
-export async function listUsedIds(
-  db: Db | Trx,
-  member: Member,
-  externalIds: string[],
-): Promise<{ external_id: string; payout_id: string; payout_row: number; visible: boolean }[]> {
-  const { rows } = await sql<{ external_id: string; payout_id: string; payout_row: number; visible: boolean }>`
+type UsedId = { external_id: string; payout_id: string; payout_row: number; visible: boolean }
+
+/** The rows that used the id of one of these before; `visible`: the member may see the payout of it. */
+export async function listUsedIds(db: Db | Trx, member: Member, rows: LoadedRow[]): Promise<UsedId[]> {
+  const ids = rows.map(({ body }) => body.externalId)
+  const used = await sql<UsedId>`
     select t.external_id, t.payout_id, t.payout_row, ${isSubjectVisible('p', member)} as visible
     from transfers t join payouts p on p.vault_id = t.vault_id and p.id = t.payout_id
-    where t.vault_id = ${member.vault.id} and t.external_id = any(${externalIds}::text[])`.execute(db)
-  return rows
+    where t.vault_id = ${member.vault.id} and t.external_id = any(${ids}::text[])`.execute(db)
+  return used.rows
 }
 
 /** Whether the recipient of a row was a counterparty that is archived by now. */

@@ -4,6 +4,12 @@ import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
 import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
 import { ActionType } from '../../rules/policies/schema.ts'
 
+const examplePayload = {
+  fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+  toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  amount: '1000',
+}
+
 export const SimulationOrder = Closed(
   {
     actionType: ActionType,
@@ -32,27 +38,12 @@ export const SimulationOrder = Closed(
     payload: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'The body of the request for the action: of a transfer, of an address, or the payload of a counterparty action.',
-      examples: [
-        {
-          fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
-          toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-          amount: '1000',
-        },
-      ],
+      examples: [examplePayload],
     }),
   },
   {
     $id: 'SimulationOrder',
-    examples: [
-      {
-        actionType: 'transfer',
-        payload: {
-          fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
-          toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-          amount: '1000',
-        },
-      },
-    ],
+    examples: [{ actionType: 'transfer', payload: examplePayload }],
   },
 )
 

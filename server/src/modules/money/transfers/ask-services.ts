@@ -205,12 +205,13 @@ export async function scoreOrders(
 
 /** Whether a policy that may decide on transfers of the member looks at the score. */
 async function isScoreRead({ db }: Deps, { member }: ByMember): Promise<boolean> {
-  const selector: SelectorType = 'riskScore'
   const policies = await listCandidates(db, member.vault.id, 'transfer', member.groupIds)
   return policies.some(({ rules }) =>
-    rules.some(({ selectors }) => selectors.some(({ selectorType }) => selectorType === selector)),
+    rules.some(({ selectors }) => selectors.some(({ selectorType }) => selectorType === scoreSelector)),
   )
 }
+
+const scoreSelector: SelectorType = 'riskScore'
 
 async function scoreOf(
   { log }: Deps,

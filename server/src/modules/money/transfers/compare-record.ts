@@ -78,15 +78,19 @@ export function compareWithRecord(stored: StoredOrder, records: TargetRecord[]):
   }
 }
 
+function differenceOf(stored: StoredOrder, records: TargetRecord[]): string | null {
+  const compared = compareWithRecord(stored, records)
+  return 'difference' in compared ? compared.difference : null
+}
+
 function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
   const found = readCreation(records, 'transfer.requested')
   if ('difference' in found) return found
   const requested = found.creation.details as RequestRecord
-  const moves = records.filter(({ action }) => movements.has(action))
   const difference =
     differenceOfOrder(stored, requested) ??
     differenceOfFacts(stored, requested) ??
-    differenceOfStatus(stored, statusAfter(requested.status, moves)) ??
+    differenceOfStatus(stored, statusAfter(requested.status, records)) ??
     differenceOfPayout(stored, requested) ??
     differenceOfVotes(stored, requested, records)
   if (difference !== null) return { difference }
@@ -145,31 +149,21 @@ export function readRecordedState(
     const { payload: order, payloadHash, status: first } = found.creation.details as RequestRecord
     if (hashPayload(order).toString('hex') !== payloadHash)
       return { unreadable: 'its recorded payload has another hash' }
-    const status = statusAfter(
-      first,
-      records.filter(({ action }) => movements.has(action)),
-    ) as OperationStatus | null
+    const status = statusAfter(first, records) as OperationStatus | null
     if (status === null) return { unreadable: 'its audit records contradict each other' }
-    const { amount, tokenId, addressId } = stored.reserved ?? {}
-    if (amount !== order.amount || tokenId !== order.tokenId || addressId !== order.fromAddressId) {
-      return { unreadable: 'the ledger did not reserve the recorded amount for it' }
-    }
+    if (!isReserved(stored, order)) return { unreadable: notReserved }
     const phase = isPhaseOf(status, 'halted') ? 'halted' : 'done'
     const current = { ...order, feeLevel: order.feeLevel ?? null, maxFee: order.maxFee ?? null }
-    const restored = {
+    const restored: StoredOrder = {
       ...stored,
       status,
       phase,
       current,
       payload: order,
       payload_hash: hashPayload(order),
-    } as const
-    const differenceOf = (one: StoredOrder) => {
-      const compared = compareWithRecord(one, records)
-      return 'difference' in compared ? compared.difference : null
     }
-    const feeLimit = readFeeLimit(order, records)
-    return { order, status, feeLimit, difference: differenceOf(stored), lasting: differenceOf(restored) }
+    const [difference, lasting] = [differenceOf(stored, records), differenceOf(restored, records)]
+    return { order, status, feeLimit: readFeeLimit(order, records), difference, lasting }
   } catch {
     return { unreadable: 'its audit records cannot be read' }
   }
@@ -185,10 +179,13 @@ function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: Reques
   if (changed !== undefined) return `its ${changed} was changed`
   const hashes = [hashPayload(payload), hashPayload(stored.payload), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'
-  const { amount, tokenId, fromAddressId } = payload
-  const { reserved } = stored
-  const isReserved = reserved?.amount === amount && reserved.tokenId === tokenId && reserved.addressId === fromAddressId
-  return isReserved ? null : 'the ledger did not reserve the recorded amount for it'
+  return isReserved(stored, payload) ? null : notReserved
+}
+
+const notReserved = 'the ledger did not reserve the recorded amount for it'
+
+function isReserved({ reserved }: StoredOrder, { amount, tokenId, fromAddressId }: Payload): boolean {
+  return reserved?.amount === amount && reserved.tokenId === tokenId && reserved.addressId === fromAddressId
 }
 
 /** Compares the facts of the decision, and what voters read of them, with the columns that repeat them. */
@@ -212,9 +209,9 @@ function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | n
 }
 
 /** The status at the end of the recorded moves; null when they do not form one path. */
-function statusAfter(first: string, moves: TargetRecord[]): string | null {
+function statusAfter(first: string, records: TargetRecord[]): string | null {
   let status = first
-  const left = [...moves]
+  const left = records.filter(({ action }) => movements.has(action))
   while (left.length > 0) {
     const next = left.findIndex(({ details }) => details.from === status)
     if (next === -1) return null
@@ -261,9 +258,6 @@ export function verifyTransfers(db: Db): Promise<SubjectReport> {
     targetType: 'transfer',
     firstAction: 'transfer.requested',
     listStored: listStoredOrders,
-    differenceOf(stored, records) {
-      const compared = compareWithRecord(stored, records)
-      return 'difference' in compared ? compared.difference : null
-    },
+    differenceOf,
   })
 }

@@ -6,40 +6,27 @@ import { Transfer } from './schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
+const Hash = Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08')
+/** JSON as it was recorded, of whatever form it had then. */
+const Document = (description: string) =>
+  Type.Unsafe<unknown>(Type.Object({}, { additionalProperties: true, description }))
+
 export const TransferEvidence = Closed(
   {
     schemaVersion: described(Type.Literal('1'), 'Version of this format.'),
     transfer: Ref(Transfer),
-    payload: Type.Unsafe<unknown>(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'The order; the SHA-256 of its canonical JSON is `payloadHash`.' },
-      ),
-    ),
+    payload: Document('The order; the SHA-256 of its canonical JSON is `payloadHash`.'),
     payloadHash: described(
-      Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+      Hash,
       'SHA-256 of the order, in hexadecimal digits, to which votes and hand-over are bound.',
     ),
-    decision: Type.Unsafe<unknown>(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'The decision with the matching policies as they were.' },
-      ),
-    ),
+    decision: Document('The decision with the matching policies as they were.'),
     signedVotes: described(
       Type.Array(Ref(VoteEvidence)),
       'What people and services signed, in a protected vault: docs/signed-orders.md.',
     ),
     batch: Type.Optional(
-      Type.Unsafe<unknown>(
-        Type.Object(
-          {},
-          {
-            additionalProperties: true,
-            description: 'Of a row of a payout that was signed: the document that was, and the place of the row in it.',
-          },
-        ),
-      ),
+      Document('Of a row of a payout that was signed: the document that was, and the place of the row in it.'),
     ),
     ledgerEntries: described(
       Type.Array(
@@ -73,7 +60,7 @@ export const TransferEvidence = Closed(
       Type.Array(
         Closed({
           content: Type.String({ description: 'Canonical JSON whose SHA-256 is `hash`.' }),
-          hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+          hash: Hash,
           sealSequence: described(
             Nullable(Type.Integer({ examples: [7] })),
             'Number of the seal that chains the record; null in its first seconds.',
@@ -86,19 +73,14 @@ export const TransferEvidence = Closed(
       Type.Array(
         Closed({
           sequence: described(Type.Integer({ examples: [7] }), 'Number of the seal in the chain.'),
-          previousHash: described(
-            Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-            'Hash of the seal before, which makes them a chain.',
-          ),
+          previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
           records: described(
-            Type.Array(
-              Closed({ id: Id, hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08') }),
-            ),
+            Type.Array(Closed({ id: Id, hash: Hash })),
             'The records that the seal covers, with their hashes.',
           ),
           sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
           ...signedSeal,
-          hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+          hash: Hash,
         }),
       ),
       'The seals of those records.',

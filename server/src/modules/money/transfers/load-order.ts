@@ -98,6 +98,7 @@ async function readFeeLimits(
 /** Checks an order against its source address. @throws 400 naming every wrong field */
 export function planOrder(source: SourceRow, body: OrderBody): Order {
   const faults: FieldFault[] = []
+  const fault = (field: string, message: string) => faults.push({ field, message })
   const { token_id, token_code, decimals } = source
   if (token_id === null || token_code === null || decimals === null) {
     const field = body.tokenId !== undefined ? 'tokenId' : 'token'
@@ -108,20 +109,17 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
     throw faulty([{ field, message }])
   }
   if (body.token !== undefined && body.token !== token_code)
-    faults.push({ field: 'token', message: `is not the token that tokenId names, which is ${token_code}` })
+    fault('token', `is not the token that tokenId names, which is ${token_code}`)
   const amount = parseDecimal(body.amount, decimals)
-  if (amount === null) faults.push({ field: 'amount', message: `must fit ${token_code} with its ${decimals} decimals` })
-  else if (amount === 0n) faults.push({ field: 'amount', message: 'must be greater than 0' })
+  if (amount === null) fault('amount', `must fit ${token_code} with its ${decimals} decimals`)
+  else if (amount === 0n) fault('amount', 'must be greater than 0')
 
   const to = parseOnchainAddress(body.toAddress, source.network_type)
-  if (to === null)
-    faults.push({ field: 'toAddress', message: `is not a valid address of the network ${source.network_slug}` })
-  else if (to.key === source.address_key)
-    faults.push({ field: 'toAddress', message: 'is the address the funds come from' })
-  else if (/^0x0{40}$/.test(to.key))
-    faults.push({ field: 'toAddress', message: 'is the zero address, where funds are lost' })
+  if (to === null) fault('toAddress', `is not a valid address of the network ${source.network_slug}`)
+  else if (to.key === source.address_key) fault('toAddress', 'is the address the funds come from')
+  else if (/^0x0{40}$/.test(to.key)) fault('toAddress', 'is the zero address, where funds are lost')
   else if (body.counterpartyId !== undefined && body.counterpartyId !== source.counterparty?.id)
-    faults.push({ field: 'counterpartyId', message: 'is not the counterparty that toAddress belongs to' })
+    fault('counterpartyId', 'is not the counterparty that toAddress belongs to')
 
   if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
   return { source: { ...source, token_id, token_code, decimals }, to, amount }

@@ -37,13 +37,8 @@ export async function previewTransfer(
   const { address_id: addressId } = order.source
   const coin = (await listCoins(db, vaultId, [addressId])).get(addressId) ?? null
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
-  const preview = toPreview(
-    { order, hold, decision, electorates, coin, estimate, checksGas: deps.config.checksGas },
-    signs,
-    {
-      readsAll: member.readsAll,
-    },
-  )
+  const { checksGas } = deps.config
+  const preview = toPreview({ order, hold, decision, electorates, coin, estimate, checksGas }, signs, member.readsAll)
   const toSign = await planSigned(db, deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
   return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
 }
@@ -63,7 +58,7 @@ async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<F
 function toPreview(
   prospect: Prospect,
   { isLookAlike, isFirstPayment }: RecipientSigns,
-  { readsAll }: { readsAll: boolean },
+  readsAll: boolean,
 ): Static<typeof TransferPreview> {
   const { order, decision: decided, electorates, coin, estimate } = prospect
   const { source, amount } = order
@@ -73,10 +68,7 @@ function toPreview(
   const rest = remaindersOf(prospect)
   const hasFee = coin !== null && estimate !== null && 'fee' in estimate
   return {
-    decision: {
-      ...decision,
-      requirements: withVoters(requirements, electorates),
-    },
+    decision: { ...decision, requirements: withVoters(requirements, electorates) },
     trace,
     problems: findProblems(prospect),
     fee: hasFee ? toAssetAmount(estimate.fee, coin) : null,

@@ -25,7 +25,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import { type ScreeningColumns, screeningOf } from '../screening/queries.ts'
+import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 import type { Phase } from './lifecycle.ts'
 import type { Order } from './load-order.ts'
 import type { Payload, StoredPayload } from './payload.ts'
@@ -92,7 +92,7 @@ export type TransferRow = DetailColumns & {
   halt_reason: string | null
   replaced_tx_hashes: string[]
   stuck_since: Date | null
-  screening: ScreeningColumns | null
+  screening: ShownScreening | null
   network_id: string
   payout_id: string | null
   external_id: string | null
@@ -101,8 +101,7 @@ export type TransferRow = DetailColumns & {
 }
 
 /** Joins of a transfer: categories, its screening, votes, and the destination if it is an address of the vault. */
-type Attachments = Record<'category' | 'toAddressId' | 'screening', RawBuilder<unknown>> & Votes
-type Votes = { requirements: RawBuilder<unknown>; approvers: RawBuilder<unknown> }
+type Attachments = Record<'category' | 'toAddressId' | 'screening' | 'requirements' | 'approvers', RawBuilder<unknown>>
 
 /** `to_address_id` names an address of the vault only to a viewer who may see it. */
 const attachmentsIn = (scope: AddressScope): Attachments => ({
@@ -271,16 +270,12 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
 }
 
 /** The transfers that were not approved in time; those of a payout end with it, and one that is held stays as it is. */
-export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
-  return db
-    .selectFrom('transfers')
-    .select(['vault_id', 'id'])
-    .where('phase', '=', 'waiting')
-    .where('expires_at', '<=', now)
-    .where('payout_id', 'is', null)
-    .where(sql<boolean>`not ${isHeld('transfer', sql.ref('transfers.vault_id'), sql.ref('transfers.id'))}`)
-    .limit(limit)
-    .execute()
+export async function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
+  const { rows } = await sql<{ vault_id: string; id: string }>`
+    select t.vault_id, t.id from transfers t
+    where t.phase = 'waiting' and t.expires_at <= ${now} and t.payout_id is null
+      and not ${isHeld('transfer', sql.ref('t.vault_id'), sql.ref('t.id'))} limit ${limit}`.execute(db)
+  return rows
 }
 
 /** The coin in which fees are paid on a network; null when it is not registered. */
@@ -288,13 +283,9 @@ export async function findNativeCoin(
   db: Db | Trx,
   networkId: string,
 ): Promise<{ id: string; code: string; decimals: number } | null> {
-  const coin = await db
-    .selectFrom('tokens')
-    .select(['id', 'code', 'decimals'])
-    .where('network_id', '=', networkId)
-    .where('contract_key', '=', '')
-    .executeTakeFirst()
-  return coin ?? null
+  const { rows } = await sql<{ id: string; code: string; decimals: number }>`
+    select id, code, decimals from tokens where network_id = ${networkId} and contract_key = ''`.execute(db)
+  return rows[0] ?? null
 }
 
 /** JSON of Payload from the rows, not from the stored payload. The amount is text, because JSON numbers lack the range. */
@@ -362,12 +353,9 @@ export type DeliveryState = Pick<
 
 /** As the delivery stands now, without a lock. */
 export async function findDeliveryState(db: Db | Trx, vaultId: string, id: string): Promise<DeliveryState | null> {
-  const row = await db
-    .selectFrom('transfers as t')
-    .innerJoin('operations as o', (join) => join.onRef('o.vault_id', '=', 't.vault_id').onRef('o.id', '=', 't.id'))
-    .select(['o.status', 't.phase', 't.halt_reason', 't.wallet_tx_hash', 't.replaced_tx_hashes', 't.payout_id'])
-    .where('t.vault_id', '=', vaultId)
-    .where('t.id', '=', id)
-    .executeTakeFirst()
-  return row === undefined ? null : { ...row, status: row.status as OperationStatus, phase: row.phase as Phase }
+  const { rows } = await sql<DeliveryState>`
+    select o.status, t.phase, t.halt_reason, t.wallet_tx_hash, t.replaced_tx_hashes, t.payout_id
+    from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+    where t.vault_id = ${vaultId} and t.id = ${id}`.execute(db)
+  return rows[0] ?? null
 }

@@ -79,10 +79,8 @@ export const raiseFeeExecutor: Executor = {
     const { targetId } = step
     const delivery = await findDeliveryState(db, vaultId, targetId ?? '')
     if (delivery === null) throw notFound('Transfer')
-    assertReplaceable(delivery, payloadOf(step))
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
-    if (isSignedOrder(recorded.payload)) assertMayRaise(payloadOf(step).replacement)
-    assertAbove(recorded, step)
+    assertRaisable(delivery, recorded, step)
     const baseVersion = versionOf(delivery, recorded)
     const { maxFee } = payloadOf(step)
     const order = orderOf(recorded)
@@ -105,9 +103,7 @@ export const raiseFeeExecutor: Executor = {
     if (transfer === null) throw notFound('Transfer')
     const recorded = await readRecorded(trx, vaultId, id)
     if (versionOf(transfer, recorded) !== baseVersion) throw new StaleError()
-    if (isSignedOrder(recorded.payload)) assertMayRaise(payloadOf(step).replacement)
-    assertReplaceable(transfer, payloadOf(step))
-    assertAbove(recorded, step)
+    assertRaisable(transfer, recorded, step)
     await recordRaise(trx, context, step)
     // The wallet service is called by the delivery, because no transaction waits for it.
     await movePhase(trx, transfer, transfer.phase, { replacement_due: true, next_attempt_at: now })
@@ -170,9 +166,15 @@ function assertMayRaise(replacement: ReplacementAction): void {
   if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)
 }
 
-/** @throws 409 when the limit was raised meanwhile, so that it must be asked for anew */
-function assertAbove({ feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {
-  const { maxFee, permitted: known } = payloadOf(step)
+/** @throws 409 when its transaction cannot be replaced, or the limit was raised meanwhile, so that it must be asked for anew */
+function assertRaisable(
+  delivery: DeliveryState,
+  { payload, feeLimit: { maxFee: permitted } }: RecordedOrder,
+  step: Step,
+): void {
+  const { replacement, maxFee, permitted: known } = payloadOf(step)
+  assertReplaceable(delivery, payloadOf(step))
+  if (isSignedOrder(payload)) assertMayRaise(replacement)
   if (permitted === BigInt(known.amount) && BigInt(maxFee.amount) > permitted) return
   throw conflict('changed_concurrently', 'The limit of the fee was changed by someone else just now')
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
@@ -245,20 +246,10 @@ async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): 
   const { vaultId, id } = claim
   const { replacement, txHash, to: maxFee } = raise
   const details = { replacement, txHash, maxFee, reason: answer.refusal }
-  await audit(
-    trx,
-    { vaultId, actorId: null, now: clock() },
-    'transfer.replacement_refused',
-    { type: 'transfer', id },
-    details,
-  )
+  const by = { vaultId, actorId: null, now: clock() }
+  await audit(trx, by, 'transfer.replacement_refused', { type: 'transfer', id }, details)
 }
 
 async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
-  await trx
-    .updateTable('transfers')
-    .set({ replacement_due: false })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .execute()
+  await sql`update transfers set replacement_due = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
 }

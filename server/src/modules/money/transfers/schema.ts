@@ -27,7 +27,7 @@ import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../r
 import { ScreeningBeside } from '../screening/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
 import { type ProblemCode, problemCodes } from './problems.ts'
-import { TransferResolution } from './resolution-schema.ts'
+import { TransferResolution } from './replacement-schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

@@ -7,6 +7,7 @@ import { formatDecimal } from '../../../lib/money.ts'
 import { setOperationTxHash } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { notifyOfDelay } from '../../record/notifications/write.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
@@ -120,7 +121,7 @@ export async function resolve(
   const coin = await lockAccounts(trx, transfer)
   const fee = verdict.fee !== null && verdict.fee > 0n ? verdict.fee : null
   // Balances never go below zero: a fee that exceeds the balance is posted as soon as it is covered.
-  const returned = verdict.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
+  const returned = verdict.kind === 'fail' && coin?.id === transfer.token_id ? transfer.amount : 0n
   const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
   await moveTransfer(trx, transfer, {
     event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
@@ -131,13 +132,13 @@ export async function resolve(
     ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
     changes: {
       fee: verdict.fee?.toString() ?? null,
-      fee_token_id: coin?.tokenId ?? null,
+      fee_token_id: coin?.id ?? null,
       fee_posted: fee === null || coin === null || isAffordable,
       ...(await followHash(trx, transfer, txHash, now)),
       halt_reason: null,
     },
     extraPostings: isAffordable
-      ? [posting('fee', { vaultId, tokenId: coin.tokenId, addressId, operationId, amount: fee })]
+      ? [posting('fee', { vaultId, tokenId: coin.id, addressId, operationId, amount: fee })]
       : [],
   })
   const { maxFee } = verdict.feeLimit
@@ -187,16 +188,9 @@ export async function hasAnotherThisHash(
   db: Db | Trx,
   { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string },
 ): Promise<boolean> {
-  const other = await db
-    .selectFrom('operations')
-    .select('id')
-    .where('vault_id', '=', vaultId)
-    .where('tx_hash', '=', txHash)
-    .where('type', '=', 'transfer')
-    .where('id', '<>', id)
-    .executeTakeFirst()
-  if (other !== undefined) return true
   const { rows } = await sql`
+    select from operations where vault_id = ${vaultId} and tx_hash = ${txHash} and type = 'transfer' and id <> ${id}
+    union all
     select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]
       and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(db)
   return rows.length > 0
@@ -229,14 +223,9 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
     const coin = await lockAccounts(trx, transfer)
     const amount = BigInt(transfer.fee)
     if (coin === null || coin.available < amount) return
-    const subject = { vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount }
+    const subject = { vaultId, tokenId: coin.id, addressId: transfer.address_id, operationId: id, amount }
     await postEntries(trx, [posting('fee', subject)], clock())
-    await trx
-      .updateTable('transfers')
-      .set({ fee_posted: true })
-      .where('vault_id', '=', vaultId)
-      .where('id', '=', id)
-      .execute()
+    await sql`update transfers set fee_posted = true where vault_id = ${vaultId} and id = ${id}`.execute(trx)
   })
 }
 
@@ -247,20 +236,39 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
 export async function lockAccounts(
   trx: Trx,
   { vault_id, address_id, token_id, network_id }: LockedTransfer,
-): Promise<{ tokenId: string; code: string; decimals: number; available: bigint } | null> {
+): Promise<{ id: string; code: string; decimals: number; available: bigint } | null> {
   const coin = await findNativeCoin(trx, network_id)
-  const accounts = await trx
-    .selectFrom('ledger_accounts')
-    .select(['token_id', 'purpose', 'balance'])
-    .where('vault_id', '=', vault_id)
-    .where('address_id', '=', address_id)
-    .where('token_id', 'in', coin === null ? [token_id] : [token_id, coin.id])
-    .orderBy('token_id')
-    .orderBy('purpose')
-    .forUpdate()
-    .execute()
+  const tokenIds = coin === null ? [token_id] : [token_id, coin.id]
+  const { rows: accounts } = await sql<{ token_id: string; purpose: string; balance: string }>`
+    select token_id, purpose, balance from ledger_accounts
+    where vault_id = ${vault_id} and address_id = ${address_id} and token_id = any(${tokenIds})
+    order by token_id, purpose for update`.execute(trx)
   if (coin === null) return null
   const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
-  const { id: tokenId, code, decimals } = coin
-  return { tokenId, code, decimals, available: BigInt(available?.balance ?? '0') }
+  return { ...coin, available: BigInt(available?.balance ?? '0') }
+}
+
+const stuckMax = 100
+
+/** Marks the transfers that the wallet service has had for too long, and mails their initiators, once each. */
+export async function noteStuckTransfers({ db, clock, config, log }: Deps): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const now = clock()
+    const pause = `${config.stuckAfterMinutes} minutes`
+    // Only unfinished transfers are looked at, by the index of what is delivered.
+    const { rows } = await sql<{ vaultId: string; subjectId: string; initiatorId: string }>`
+      update transfers t set stuck_since = d.stuck_since
+      from (
+        select vault_id, id, coalesce(sent_at, created_at) + ${pause}::interval as stuck_since from transfers
+        where phase in ('submitting', 'submitted', 'broadcast') and stuck_since is null
+          and coalesce(sent_at, created_at) <= ${now}::timestamptz - ${pause}::interval
+        order by vault_id, id limit ${stuckMax} for update skip locked
+      ) d
+      where t.vault_id = d.vault_id and t.id = d.id
+      returning t.vault_id as "vaultId", t.id as "subjectId", t.payload ->> 'initiatorId' as "initiatorId"`.execute(trx)
+    for (const transfer of rows) {
+      log.warn({ transferId: transfer.subjectId, vaultId: transfer.vaultId }, 'transfer stuck')
+      await notifyOfDelay(trx, { ...transfer, subjectType: 'transfer' }, now)
+    }
+  })
 }
