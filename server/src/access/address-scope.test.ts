@@ -15,8 +15,8 @@ import { type findTransfer, listTransfers } from '../modules/money/transfers/que
 import { listHistory } from '../modules/operations/history/queries.ts'
 import { findAddress, listAddresses } from '../modules/vaults/addresses/queries.ts'
 import {
-  findAddressGroup,
   findAddressGroupMember,
+  getAddressGroup,
   listAddressGroupMembers,
   listAddressGroups,
 } from '../modules/vaults/folders/queries.ts'
@@ -205,7 +205,7 @@ describe('the type of a scope', () => {
     listGrants,
     findGrant,
     listAddressGroups,
-    findAddressGroup,
+    getAddressGroup,
     listAddressGroupMembers,
     findAddressGroupMember,
     findDeposit,

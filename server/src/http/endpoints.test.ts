@@ -91,6 +91,14 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async (_db, { member }) => ({ id: member.userId, fee: '42' }),
   })
+  // A word that says nothing would leave the endpoint open to all whom its group is open to.
+  api.get('misspelt', '/misspelt', {
+    ...documented,
+    // @ts-expect-error
+    acces: 'administrator',
+    answers: { 200: Thing },
+    handler: async () => ({ id: '1', fee: '42' }),
+  })
   // A part of the request that no schema admits.
   api.post('body', '/body', {
     ...documented,
