@@ -84,7 +84,6 @@ const waiting = {
 } as const
 
 export const golden: Activity = {
-  interval,
   calendar: cutInterval(interval, 'UTC', 'day'),
   isCounted: (status) => status === 'confirmed',
   overall: [

@@ -42,9 +42,10 @@ export function reportExportRoutes(app: App, deps: Deps): void {
     handler: async ({ member, params: { type }, body, now }, { write }) => {
       const { format, ...given } = body
       checkParameters(type, given)
-      const { interval } = await prepare(deps.db, { report: reportOf(type), member, parameters: given }, now)
+      const { filter } = await prepare(deps.db, { report: reportOf(type), member, parameters: given }, now)
       // Defaults are resolved when the export is requested, not when the file is made.
-      const parameters = { ...given, from: interval.from.toISOString(), to: interval.to.toISOString() }
+      const { from, to } = filter.interval
+      const parameters = { ...given, from: from.toISOString(), to: to.toISOString() }
       return write(async (trx) => ({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }))
     },
   })

@@ -67,10 +67,10 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
   const kind = fileKindOf(taken.format, report)
   const order = { report, member, parameters: taken.parameters }
   const request = await prepare(db, order, deps.clock())
-  const before = await readAccessSnapshot(deps.db, member, request.scope)
+  const before = await readAccessSnapshot(deps.db, member, request.filter.scope)
   return openDocument(db, order, request, async ({ document, totalRows }) => {
     // The report's snapshot was taken between the two.
-    const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.scope))
+    const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.filter.scope))
     let written = 0
     const bytes = render(kind, document, (count) => {
       collectGarbageAbove()

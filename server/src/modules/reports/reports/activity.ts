@@ -1,6 +1,6 @@
 import { formatDecimal } from '../../../lib/money.ts'
 import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
-import type { Calendar, Interval } from './buckets.ts'
+import type { Calendar } from './buckets.ts'
 import { formatUsd } from './exact.ts'
 import type { Profile } from './schema.ts'
 
@@ -49,18 +49,20 @@ export type Overall = Group & {
   faults: Faults
 }
 
-/** How many operations of a group lack something, or were reclassified. */
-export type Faults = {
-  withoutBlockchainTime: number
-  withoutPaymentPurpose: number
-  withoutBusinessReference: number
-  uncategorized: number
-  unmatched: number
-  retroactivelyMatched: number
-  conflictingCounterparty: number
-  /** The address book now names a different counterparty for the other side, or one where there was none, or none any more. */
-  reclassified: number
-}
+/** What operations may lack, and how they may have been reclassified. */
+export const faultNames = [
+  'withoutBlockchainTime',
+  'withoutPaymentPurpose',
+  'withoutBusinessReference',
+  'uncategorized',
+  'unmatched',
+  'retroactivelyMatched',
+  'conflictingCounterparty',
+  // The address book now names a different counterparty for the other side, or one where there was none, or none any more.
+  'reclassified',
+] as const
+/** How many operations of a group have each of the faults. */
+export type Faults = Record<(typeof faultNames)[number], number>
 
 /** The minimum, the two middle values and the maximum of the amounts that count; raw. */
 export type OrderStatistics = { smallest: bigint; lower: bigint; upper: bigint; largest: bigint }
@@ -74,7 +76,6 @@ export type AddressDetails = {
   folderSnapshots: { id: string; name: string }[]
 }
 export type Activity = {
-  interval: Interval
   calendar: Calendar
   assets: ReadonlyMap<string, Asset>
   /** Whether operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
@@ -184,10 +185,12 @@ export function assetAmounts(amounts: ReadonlyMap<string, bigint>, assets: Asset
 
 /** Amounts that are text already, in the order of asset codes. */
 export function assetEntries(amounts: Iterable<readonly [tokenId: string, amount: string]>, assets: Assets) {
-  return [...amounts]
-    .map(([tokenId, amount]) => ({ ...nameAsset(assets.get(tokenId)!), amount }))
-    .sort((a, b) => compareText(a.assetCode, b.assetCode) || compareText(a.tokenId, b.tokenId))
+  return [...amounts].map(([tokenId, amount]) => ({ ...nameAsset(assets.get(tokenId)!), amount })).sort(compareAssets)
 }
+
+type Code = Pick<Asset, 'assetCode' | 'tokenId'>
+export const compareAssets = (a: Code, b: Code) =>
+  compareText(a.assetCode, b.assetCode) || compareText(a.tokenId, b.tokenId)
 
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0

@@ -13,6 +13,7 @@ import { begun, sendFile } from '../files/send.ts'
 import type { Slots } from '../files/slots.ts'
 import { requireKnownFields } from './operation-filter.ts'
 import type { Parameters, Report, ReportRequest } from './request.ts'
+import { requireSubjects } from './subject-names.ts'
 import { openDocument } from './to-document.ts'
 
 /** A report with its viewer and parameters. */
@@ -25,7 +26,7 @@ export type Order = { report: Report; member: Member; parameters: Parameters }
  */
 export async function prepare(db: Db, { report, member, parameters }: Order, now: Date): Promise<ReportRequest> {
   const request = report.prepare(report.type, member, parameters, now)
-  await report.checkSubject?.(db, request.scope, parameters)
+  await requireSubjects(db, request.filter.scope, parameters)
   await requireKnownFields(db, request.filter)
   return request
 }

@@ -113,6 +113,12 @@ export function daysBefore(instant: Date, zone: string, days: number): Date {
   return startOfDay(atZone(instant, zone).toPlainDate().subtract({ days }), zone)
 }
 
+/** The interval for history, which includes both bounds; timestamps are stored in whole milliseconds. */
+export const historyBounds = ({ from, to }: Interval) => ({
+  from: from.toISOString(),
+  to: new Date(to.getTime() - 1).toISOString(),
+})
+
 /** Whether the interval is longer than this many years, on the calendar of the zone. */
 export function isLongerThan({ from, to }: Interval, zone: string, years: number): boolean {
   return atZone(from, zone).add({ years }).epochMilliseconds < to.getTime()

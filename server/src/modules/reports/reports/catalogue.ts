@@ -1,13 +1,14 @@
 import { badRequest } from '../../../lib/errors.ts'
 import type { PrintedColumn } from '../files/document.ts'
-import { buildAccountStatement, openAccountStatement, readStatementRequest } from './account-statement/build.ts'
 import {
   AccountStanding,
   AccountStatementQuery,
   AccountStatementReport,
+  buildAccountStatement,
+  openAccountStatement,
   StatementLine,
   StatementTotals,
-} from './account-statement/schema.ts'
+} from './account-statement.ts'
 import { buildActivity } from './activity/build.ts'
 import {
   AddressActivityQuery,
@@ -20,28 +21,45 @@ import {
   TransactionActivityQuery,
   TransactionActivityReport,
 } from './activity/schema.ts'
-import { buildApprovalActivity } from './approval-activity/build.ts'
 import {
   ApprovalActivityQuery,
   ApprovalActivityReport,
   ApproverActivity,
+  buildApprovalActivity,
   PolicyApprovals,
-} from './approval-activity/schema.ts'
-import { buildAssetMovement } from './asset-movement/build.ts'
-import { AssetBalance, AssetMovementReport } from './asset-movement/schema.ts'
-import { buildCategoryAnalytics, readAnalyticsRequest } from './category-analytics/build.ts'
-import { CategoryAnalyticsQuery, CategoryAnalyticsReport, CategoryFieldAnalytics } from './category-analytics/schema.ts'
-import { requireAddress, requireCounterparty, requireCounterpartyGroup, requireFolder } from './operation-filter.ts'
-import { buildOperations, openOperations, readOperationsRequest } from './operations/build.ts'
-import { CategoryColumn, OperationsQuery, OperationsReport, ReportedOperation } from './operations/schema.ts'
-import { buildExceptions, openExceptions, readExceptionsRequest } from './operations-exceptions/build.ts'
+} from './approval-activity.ts'
+import { AssetBalance, AssetMovementReport, buildAssetMovement } from './asset-movement.ts'
+import {
+  buildCategoryAnalytics,
+  CategoryAnalyticsQuery,
+  CategoryAnalyticsReport,
+  CategoryFieldAnalytics,
+} from './category-analytics.ts'
+import {
+  buildOperations,
+  CategoryColumn,
+  OperationsQuery,
+  OperationsReport,
+  openOperations,
+  ReportedOperation,
+} from './operations.ts'
 import {
   AccountDifference,
+  buildExceptions,
   ExceptionOperation,
   OperationsExceptionsQuery,
   OperationsExceptionsReport,
-} from './operations-exceptions/schema.ts'
-import { type BlockLayout, type Report, readActivityRequest, readReportRequest, report } from './request.ts'
+  openExceptions,
+  readExceptionsRequest,
+} from './operations-exceptions/build.ts'
+import {
+  type BlockLayout,
+  type Report,
+  readActivityRequest,
+  readPagedRequest,
+  readReportRequest,
+  report,
+} from './request.ts'
 import { sharedComponents } from './schema.ts'
 
 /** The columns of a page, which is not as wide as a sheet: several values of a row are below each other. */
@@ -94,10 +112,6 @@ export const reports = [
       }
       return readActivityRequest(type, member, query, now)
     },
-    async checkSubject(db, scope, { addressId, folderId }) {
-      if (addressId !== undefined) await requireAddress(db, scope, addressId)
-      if (folderId !== undefined) await requireFolder(db, scope, folderId)
-    },
     build: buildActivity,
   }),
   report({
@@ -110,7 +124,6 @@ export const reports = [
     query: CounterpartyActivityQuery,
     answer: CounterpartyActivityReport,
     prepare: readActivityRequest,
-    checkSubject: (db, scope, { counterpartyId }) => requireCounterparty(db, scope, counterpartyId),
     build: buildActivity,
   }),
   report({
@@ -124,7 +137,6 @@ export const reports = [
     query: CounterpartyGroupActivityQuery,
     answer: CounterpartyGroupActivityReport,
     prepare: readActivityRequest,
-    checkSubject: (db, scope, { counterpartyGroupId }) => requireCounterpartyGroup(db, scope, counterpartyGroupId),
     build: buildActivity,
   }),
   report({
@@ -166,8 +178,10 @@ export const reports = [
     query: AccountStatementQuery,
     answer: AccountStatementReport,
     components: [AccountStanding, StatementTotals, StatementLine],
-    prepare: readStatementRequest,
-    checkSubject: (db, scope, { addressId }) => requireAddress(db, scope, addressId),
+    prepare(type, member, query, now) {
+      const { addressId, tokenId } = query
+      return { ...readPagedRequest(type, member, query, now), addressId, tokenId }
+    },
     build: buildAccountStatement,
     document: {
       blocks: {
@@ -212,7 +226,7 @@ export const reports = [
     query: OperationsQuery,
     answer: OperationsReport,
     components: [CategoryColumn, ReportedOperation],
-    prepare: readOperationsRequest,
+    prepare: readPagedRequest,
     build: buildOperations,
     document: {
       blocks: {
@@ -248,7 +262,10 @@ export const reports = [
     query: CategoryAnalyticsQuery,
     answer: CategoryAnalyticsReport,
     components: [CategoryFieldAnalytics],
-    prepare: readAnalyticsRequest,
+    prepare: (type, member, query, now) => ({
+      ...readReportRequest(type, member, query, now),
+      categoryKey: query.categoryKey,
+    }),
     build: buildCategoryAnalytics,
   }),
 ] as const

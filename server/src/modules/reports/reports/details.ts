@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { AddressDetails, Asset, CounterpartyDetails } from './activity.ts'
-import type { Interval } from './buckets.ts'
 import { type Classification, isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
 import type { Profile } from './schema.ts'
 
@@ -22,8 +21,7 @@ export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<
  */
 export async function findCounterparties(
   trx: Trx,
-  { scope, counterpartyClassification }: OperationFilter,
-  { to }: Interval,
+  { scope, counterpartyClassification, interval }: OperationFilter,
   ids: readonly string[],
 ): Promise<Map<string, CounterpartyDetails>> {
   if (ids.length === 0) return new Map()
@@ -35,12 +33,18 @@ export async function findCounterparties(
         select wanted.id, then_called.name, then_called.kind
         from unnest(${ids}::text[]) wanted(id) cross join lateral (
           select o.counterparty_name as name, o.counterparty_kind as kind from operations o
-          where o.vault_id = ${scope.vaultId} and o.counterparty_id = wanted.id and o.created_at < ${to}
+          where o.vault_id = ${scope.vaultId} and o.counterparty_id = wanted.id and o.created_at < ${interval.to}
             and ${isOperationInScope(scope, 'o')}
           order by o.created_at desc, o.id desc limit 1) then_called`
   const { rows } = await found.execute(trx)
   return new Map(rows.map(({ id, name, kind }) => [id, { name, kind }]))
 }
+
+/** The counterparty of an operation in the rows of a list. */
+export type PartyColumns = { partyId: string | null; partyName: string | null }
+
+export const toParty = ({ partyId: id, partyName: name }: PartyColumns) =>
+  id === null ? null : { id, name: name ?? '' }
 
 /**
  * SQL: joins the counterparty of the operation `o` as a row (id, name): as recorded with the operation, or as the address
@@ -80,7 +84,6 @@ export function joinCounterparty(classification: Classification, alias: string):
 export async function findAddresses(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
   ids: readonly string[],
 ): Promise<Map<string, AddressDetails & { ownerId: string }>> {
   const { scope } = filter
@@ -91,7 +94,7 @@ export async function findAddresses(
           where m.vault_id = ${scope.vaultId} and m.address_id = any(${ids}::text[]) and ${isFolderVisible(scope, 'f')}`
       : sql`select distinct l.address_id, l.group_id as id, coalesce(f.name, l.group_name) as name ${pastMemberships(scope)}
           and l.address_id = any(${ids}::text[])
-          and exists (select from operations o where ${isReported(filter, interval)} and o.address_id = l.address_id
+          and exists (select from operations o where ${isReported(filter)} and o.address_id = l.address_id
             and o.created_at >= l.added_at and (l.removed_at is null or o.created_at < l.removed_at))`
   const { rows } = await sql<AddressDetails & { id: string; ownerId: string }>`
     with folders as (${folders}), snapshots as (

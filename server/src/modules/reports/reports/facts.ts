@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { AddressScope } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Fact, ReportDocument } from '../files/document.ts'
 import { createZonedTime } from '../files/zoned-time.ts'
@@ -23,7 +24,7 @@ const notFilters = new Set([
 /** What a reader must know to interpret the figures: subject, interval, viewer, filters and time of creation. */
 export function toFacts(
   member: Pick<Member, 'vault' | 'userId' | 'email'>,
-  { scope, interval, timezone }: ReportRequest,
+  { filter: { scope, interval }, timezone }: ReportRequest,
   header: Static<typeof ReportHeader>,
   parameters: Parameters,
   names: SubjectNames,
@@ -73,7 +74,7 @@ function toFilter(name: string, value: unknown, names: SubjectNames): Fact {
   return { label, value: shown.join(', '), ...(isNamed ? { reference: values.join(', ') } : {}) }
 }
 
-function coverage({ isWholeVault, ownerId, includesShared, viewer }: ReportRequest['scope'], names: SubjectNames) {
+function coverage({ isWholeVault, ownerId, includesShared, viewer }: AddressScope, names: SubjectNames) {
   if (isWholeVault) return 'the whole vault'
   const isOwn = ownerId === viewer.userId
   const own = ownerId === null ? '' : isOwn ? 'own operations' : `operations of ${names.get(ownerId) ?? ownerId}`

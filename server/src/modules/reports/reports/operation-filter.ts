@@ -1,14 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import {
-  type AddressScope,
-  allVisible,
-  isAddressInScope,
-  isFolderVisible,
-  isOperationInScope,
-} from '../../../access/address-scope.ts'
+import { type AddressScope, isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import { badRequest, notFound } from '../../../lib/errors.ts'
-import type { OperationStatus } from '../../../lib/operations.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import type { FlowType, OperationStatus } from '../../../lib/operations.ts'
 import { hasCategoryRight } from '../../operations/assignments/rights.ts'
 import type { Interval } from './buckets.ts'
 import type { classifications, dateBases } from './schema.ts'
@@ -22,11 +16,12 @@ export type FieldCondition = { key: string; values: string[] }
 /** The filters that select the operations of a report. null: not filtered. */
 export type OperationFilter = {
   scope: AddressScope
+  interval: Interval
   dateBasis: DateBasis
   counterpartyClassification: Classification
   folderClassification: Classification
   statuses: OperationStatus[] | null
-  flowTypes: ('internal' | 'external')[] | null
+  flowTypes: FlowType[] | null
   tokenIds: string[] | null
   /** Codes of tokens. */
   assets: string[] | null
@@ -57,7 +52,8 @@ const dateColumns = { createdAt: 'o.created_at', blockchainAt: 'o.blockchain_at'
 export const dateOf = (filter: Pick<OperationFilter, 'dateBasis'>) => sql.ref<Date>(dateColumns[filter.dateBasis])
 
 /** SQL condition: the operation `o` is in the report. */
-export function isReported(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
+export function isReported(filter: OperationFilter): RawBuilder<boolean> {
+  const { from, to } = filter.interval
   const date = dateOf(filter)
   return sql<boolean>`${isWanted(filter)} and ${isAmong(filter, 'o.id')} and ${date} >= ${from} and ${date} < ${to}`
 }
@@ -67,8 +63,8 @@ export const isByCounterparty = ({ counterpartyIdLists, counterpartyGroupIdLists
   counterpartyIdLists.length + counterpartyGroupIdLists.length > 0
 
 /** SQL condition that every operation `o` of the report meets, and some others: without what is long to find out. */
-export function mayBeReported(filter: OperationFilter, interval: Interval): RawBuilder<boolean> {
-  return isReported({ ...filter, counterpartyIdLists: [], counterpartyGroupIdLists: [] }, interval)
+export function mayBeReported(filter: OperationFilter): RawBuilder<boolean> {
+  return isReported({ ...filter, counterpartyIdLists: [], counterpartyGroupIdLists: [] })
 }
 
 /** SQL condition: the column has the id of an operation that may be in the report. */
@@ -77,7 +73,8 @@ export function isAmong({ operationIds }: Pick<OperationFilter, 'operationIds'>,
 }
 
 /** SQL condition: the operation `o` matches every filter of the report but the interval. */
-export function isUndated(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
+export function isUndated(filter: OperationFilter): RawBuilder<boolean> {
+  const { from, to } = filter.interval
   const undated = isWanted({ ...filter, operationIds: null })
   return sql<boolean>`${undated} and ${dateOf(filter)} is null and o.created_at >= ${from} and o.created_at < ${to}`
 }
@@ -92,10 +89,10 @@ export function countedStatusOf({ statuses }: OperationFilter): (status: Operati
   return statuses === null ? (status) => status === 'confirmed' : () => true
 }
 
-/** Whether any filter applies besides the scope, the address and the token. */
+/** Whether any filter applies besides the scope, the interval, the address and the token. */
 export function isNarrowed(filter: OperationFilter): boolean {
   const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...asked } = filter
-  const { tokenIds: _4, addressIdLists: _5, operationIds: _6, ...rest } = asked
+  const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, ...rest } = asked
   return Object.values(rest).some((value) => value !== null && value.length > 0)
 }
 
@@ -225,34 +222,6 @@ function isCategorized({
     join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
     where a.vault_id = o.vault_id and a.operation_id = o.id
       and ${hasCategoryRight(scope, 'view', 'c', 'o')} and ${sql.join(asked, sql` and `)})`
-}
-
-/** The subjects of reports: the caller must see the subject, even if the report then covers only a part of it. */
-
-/** @throws 404 when the caller may not see the address */
-export async function requireAddress(db: Db | Trx, scope: AddressScope, id: string): Promise<void> {
-  const { rows } = await sql`
-    select from addresses a where a.id = ${id} and ${isAddressInScope(allVisible(scope), 'a')}`.execute(db)
-  if (rows.length === 0) throw notFound('Address')
-}
-
-/** @throws 404 when the caller may not see the folder */
-export async function requireFolder(db: Db | Trx, scope: AddressScope, id: string): Promise<void> {
-  const { rows } = await sql`
-    select from address_groups f where f.id = ${id} and ${isFolderVisible(scope, 'f')}`.execute(db)
-  if (rows.length === 0) throw notFound('Address group')
-}
-
-/** @throws 404 when the vault has no such counterparty */
-export async function requireCounterparty(db: Db | Trx, { vaultId }: AddressScope, id: string): Promise<void> {
-  const { rows } = await sql`select from counterparties where vault_id = ${vaultId} and id = ${id}`.execute(db)
-  if (rows.length === 0) throw notFound('Counterparty')
-}
-
-/** @throws 404 when the vault has no such group */
-export async function requireCounterpartyGroup(db: Db | Trx, { vaultId }: AddressScope, id: string): Promise<void> {
-  const { rows } = await sql`select from counterparty_groups where vault_id = ${vaultId} and id = ${id}`.execute(db)
-  if (rows.length === 0) throw notFound('Counterparty group')
 }
 
 /** @throws 400 when a condition names a field that no category has, or none of the filtered categories */

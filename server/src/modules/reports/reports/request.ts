@@ -1,28 +1,32 @@
-import { sql } from 'kysely'
 import type { Static, TSchema } from 'typebox'
 import { type AddressScope, addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
-import type { Db, Trx } from '../../../db/client.ts'
-import { readSnapshot } from '../../../db/transaction.ts'
+import type { Db } from '../../../db/client.ts'
+import { type PageQuery, type Paging, pageOf } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { idPattern, newId } from '../../../lib/ids.ts'
 import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
-import type { OperationStatus } from '../../../lib/operations.ts'
+import { flowTypes as allFlowTypes } from '../../../lib/operations.ts'
 import type { Cell, Column, PrintedColumn } from '../files/document.ts'
 import type { AddressActivityQuery } from './activity/schema.ts'
 import { reportedStatuses } from './activity.ts'
 import type { ComparisonMode } from './blocks/comparison.ts'
-import { daysBefore, type GroupBy, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
+import {
+  daysBefore,
+  type GroupBy,
+  historyBounds,
+  type Interval,
+  isLongerThan,
+  isZone,
+  parseInstant,
+} from './buckets.ts'
 import type { FieldCondition, OperationFilter } from './operation-filter.ts'
 import type { FilterQuery, ReportHeader } from './schema.ts'
 
-/** The parsed parameters of every report: scope, interval and filters. */
+/** The parsed parameters of every report. */
 export type ReportRequest = {
   type: string
-  scope: AddressScope
-  callerId: string
-  interval: Interval
   timezone: string
   baseCurrency: string
   filter: OperationFilter
@@ -30,6 +34,9 @@ export type ReportRequest = {
   drilldown: Record<string, string>
   now: Date
 }
+
+/** Of a report whose rows are listed in pages. */
+export type PagedRequest = ReportRequest & { page: Paging }
 
 export type ActivityRequest = ReportRequest & {
   groupBy: GroupBy
@@ -60,10 +67,18 @@ export function readReportRequest(type: string, member: Member, query: FilterInp
       `must be one of ${baseCurrencies.join(', ')}: no rate of exchange is known to others`,
     )
   }
-  const interval = readInterval(query, timezone, now)
-  const filter = readFilter(scope, query)
-  const drilldown = drilldownOf(interval, query, filter)
-  return { type, scope, callerId: member.userId, interval, timezone, baseCurrency, filter, drilldown, now }
+  const filter = readFilter(scope, readInterval(query, timezone, now), query)
+  return { type, timezone, baseCurrency, filter, drilldown: drilldownOf(query, filter), now }
+}
+
+/** @throws as `readReportRequest`; 400 for a cursor of another list */
+export function readPagedRequest(
+  type: string,
+  member: Member,
+  query: FilterInput & PageQuery,
+  now: Date,
+): PagedRequest {
+  return { ...readReportRequest(type, member, query, now), page: pageOf(query) }
 }
 
 /** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
@@ -72,7 +87,7 @@ export function readActivityRequest(type: string, member: Member, query: Activit
   const { groupBy = 'day', comparison = 'none' } = query
   if (groupBy === 'day') {
     const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
-    checkLength(request.interval, request.timezone, reportDayBucketYearsMax, message)
+    checkLength(request.filter.interval, request.timezone, reportDayBucketYearsMax, message)
   }
   return { ...request, groupBy, comparison, isBrokenDownByOwner: query.breakdownBy === 'owner' }
 }
@@ -92,66 +107,68 @@ function checkLength(interval: Interval, timezone: string, yearsMax: number, mes
   if (isLongerThan(interval, timezone, yearsMax)) throw badRequest('to', message)
 }
 
-function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
-  const statuses = listOf('statuses', query.statuses)
-  const flowTypes = listOf('flowTypes', query.flowTypes)
-  for (const status of statuses ?? []) {
-    if (!isStatus(status)) throw badRequest('statuses', `must be of ${reportedStatuses.join(', ')}`)
-  }
-  for (const flowType of flowTypes ?? []) {
-    if (!isFlowType(flowType)) throw badRequest('flowTypes', 'must be of internal, external')
-  }
+function readFilter(scope: AddressScope, interval: Interval, query: FilterInput): OperationFilter {
+  const list = (name: ListName) => listOf(name, query[name])
+  const statuses = listAmong('statuses', query.statuses, reportedStatuses)
+  const flowTypes = listAmong('flowTypes', query.flowTypes, allFlowTypes)
   const { minimumAmount = null, maximumAmount = null } = query
   if (minimumAmount !== null && maximumAmount !== null && compareDecimals(minimumAmount, maximumAmount) > 0) {
     throw badRequest('minimumAmount', 'must not be above maximumAmount')
   }
-  const external = query.includeInternal === false ? ['external'] : null
-  const wantedFlows = flowTypes === null || external === null ? (flowTypes ?? external) : both(flowTypes, external)
-  const lists = (...all: (string[] | null)[]) => all.filter((list) => list !== null)
+  const lists = (...all: (string[] | null)[]) => all.filter((each) => each !== null)
   const one = (id: string | undefined) => (id === undefined ? null : [id])
   return {
     scope,
+    interval,
     dateBasis: query.dateBasis ?? 'createdAt',
     counterpartyClassification: query.counterpartyClassification ?? 'current',
     folderClassification: query.folderClassification ?? 'current',
-    statuses: statuses as OperationStatus[] | null,
-    flowTypes: wantedFlows as ('internal' | 'external')[] | null,
-    tokenIds: listOf('tokenIds', query.tokenIds),
-    assets: listOf('assets', query.assets),
-    networkIds: listOf('networkIds', query.networkIds),
-    addressIdLists: lists(
-      one(query.addressId),
-      listOf('ownAddressIds', query.ownAddressIds),
-      listOf('addressIds', query.addressIds),
-    ),
-    folderIdLists: lists(one(query.folderId), listOf('folderIds', query.folderIds)),
-    counterpartyIdLists: lists(one(query.counterpartyId), listOf('counterpartyIds', query.counterpartyIds)),
-    counterpartyGroupIdLists: lists(
-      one(query.counterpartyGroupId),
-      listOf('counterpartyGroupIds', query.counterpartyGroupIds),
-    ),
-    counterpartyAddressIds: listOf('counterpartyAddressIds', query.counterpartyAddressIds),
-    categories: listOf('categories', query.categories),
-    categoryKeys: listOf('categoryKeys', query.categoryKeys),
+    statuses,
+    flowTypes:
+      query.includeInternal === false ? (flowTypes ?? allFlowTypes).filter((type) => type === 'external') : flowTypes,
+    tokenIds: list('tokenIds'),
+    assets: list('assets'),
+    networkIds: list('networkIds'),
+    addressIdLists: lists(one(query.addressId), list('ownAddressIds'), list('addressIds')),
+    folderIdLists: lists(one(query.folderId), list('folderIds')),
+    counterpartyIdLists: lists(one(query.counterpartyId), list('counterpartyIds')),
+    counterpartyGroupIdLists: lists(one(query.counterpartyGroupId), list('counterpartyGroupIds')),
+    counterpartyAddressIds: list('counterpartyAddressIds'),
+    categories: list('categories'),
+    categoryKeys: list('categoryKeys'),
     categoryFields: readFieldConditions(query.categoryField),
-    initiatorIds: listOf('initiatorIds', query.initiatorIds),
+    initiatorIds: list('initiatorIds'),
     minimumAmount,
     maximumAmount,
     operationIds: null,
   }
 }
 
+/** The parameters of a query that are lists of any texts. */
+type ListName = {
+  [Name in keyof FilterInput]-?: NonNullable<FilterInput[Name]> extends string[] ? Name : never
+}[keyof FilterInput]
+
 const isId = new RegExp(idPattern)
-const isStatus = (text: string) => (reportedStatuses as readonly string[]).includes(text)
-const isFlowType = (text: string) => text === 'internal' || text === 'external'
-const both = (a: string[], b: string[]) => a.filter((one) => b.includes(one))
+
+/** @throws as `listOf`; 400 for a value that is none of `allowed` */
+export function listAmong<Value extends string>(
+  field: string,
+  given: string[] | undefined,
+  allowed: readonly Value[],
+): Value[] | null {
+  const values = listOf(field, given)
+  const known = values?.filter((value): value is Value => (allowed as readonly string[]).includes(value)) ?? null
+  if (known?.length !== values?.length) throw badRequest(field, `must be of ${allowed.join(', ')}`)
+  return known
+}
 
 /**
  * The values of a list: each parameter may hold several, separated by commas.
  *
  * @throws 400 for an empty value, and for more values than a report accepts
  */
-export function listOf(field: string, given: string[] | undefined): string[] | null {
+function listOf(field: string, given: string[] | undefined): string[] | null {
   if (given === undefined) return null
   const values = given.flatMap((text) => text.split(','))
   if (values.some((value) => value === '')) throw badRequest(field, 'must not have an empty value')
@@ -180,12 +197,11 @@ function readFieldCondition(text: string): FieldCondition {
 }
 
 /** The history query that lists the operations of a report, for the filters that history has a parameter for. */
-function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFilter): Record<string, string> {
+function drilldownOf(query: FilterInput, filter: OperationFilter): Record<string, string> {
   const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
   const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
   const wanted: Record<string, string | undefined> = {
-    from: interval.from.toISOString(),
-    to: new Date(interval.to.getTime() - 1).toISOString(),
+    ...historyBounds(filter.interval),
     userId: query.userId,
     // History reads a whole folder by default, a report only the caller's part of it.
     includeShared: filter.scope.viewer.readsAll ? undefined : String(query.includeShared ?? false),
@@ -207,12 +223,12 @@ function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFi
 
 /** The header of the answer, the same for every report. */
 export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
-  const { type, interval, timezone, baseCurrency, filter, now, callerId } = request
+  const { type, timezone, baseCurrency, filter, now } = request
   return {
     id: newId(now),
     type,
-    from: interval.from.toISOString(),
-    to: interval.to.toISOString(),
+    from: filter.interval.from.toISOString(),
+    to: filter.interval.to.toISOString(),
     timezone,
     dateBasis: filter.dateBasis,
     baseCurrency,
@@ -220,19 +236,8 @@ export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
     dataCutoff: now.toISOString(),
     schemaVersion: '1',
     generatedAt: now.toISOString(),
-    generatedById: callerId,
+    generatedById: filter.scope.viewer.userId,
   }
-}
-
-/** Memory of one sort or hash of a report; a larger one uses the disk. */
-const sortMemory = '64MB'
-
-/** Runs `read` in one snapshot of the database, so that all figures of a report agree. */
-export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
-  return readSnapshot(db, async (trx) => {
-    await sql`select set_config('work_mem', ${sortMemory}, true), set_config('jit', 'off', true)`.execute(trx)
-    return read(trx)
-  })
 }
 
 /** The definition of one report in the catalogue: all that its JSON, its file and its background export need. */
@@ -249,12 +254,6 @@ export type ReportDefinition<
   answer: Answer
   /** Components that the answer refers to and that no earlier report of the catalogue declares. */
   components?: readonly TSchema[]
-  /**
-   * Checks the subject of the report.
-   *
-   * @throws 404 when the caller may not see it
-   */
-  checkSubject?(db: Db, scope: AddressScope, query: Static<Query>): Promise<void>
   /**
    * Parses the parameters, in the same way for JSON, files and the background.
    *

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
 import type { Db } from '../../../db/client.ts'
+import { notFound } from '../../../lib/errors.ts'
 import type { Parameters } from './request.ts'
 
 /** Names by id. */
@@ -48,6 +49,24 @@ const lookups: Readonly<Record<string, Lookup>> = {
   networkIds: networks,
   initiatorIds: members,
   userId: members,
+}
+
+/** What a report is about, by the parameter that names it. */
+const subjects = {
+  addressId: 'Address',
+  folderId: 'Address group',
+  counterpartyId: 'Counterparty',
+  counterpartyGroupId: 'Counterparty group',
+}
+
+/** @throws 404 unless the caller may see the subject, even if the report then covers only a part of it */
+export async function requireSubjects(db: Db, scope: AddressScope, parameters: Parameters): Promise<void> {
+  for (const [parameter, noun] of Object.entries(subjects)) {
+    const id = parameters[parameter]
+    if (id === undefined) continue
+    const { rows } = await lookups[parameter]!(scope, sql`${[id]}::text[]`).execute(db)
+    if (rows.length === 0) throw notFound(noun)
+  }
 }
 
 /** The names behind the ids among the parameters of a report; what the viewer may not see has none. */

@@ -20,7 +20,7 @@ export async function openDocument<Result>(
   request: ReportRequest,
   use: (opened: OpenReport) => Promise<Result>,
 ): Promise<Result> {
-  const names = await findSubjectNames(db, request.scope, parameters)
+  const names = await findSubjectNames(db, request.filter.scope, parameters)
   const toOpen = (content: ReportContent): OpenReport => ({
     document: toDocument(report, content, toFacts(member, request, content.report.report, parameters, names)),
     totalRows: content.totalRows ?? countRows(content.report),

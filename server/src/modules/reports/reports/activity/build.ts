@@ -2,7 +2,6 @@ import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../../db/client.ts'
 import { listAccountDifferences } from '../account-differences.ts'
 import type { Activity, Group } from '../activity.ts'
-import { nameFew } from '../avoiding.ts'
 import { summarizeApprovals } from '../blocks/approvals.ts'
 import {
   breakDownByAsset,
@@ -20,7 +19,8 @@ import { summarize } from '../blocks/summary.ts'
 import { cutInterval, type Interval, previousInterval } from '../buckets.ts'
 import { findAddresses, findAssets, findCounterparties, findProfiles } from '../details.ts'
 import { countedStatusOf } from '../operation-filter.ts'
-import { type ActivityRequest, inSnapshot, toHeader } from '../request.ts'
+import { inSnapshot, nameFew } from '../reading.ts'
+import { type ActivityRequest, toHeader } from '../request.ts'
 import { noticeOperations } from './notice.ts'
 import type { TransactionActivityReport } from './schema.ts'
 import {
@@ -51,29 +51,24 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 /** Reads the facts of a report in the snapshot of `trx`. */
 export async function readFacts(trx: Trx, given: ActivityRequest): Promise<ActivityFacts> {
   const request = await nameFew(trx, given)
-  const { filter, interval, timezone } = request
+  const { filter, timezone } = request
   const isCounted = countedStatusOf(filter)
-  const calendar = cutInterval(interval, timezone, request.groupBy)
-  const groups = await sumOperations(
-    trx,
-    filter,
-    interval,
-    calendar.days.map(({ start }) => start),
-  )
+  const calendar = cutInterval(filter.interval, timezone, request.groupBy)
+  const days = calendar.days.map(({ start }) => start)
+  const groups = await sumOperations(trx, filter, days)
   const keysOf = <Key>(keyed: { key: Key | null }[]) => [
     ...new Set(keyed.flatMap(({ key }) => (key === null ? [] : [key]))),
   ]
   const tokensOf = (list: readonly Group[]) => [...new Set(list.map(({ tokenId }) => tokenId))]
   const counted = groups.overall.filter(({ status }) => isCounted(status))
-  const addresses = await findAddresses(trx, filter, interval, keysOf(groups.byAddress))
+  const addresses = await findAddresses(trx, filter, keysOf(groups.byAddress))
   const ownerOf = (addressId: string) => addresses.get(addressId)!.ownerId
   const byOwner = request.isBrokenDownByOwner
     ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
     : []
-  const noticed = await noticeOperations(trx, filter, interval, groups, isCounted)
-  const approvals = await summarizeVotes(trx, filter, interval)
+  const noticed = await noticeOperations(trx, filter, groups, isCounted)
+  const approvals = await summarizeVotes(trx, filter)
   const activity: Activity = {
-    interval,
     calendar,
     isCounted,
     ...groups,
@@ -83,8 +78,8 @@ export async function readFacts(trx: Trx, given: ActivityRequest): Promise<Activ
         ? 0
         : groups.overall.reduce((sum, { faults }) => sum + faults.reclassified, 0),
     assets: await findAssets(trx, tokensOf(groups.overall)),
-    orderStatistics: await listOrderStatistics(trx, filter, interval, tokensOf(counted)),
-    counterparties: await findCounterparties(trx, filter, interval, keysOf(groups.byCounterparty)),
+    orderStatistics: await listOrderStatistics(trx, filter, tokensOf(counted)),
+    counterparties: await findCounterparties(trx, filter, keysOf(groups.byCounterparty)),
     addresses,
     owners: byOwner.length === 0 ? new Map() : await findProfiles(trx, keysOf(byOwner)),
   }
@@ -92,26 +87,22 @@ export async function readFacts(trx: Trx, given: ActivityRequest): Promise<Activ
     activity,
     approvals,
     noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
-    otherFaults: await countOtherFaults(
-      trx,
-      request,
-      groups.overall,
-      (await listAccountDifferences(trx, filter)).length,
-    ),
+    otherFaults: await countOtherFaults(trx, filter, groups.overall, await listAccountDifferences(trx, filter)),
     previous: await readPrevious(trx, request),
   }
 }
 
 /** When the longest wait is short, no policy can be slow. */
-async function readSlowPolicies(trx: Trx, { filter, interval }: ActivityRequest, { times }: Approvals) {
+async function readSlowPolicies(trx: Trx, { filter }: ActivityRequest, { times }: Approvals) {
   const longest = times === null ? 0n : times.longest
-  return longest < slowApprovalMilliseconds ? [] : listVotesByPolicy(trx, filter, interval)
+  return longest < slowApprovalMilliseconds ? [] : listVotesByPolicy(trx, filter)
 }
 
-async function readPrevious(trx: Trx, { comparison, filter, interval, timezone }: ActivityRequest) {
+async function readPrevious(trx: Trx, { comparison, filter, timezone }: ActivityRequest) {
   if (comparison === 'none') return null
-  const earlier = previousInterval(interval, timezone, comparison)
-  return { interval: earlier, figures: await compareOperations(trx, filter, earlier) }
+  const interval = previousInterval(filter.interval, timezone, comparison)
+  // The ids are those of the report's own interval.
+  return { interval, figures: await compareOperations(trx, { ...filter, interval, operationIds: null }) }
 }
 
 function comparedOf({ overall, isCounted }: Activity): Compared {
@@ -130,7 +121,7 @@ function comparedOf({ overall, isCounted }: Activity): Compared {
 /** The blocks of a report from its facts; a pure function. */
 export function composeActivity(request: ActivityRequest, facts: ActivityFacts): ActivityReport {
   const { activity, approvals, noticed, otherFaults, previous } = facts
-  const { comparison, callerId, isBrokenDownByOwner, drilldown } = request
+  const { comparison, filter, isBrokenDownByOwner, drilldown } = request
   return {
     report: toHeader(request),
     summary: summarize(activity),
@@ -139,7 +130,7 @@ export function composeActivity(request: ActivityRequest, facts: ActivityFacts):
     byOwnAddress: breakDownByOwnAddress(activity),
     byStatus: breakDownByStatus(activity),
     byCategory: breakDownByCategory(activity),
-    ...(isBrokenDownByOwner ? { byAddressOwner: breakDownByOwner(activity, callerId) } : {}),
+    ...(isBrokenDownByOwner ? { byAddressOwner: breakDownByOwner(activity, filter.scope.viewer.userId) } : {}),
     timeline: toTimeline(activity),
     approvals: summarizeApprovals(approvals.counts, approvals.times),
     observations: observe(activity, noticed, drilldown),

@@ -10,7 +10,6 @@ import {
   type RatelessToken,
   thresholds,
 } from '../blocks/observations.ts'
-import type { Interval } from '../buckets.ts'
 import { isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
 import { lacksUsdRate } from './statistics.ts'
 import type { Groups } from './sum-operations.ts'
@@ -19,16 +18,15 @@ import type { Groups } from './sum-operations.ts'
 export async function noticeOperations(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
   groups: Groups,
   isCountedStatus: Activity['isCounted'],
 ) {
   return {
-    largeOperations: await listLargeOperations(trx, filter, interval, groups, isCountedStatus),
-    newCounterparties: await listNewCounterparties(trx, filter, interval, groups),
-    awakenedAddresses: await listAwakened(trx, filter, interval, [...new Set(groups.byAddress.map(({ key }) => key))]),
+    largeOperations: await listLargeOperations(trx, filter, groups, isCountedStatus),
+    newCounterparties: await listNewCounterparties(trx, filter, groups),
+    awakenedAddresses: await listAwakened(trx, filter, [...new Set(groups.byAddress.map(({ key }) => key))]),
     ratelessTokens: groups.overall.some(({ count, rated }) => rated < count)
-      ? await listRatelessTokens(trx, filter, interval)
+      ? await listRatelessTokens(trx, filter)
       : [],
   }
 }
@@ -36,7 +34,6 @@ export async function noticeOperations(
 async function listLargeOperations(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
   { overall }: Groups,
   isCountedStatus: Activity['isCounted'],
 ): Promise<LargeOperation[]> {
@@ -51,7 +48,7 @@ async function listLargeOperations(
   const { rows } = await sql<LargeOperation>`
     select o.id, o.type, o.address_id as "addressId", o.token_id as "tokenId", o.tx_hash as "txHash",
       o.created_at as "createdAt", o.usd_value as "usdValue"
-    from operations o where ${isReported(filter, interval)} and ${isCounted(filter)}
+    from operations o where ${isReported(filter)} and ${isCounted(filter)}
       and o.usd_value >= ${thresholds.largeUsdMin.toString()}::numeric
       and o.usd_value * 100 * ${flow.ratedCount - 1}::numeric
         >= ${thresholds.largeFactor.toString()}::numeric * (${total.toString()}::numeric - o.usd_value * 100)
@@ -63,18 +60,17 @@ async function listLargeOperations(
 async function listNewCounterparties(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
   { byCounterparty, overall }: Groups,
 ): Promise<NewCounterparty[]> {
   const counts = new Map<string, number>()
   for (const { key, count } of byCounterparty) if (key !== null) counts.set(key, (counts.get(key) ?? 0) + count)
   if (counts.size === 0) return []
-  const { vaultId } = filter.scope
+  const { scope, interval } = filter
   const { rows: fresh } = await sql<{ id: string; name: string }>`
     select c.id, c.name from counterparties c
-    where c.vault_id = ${vaultId} and c.id = any(${[...counts.keys()]}::text[]) and not exists (
-      select from operations o where o.vault_id = ${vaultId} and o.counterparty_id = c.id
-        and o.created_at < ${interval.from} and ${isOperationInScope(filter.scope, 'o')})`.execute(trx)
+    where c.vault_id = ${scope.vaultId} and c.id = any(${[...counts.keys()]}::text[]) and not exists (
+      select from operations o where o.vault_id = ${scope.vaultId} and o.counterparty_id = c.id
+        and o.created_at < ${interval.from} and ${isOperationInScope(scope, 'o')})`.execute(trx)
   const found = fresh
     .map(({ id, name }) => ({ id, name, count: counts.get(id)! }))
     .sort((a, b) => b.count - a.count || compareText(a.id, b.id))
@@ -84,25 +80,20 @@ async function listNewCounterparties(
   // The counts use the current address book; history lists operations by the counterparty recorded at their creation.
   const { rows } = await sql<{ id: string; count: number }>`
     select o.counterparty_id as id, count(*)::float8 as count from operations o
-    where ${isReported(filter, interval)} and o.counterparty_id = any(${found.map(({ id }) => id)}::text[])
+    where ${isReported(filter)} and o.counterparty_id = any(${found.map(({ id }) => id)}::text[])
     group by o.counterparty_id`.execute(trx)
   const countsThen = new Map(rows.map(({ id, count }) => [id, count]))
   return found.flatMap((one) => (countsThen.has(one.id) ? [{ ...one, count: countsThen.get(one.id)! }] : []))
 }
 
 /** Addresses of the report that had an operation in the interval after a long time without any. */
-async function listAwakened(
-  trx: Trx,
-  filter: OperationFilter,
-  interval: Interval,
-  ids: string[],
-): Promise<AwakenedAddress[]> {
+async function listAwakened(trx: Trx, filter: OperationFilter, ids: string[]): Promise<AwakenedAddress[]> {
   if (ids.length === 0) return []
-  const { scope } = filter
+  const { scope, interval } = filter
   const onAddress = sql`o.vault_id = ${scope.vaultId} and o.address_id = w.id and ${isOperationInScope(scope, 'o')}`
   const { rows } = await sql<AwakenedAddress>`
     select w.id, earlier.created_at as "lastBefore", first.created_at as "firstWithin",
-      (select count(*)::float8 from operations o where ${isReported(filter, interval)} and o.address_id = w.id) as count
+      (select count(*)::float8 from operations o where ${isReported(filter)} and o.address_id = w.id) as count
     from unnest(${ids}::text[]) w(id)
     cross join lateral (select o.created_at from operations o where ${onAddress} and o.created_at < ${interval.from}
       order by o.created_at desc, o.id desc limit 1) earlier
@@ -114,8 +105,8 @@ async function listAwakened(
 }
 
 /** Tokens with operations without a USD value: how many, from when to when, and of how many in that time. */
-async function listRatelessTokens(trx: Trx, filter: OperationFilter, interval: Interval): Promise<RatelessToken[]> {
-  const reported = isReported(filter, interval)
+async function listRatelessTokens(trx: Trx, filter: OperationFilter): Promise<RatelessToken[]> {
+  const reported = isReported(filter)
   const { rows } = await sql<RatelessToken>`
     with rateless as (
       select o.token_id, count(*)::float8 as missing, min(o.created_at) as first_at, max(o.created_at) as last_at

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member } from '../../../../access/caller.ts'
 import { createReportWorld, type ReportWorld } from '../../../../testing/report-world.ts'
-import { nameFew } from '../avoiding.ts'
 import { buildExceptions, listExceptions, readExceptionsRequest } from '../operations-exceptions/build.ts'
-import { inSnapshot, readActivityRequest } from '../request.ts'
+import { inSnapshot, nameFew } from '../reading.ts'
+import { readActivityRequest } from '../request.ts'
 import { countMissingEntries, listOrderStatistics } from './statistics.ts'
 import { sumOperations } from './sum-operations.ts'
 
@@ -45,27 +45,27 @@ function requestOfOwner() {
 
 describe('statements with two forms', () => {
   it('order statistics are the same for few tokens, which are distinguished while read, and for many, which are grouped', async () => {
-    const { filter, interval } = requestOfOwner()
+    const { filter } = requestOfOwner()
     await inSnapshot(world.test.deps.db, async (trx) => {
-      const { overall } = await sumOperations(trx, filter, interval, [interval.from])
+      const { overall } = await sumOperations(trx, filter, [filter.interval.from])
       const few = [...new Set(overall.map(({ tokenId }) => tokenId))]
       const many = [...few, ...Array.from({ length: 16 }, (_, index) => `unknown-${index}`)]
-      const ofFew = await listOrderStatistics(trx, filter, interval, few)
+      const ofFew = await listOrderStatistics(trx, filter, few)
       expect([...ofFew.values()].sort((a, b) => Number(a.upper - b.upper))).toEqual([
         { smallest: 1_000_000n, lower: 2_000_000n, upper: 3_000_000n, largest: 4_000_000n },
         { smallest: 5n * 10n ** 18n, lower: 5n * 10n ** 18n, upper: 7n * 10n ** 18n, largest: 7n * 10n ** 18n },
       ])
-      expect(await listOrderStatistics(trx, filter, interval, many)).toEqual(ofFew)
+      expect(await listOrderStatistics(trx, filter, many)).toEqual(ofFew)
     })
   })
 
   it('missing entries are the same in a report of few operations and of many, and the plan of later statements is free', async () => {
-    const { filter, interval } = requestOfOwner()
+    const { filter } = requestOfOwner()
     await inSnapshot(world.test.deps.db, async (trx) => {
-      const { overall } = await sumOperations(trx, filter, interval, [interval.from])
+      const { overall } = await sumOperations(trx, filter, [filter.interval.from])
       const asMany = overall.map((group) => ({ ...group, count: 100_000 }))
-      expect(await countMissingEntries(trx, filter, interval, overall)).toBe(1)
-      expect(await countMissingEntries(trx, filter, interval, asMany)).toBe(1)
+      expect(await countMissingEntries(trx, filter, overall)).toBe(1)
+      expect(await countMissingEntries(trx, filter, asMany)).toBe(1)
       const { rows } = await sql`show enable_hashjoin`.execute(trx)
       expect(rows).toEqual([{ enable_hashjoin: 'on' }])
     })
@@ -98,12 +98,12 @@ describe('statements with two forms', () => {
       const named = await nameFew(trx, request)
       expect(named.filter.operationIds).toHaveLength(7)
       const [few, many] = [
-        await sumOperations(trx, named.filter, request.interval, [request.interval.from]),
-        await sumOperations(trx, request.filter, request.interval, [request.interval.from]),
+        await sumOperations(trx, named.filter, [request.filter.interval.from]),
+        await sumOperations(trx, request.filter, [request.filter.interval.from]),
       ]
       expect(few).toEqual(many)
       const unnamed = await listExceptions(trx, asked, dataQuality)
-      expect(unnamed.map((row) => [row.id, row.kinds])).toEqual(items.map((item) => [item.id, item.exceptions]))
+      expect(unnamed.map((row) => [row.id, row.exceptions])).toEqual(items.map((item) => [item.id, item.exceptions]))
       expect(items.find((item) => item.id === id)?.exceptions).toContain('retroactivelyMatchedOperations')
     })
   })

@@ -3,10 +3,8 @@ import { isOperationInScope } from '../../../../access/address-scope.ts'
 import type { Trx } from '../../../../db/client.ts'
 import type { OperationStatus } from '../../../../lib/operations.ts'
 import type { OrderStatistics, Overall } from '../activity.ts'
-import { avoiding, type PlanStep } from '../avoiding.ts'
 import type { ApprovalCount, ApprovalTimes } from '../blocks/approvals.ts'
 import type { OtherFaults } from '../blocks/data-quality.ts'
-import type { Interval } from '../buckets.ts'
 import {
   isAmong,
   isByCounterparty,
@@ -15,6 +13,7 @@ import {
   isUndated,
   type OperationFilter,
 } from '../operation-filter.ts'
+import { avoiding, countRows, type PlanStep } from '../reading.ts'
 
 /** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
 export const lacksUsdRate = sql<boolean>`o.usd_value is null`
@@ -25,25 +24,18 @@ export const lacksBusinessReference = sql<boolean>`(coalesce(o.note, '') = '' an
 /** The faults that are counted separately from sums. `overall`: the sums of the operations of the report. */
 export async function countOtherFaults(
   trx: Trx,
-  { filter, interval }: { filter: OperationFilter; interval: Interval },
+  filter: OperationFilter,
   overall: readonly Overall[],
-  accountDifferences: number,
+  accountDifferences: readonly unknown[],
 ): Promise<OtherFaults> {
+  const count = (from: RawBuilder<unknown>) => avoiding(trx, ['nestloop'], () => countRows(trx, from))
   return {
-    operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
-    invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
-    missingLedgerEntries: await countMissingEntries(trx, filter, interval, overall),
-    ledgerReconciliationDifferences: accountDifferences,
+    operationsWithoutSelectedDate:
+      filter.dateBasis === 'createdAt' ? 0 : await count(sql`from operations o where ${isUndated(filter)}`),
+    invalidOperationRelations: await count(sql`from (${invalidRelations(filter)}) invalid`),
+    missingLedgerEntries: await countMissingEntries(trx, filter, overall),
+    ledgerReconciliationDifferences: accountDifferences.length,
   }
-}
-
-async function countUndated(trx: Trx, filter: OperationFilter, interval: Interval): Promise<number> {
-  if (filter.dateBasis === 'createdAt') return 0
-  return avoiding(trx, ['nestloop'], async () => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::float8 as count from operations o where ${isUndated(filter, interval)}`.execute(trx)
-    return rows[0]!.count
-  })
 }
 
 /**
@@ -70,23 +62,19 @@ export const avoidedForEntries = (operations: number, filter: OperationFilter): 
 export async function countMissingEntries(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
   overall: readonly Overall[],
 ): Promise<number> {
   const operations = overall.reduce((sum, { count }) => sum + count, 0)
-  return avoiding(trx, avoidedForEntries(operations, filter), async () => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::float8 as count from operations o
-      where ${isReported(filter, interval)} and ${lacksEntry(filter)}`.execute(trx)
-    return rows[0]!.count
-  })
+  return avoiding(trx, avoidedForEntries(operations, filter), () =>
+    countRows(trx, sql`from operations o where ${isReported(filter)} and ${lacksEntry(filter)}`),
+  )
 }
 
 /**
  * SQL: inconsistent relations whose source is in the report and both ends of which are in its scope. People relate
  * operations one by one, so the relations are few: both ends of each are looked up, whatever the planner expects.
  */
-export function invalidRelations(filter: OperationFilter, interval: Interval): RawBuilder<unknown> {
+export function invalidRelations(filter: OperationFilter): RawBuilder<unknown> {
   const { scope } = filter
   return sql`
     select r.id, r.source_operation_id
@@ -95,7 +83,7 @@ export function invalidRelations(filter: OperationFilter, interval: Interval): R
       select * from operations s where s.vault_id = r.vault_id and s.id = r.source_operation_id offset 0) o
     cross join lateral (
       select * from operations s where s.vault_id = r.vault_id and s.id = r.target_operation_id offset 0) target
-    where r.vault_id = ${scope.vaultId} and ${isReported(filter, interval)} and ${isOperationInScope(scope, 'target')} and (
+    where r.vault_id = ${scope.vaultId} and ${isReported(filter)} and ${isOperationInScope(scope, 'target')} and (
       (r.related_amount is not null and (r.token_id <> o.token_id or r.token_id <> target.token_id))
       or (r.relation_type in ('refund', 'reversal') and (
         o.status in ('failed', 'rejected', 'cancelled') or target.status in ('failed', 'rejected', 'cancelled')
@@ -105,14 +93,6 @@ export function invalidRelations(filter: OperationFilter, interval: Interval): R
             select * from operations p where p.vault_id = x.vault_id and p.id = x.source_operation_id offset 0) paid
           where x.vault_id = r.vault_id and x.target_operation_id = r.target_operation_id
             and x.relation_type in ('refund', 'reversal') and ${isOperationInScope(scope, 'paid')}))))`
-}
-
-async function countInvalidRelations(trx: Trx, filter: OperationFilter, interval: Interval): Promise<number> {
-  return avoiding(trx, ['nestloop'], async () => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::float8 as count from (${invalidRelations(filter, interval)}) invalid`.execute(trx)
-    return rows[0]!.count
-  })
 }
 
 /**
@@ -132,11 +112,10 @@ const comparedTokensMax = 16
 export async function listOrderStatistics(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
   tokenIds: readonly string[],
 ): Promise<Map<string, OrderStatistics>> {
   const found = sql`percentile_disc(array_cat(${middles}, array[0, 1]::float8[])) within group (order by o.amount)`
-  const counted = sql`from operations o where ${isReported(filter, interval)} and ${isCounted(filter)}`
+  const counted = sql`from operations o where ${isReported(filter)} and ${isCounted(filter)}`
   if (tokenIds.length === 0) return new Map()
   if (tokenIds.length > comparedTokensMax) {
     const { rows } = await sql<{ token_id: string; found: string[] }>`
@@ -169,13 +148,13 @@ export const approvalMilliseconds = sql`(select round(extract(epoch from max(v.v
 export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
 
 /** Transfers of the report that needed votes: by status, and the waiting times of approved ones. */
-export async function summarizeVotes(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Approvals> {
+export async function summarizeVotes(trx: Trx, filter: OperationFilter): Promise<Approvals> {
   const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
     with asked as (
       select o.status, case when ${wasApproved} then round(extract(epoch from max(v.voted_at) - o.created_at) * 1000) end as waited
       from operations o
       left join approval_voters v on v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve'
-      where ${isReported(filter, interval)} and ${neededApproval}
+      where ${isReported(filter)} and ${neededApproval}
       group by o.vault_id, o.id
     )
     select status, count(*)::float8 as count, ${timesOf}
@@ -191,13 +170,12 @@ export async function summarizeVotes(trx: Trx, filter: OperationFilter, interval
 export async function listVotesByPolicy(
   trx: Trx,
   filter: OperationFilter,
-  interval: Interval,
 ): Promise<{ policyId: string; policyCode: string; times: ApprovalTimes }[]> {
   const { rows } = await sql<TimesRow & { policy_id: string; policy_code: string }>`
     with asked as (
       select t.decision_policy_id as policy_id, t.decision_policy_code as policy_code, ${approvalMilliseconds} as waited
       from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-      where ${isReported(filter, interval)} and ${neededApproval} and ${wasApproved} and t.decision_policy_id is not null
+      where ${isReported(filter)} and ${neededApproval} and ${wasApproved} and t.decision_policy_id is not null
     )
     select policy_id, max(policy_code) as policy_code, ${timesOf}
     from asked group by policy_id order by policy_id`.execute(trx)

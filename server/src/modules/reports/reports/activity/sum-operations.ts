@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
-import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
+import type { OperationType } from '../../../../lib/operations.ts'
 import { hasCategoryRightIf, isOwnOperation } from '../../../operations/assignments/rights.ts'
-import type { Group, Keyed, Overall } from '../activity.ts'
-import { avoiding } from '../avoiding.ts'
+import { type Faults, faultNames, type Group, type Keyed, type Overall } from '../activity.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
-import type { Interval } from '../buckets.ts'
 import { centsOf } from '../exact.ts'
 import {
   type Classification,
@@ -17,35 +15,20 @@ import {
   mayBeReported,
   type OperationFilter,
 } from '../operation-filter.ts'
+import { avoiding } from '../reading.ts'
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
-type GroupRow = {
+/** Sums of operations as SQL returns them. */
+export type GroupRow = Omit<Group, 'amount' | 'usd'> & { amount: string; usd: string | null }
+
+type Row = GroupRow & {
   breakdown: keyof Groups
-  token_id: string
-  type: OperationType
-  status: OperationStatus
   /** The day as a number, an id or a key; null in the row of `overall`. */
   key: string | null
-  count: number
-  amount: string
-  usd: string | null
-  rated: number
 }
 
 /** Columns of `overall`; null in the rows of all breakdowns. */
-type OverallRow = GroupRow & {
-  largest_usd: string | null
-  first_at: Date
-  last_at: Date
-  without_blockchain_time: number
-  without_payment_purpose: number
-  without_business_reference: number
-  uncategorized: number
-  unmatched: number
-  retroactively_matched: number
-  conflicting_counterparty: number
-  reclassified: number
-}
+type OverallRow = Row & Faults & { largestUsd: string | null; firstAt: Date; lastAt: Date }
 
 export type Groups = {
   overall: Overall[]
@@ -61,14 +44,9 @@ export type Groups = {
  *
  * @param dayStarts the first instant of every day of the interval, in order
  */
-export async function sumOperations(
-  trx: Trx,
-  filter: OperationFilter,
-  interval: Interval,
-  dayStarts: readonly Date[],
-): Promise<Groups> {
+export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts: readonly Date[]): Promise<Groups> {
   const { vaultId } = filter.scope
-  const has = await findSideTables(trx, filter, interval)
+  const has = await findSideTables(trx, filter)
   const onlyAddressId = onlyAddressIdOf(filter)
   const breakdowns = [
     sumsBy('byDay', sql`day`, sql`classified`),
@@ -76,12 +54,11 @@ export async function sumOperations(
     ...(onlyAddressId === undefined ? [sumsBy('byAddress', sql`address_id`, sql`classified`)] : []),
     ...(has.assignments ? [sumsBy('byCategory', sql`category`, sql`classified`)] : []),
   ]
-  const isLater = filter.dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
-  const later = laterMatches(filter, { entries: isLater, operations: mayBeReported(filter, interval) })
+  const later = laterMatches(filter, { entries: mayBeLater(filter), operations: mayBeReported(filter) })
   const statement = sql<OverallRow>`
     with ${has.laterEntries ? sql`later as materialized (${later}),` : sql``}
     ${has.assignments ? sql`firsts as materialized (${firstCategories(filter)}),` : sql``}
-    cells as (${cellsOf(filter, interval, dayStarts, has)}
+    cells as (${cellsOf(filter, dayStarts, has)}
     ), found as (
       select cells.*, ${has.laterEntries ? sql`coalesce(cells.later_id, s.counterparty_id)` : sql`s.counterparty_id`} as current_id
         ${has.assignments ? sql`` : sql`, null::text as category`}
@@ -91,25 +68,20 @@ export async function sumOperations(
     ), parties as materialized (
       select token_id, type, status, chosen_id,
         sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
-        max(largest_usd) as largest_usd, min(first_at) as first_at, max(last_at) as last_at,
-        sum(without_blockchain_time) as without_blockchain_time,
-        sum(without_payment_purpose) as without_payment_purpose,
-        sum(without_business_reference) as without_business_reference,
+        max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
+        sum("withoutBlockchainTime") as "withoutBlockchainTime",
+        sum("withoutPaymentPurpose") as "withoutPaymentPurpose",
+        sum("withoutBusinessReference") as "withoutBusinessReference",
         sum(case when category is null then count else 0 end) as uncategorized,
         sum(case when chosen_id is null then external else 0 end) as unmatched,
-        sum(case when counterparty_id is null and current_id is not null then count else 0 end) as retroactively_matched,
-        sum(case when counterparty_id <> current_id then count else 0 end) as conflicting_counterparty,
+        sum(case when counterparty_id is null and current_id is not null then count else 0 end) as "retroactivelyMatched",
+        sum(case when counterparty_id <> current_id then count else 0 end) as "conflictingCounterparty",
         sum(case when counterparty_id is distinct from current_id then count else 0 end) as reclassified
       from classified group by token_id, type, status, chosen_id
     )
-    select 'overall' as breakdown, token_id, type, status, null as key, ${sums},
-      max(largest_usd) as largest_usd, min(first_at) as first_at, max(last_at) as last_at,
-      sum(without_blockchain_time)::float8 as without_blockchain_time,
-      sum(without_payment_purpose)::float8 as without_payment_purpose,
-      sum(without_business_reference)::float8 as without_business_reference,
-      sum(uncategorized)::float8 as uncategorized, sum(unmatched)::float8 as unmatched,
-      sum(retroactively_matched)::float8 as retroactively_matched,
-      sum(conflicting_counterparty)::float8 as conflicting_counterparty, sum(reclassified)::float8 as reclassified
+    select 'overall' as breakdown, token_id as "tokenId", type, status, null as key, ${sums},
+      max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
+      ${sql.join(faultNames.map((name) => sql`sum(${sql.ref(name)})::float8 as ${sql.ref(name)}`))}
     from parties group by token_id, type, status
     union all ${sql.join(breakdowns, sql` union all `)}`
   const { rows } = await avoiding(trx, ['nestloop'], () => statement.execute(trx))
@@ -132,12 +104,7 @@ export async function sumOperations(
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
 
 /** SQL: the operations of the report, summed by every combination of the properties that they are broken down by. */
-function cellsOf(
-  filter: OperationFilter,
-  interval: Interval,
-  dayStarts: readonly Date[],
-  has: SideTables,
-): RawBuilder<unknown> {
+function cellsOf(filter: OperationFilter, dayStarts: readonly Date[], has: SideTables): RawBuilder<unknown> {
   const date = dateOf(filter)
   // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
   const starts = dayStarts.map((start) => start.getTime() / 1000)
@@ -158,16 +125,15 @@ function cellsOf(
   return sql`
       select ${sql.join(keys)},
         count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
-        max(o.usd_value) as largest_usd,
-        min(${date}) as first_at, max(${date}) as last_at,
-        count(*) filter (where ${lacksBlockchainTime}) as without_blockchain_time,
-        count(*) filter (where ${lacksPaymentPurpose}) as without_payment_purpose,
-        count(*) filter (where ${lacksBusinessReference}) as without_business_reference,
+        max(o.usd_value) as "largestUsd", min(${date}) as "firstAt", max(${date}) as "lastAt",
+        count(*) filter (where ${lacksBlockchainTime}) as "withoutBlockchainTime",
+        count(*) filter (where ${lacksPaymentPurpose}) as "withoutPaymentPurpose",
+        count(*) filter (where ${lacksBusinessReference}) as "withoutBusinessReference",
         count(*) filter (where o.flow_type = 'external') as external
       from operations o
       ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
       ${has.assignments ? sql`left join firsts on firsts.operation_id = o.id` : sql``}
-      where ${isReported(filter, interval)}
+      where ${isReported(filter)}
       group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`
 }
 
@@ -177,7 +143,7 @@ const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as
 function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
-      null, null, null, null, null, null, null, null, null, null, null
+      null, null, null, ${sql.join(faultNames.map(() => sql`null`))}
     from ${source} group by token_id, type, status, ${key}`
 }
 
@@ -186,16 +152,16 @@ const chosenId = (classification: Classification) =>
 
 type SideTables = { laterEntries: boolean; assignments: boolean }
 
+/** SQL condition: the entry `s` of the address book may be newer than an operation of the report. */
+const mayBeLater = ({ dateBasis, interval }: OperationFilter) =>
+  dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
+
 /** Whether there are newer entries of the address book, and assigned categories, at all: most vaults have none. */
-async function findSideTables(
-  trx: Trx,
-  { scope, dateBasis }: OperationFilter,
-  { from }: Interval,
-): Promise<SideTables> {
-  const isLate = dateBasis === 'createdAt' ? sql`s.created_at >= ${from}` : sql`true`
+async function findSideTables(trx: Trx, filter: OperationFilter): Promise<SideTables> {
+  const { vaultId } = filter.scope
   const { rows } = await sql<SideTables>`
-    select exists (select from counterparty_addresses s where s.vault_id = ${scope.vaultId} and ${isLate}) as "laterEntries",
-      exists (select from category_assignments a where a.vault_id = ${scope.vaultId}) as assignments`.execute(trx)
+    select exists (select from counterparty_addresses s where s.vault_id = ${vaultId} and ${mayBeLater(filter)}) as "laterEntries",
+      exists (select from category_assignments a where a.vault_id = ${vaultId}) as assignments`.execute(trx)
   return rows[0]!
 }
 
@@ -217,39 +183,29 @@ function firstCategories(filter: OperationFilter): RawBuilder<unknown> {
     group by a.operation_id`
 }
 
-function toGroup({ token_id, type, status, count, amount, usd, rated }: GroupRow): Group {
-  return { tokenId: token_id, type, status, count, amount: BigInt(amount), usd: centsOf(usd), rated }
+export function toGroup({ tokenId, type, status, count, amount, usd, rated }: GroupRow): Group {
+  return { tokenId, type, status, count, amount: BigInt(amount), usd: centsOf(usd), rated }
 }
 
 function toOverall(row: OverallRow): Overall {
+  const { largestUsd, firstAt, lastAt } = row
   return {
     ...toGroup(row),
-    largestUsd: row.largest_usd === null ? null : centsOf(row.largest_usd),
-    firstAt: row.first_at,
-    lastAt: row.last_at,
-    faults: {
-      withoutBlockchainTime: row.without_blockchain_time,
-      withoutPaymentPurpose: row.without_payment_purpose,
-      withoutBusinessReference: row.without_business_reference,
-      uncategorized: row.uncategorized,
-      unmatched: row.unmatched,
-      retroactivelyMatched: row.retroactively_matched,
-      conflictingCounterparty: row.conflicting_counterparty,
-      reclassified: row.reclassified,
-    },
+    largestUsd: largestUsd === null ? null : centsOf(largestUsd),
+    firstAt,
+    lastAt,
+    faults: Object.fromEntries(faultNames.map((name) => [name, row[name]])) as Faults,
   }
 }
 
-/** Operations and USD of another interval, for comparison. */
-export async function compareOperations(trx: Trx, of: OperationFilter, interval: Interval): Promise<Compared> {
-  // The ids are those of the report's own interval.
-  const filter = { ...of, operationIds: null }
+/** Operations and USD of an interval, for comparison. */
+export async function compareOperations(trx: Trx, filter: OperationFilter): Promise<Compared> {
   const { rows } = await sql<Omit<Side, 'usd'> & { type: OperationType; usd: string | null }>`
     select o.type, count(*)::float8 as operations,
       count(*) filter (where ${isCounted(filter)})::float8 as counted,
       count(o.usd_value) filter (where ${isCounted(filter)})::float8 as rated,
       sum(o.usd_value) filter (where ${isCounted(filter)}) as usd
-    from operations o where ${isReported(filter, interval)}
+    from operations o where ${isReported(filter)}
     group by o.type`.execute(trx)
   const sideOf = (type: OperationType): Side => {
     const row = rows.find((one) => one.type === type)

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Nullable } from '../../../../http/schema.ts'
 import { type Activity, type Asset, flowOf, flowsByKey, grossUsd } from '../activity.ts'
+import { historyBounds } from '../buckets.ts'
 import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePercent } from '../exact.ts'
 import { Figure, Percent, Text } from '../schema.ts'
 import type { ApprovalTimes } from './approvals.ts'
@@ -109,12 +110,6 @@ export function observe(activity: Activity, noticed: Noticed, filters: Filters):
 
 const dollars = (amount: bigint) => amount * 100n
 
-/** History includes both bounds, reports exclude the upper one; timestamps are stored in whole milliseconds. */
-export const historyBounds = (from: Date, to: Date) => ({
-  from: from.toISOString(),
-  to: new Date(to.getTime() - 1).toISOString(),
-})
-
 function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
   const { buckets, bucketOfDay } = activity.calendar
   if (buckets.length < thresholds.spikeBucketsMin) return []
@@ -142,7 +137,7 @@ function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
         currentValue: formatUsd(usd),
         comparisonValue: formatUsd(mean),
         changePercent: changePercent(usd, mean),
-        drilldownFilters: { ...filters, ...historyBounds(start, end) },
+        drilldownFilters: { ...filters, ...historyBounds({ from: start, to: end }) },
       }
     })
 }

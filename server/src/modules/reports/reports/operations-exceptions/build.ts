@@ -1,26 +1,79 @@
 import { sql } from 'kysely'
-import type { Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Member } from '../../../../access/caller.ts'
 import type { Db, Trx } from '../../../../db/client.ts'
-import { type Paging, type Position, pageOf as readPage, toPage } from '../../../../lib/cursor.ts'
-import { badRequest } from '../../../../lib/errors.ts'
+import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../../http/schema.ts'
+import { type Position, toPage } from '../../../../lib/cursor.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
-import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
 import { type AccountDifferenceRow, listAccountDifferences } from '../account-differences.ts'
 import { countOtherFaults } from '../activity/statistics.ts'
 import { sumOperations } from '../activity/sum-operations.ts'
-import { compareText } from '../activity.ts'
-import { avoiding, nameFew } from '../avoiding.ts'
-import { assessDataQuality, type ExceptionKind, exceptionKinds } from '../blocks/data-quality.ts'
-import { joinCounterparty } from '../details.ts'
-import { inSnapshot, listOf, type ReportContent, type ReportRequest, readReportRequest, toHeader } from '../request.ts'
-import type {
-  AccountDifference,
-  ExceptionOperation,
-  OperationsExceptionsQuery,
-  OperationsExceptionsReport,
-} from './schema.ts'
+import { compareText, reportedStatuses } from '../activity.ts'
+import { assessDataQuality, type ExceptionKind, exceptionKinds, ReportDataQuality } from '../blocks/data-quality.ts'
+import { joinCounterparty, type PartyColumns, toParty } from '../details.ts'
+import { avoiding, inSnapshot, nameFew } from '../reading.ts'
+import { listAmong, type PagedRequest, type ReportContent, readPagedRequest, toHeader } from '../request.ts'
+import { Amount, BreakdownIgnored, commonQuery, filters, List, named, ReportHeader, Text, Usd } from '../schema.ts'
 import { isKind, type Search, searchesOf } from './searches.ts'
+
+export const OperationsExceptionsQuery = Closed({
+  ...commonQuery,
+  ...filters,
+  exceptions: List(
+    'Figures of `dataQuality` whose operations are listed; defaults to all.',
+    'operationsWithoutUsdRate',
+  ),
+  breakdownBy: BreakdownIgnored,
+  ...pageQuery,
+})
+
+export const ExceptionOperation = Closed(
+  {
+    id: Id,
+    exceptions: described(Type.Array(Enum(exceptionKinds)), 'The figures of `dataQuality` that count the operation.'),
+    operationType: Enum(['transfer', 'deposit']),
+    status: described(Enum(reportedStatuses), 'Status of the operation.'),
+    addressId: described(Id, 'Identifier of the address of the vault that is the own side.'),
+    address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+    tokenId: Id,
+    asset: Text('USDT'),
+    amount: Amount,
+    usdValue: Nullable(Usd),
+    txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    counterparty: named,
+    createdAt: Timestamp,
+  },
+  { $id: 'ExceptionOperation' },
+)
+
+export const AccountDifference = Closed(
+  {
+    accountId: described(Id, 'Identifier of the account.'),
+    addressId: Id,
+    tokenId: Id,
+    purpose: described(
+      Enum(['available', 'reserved']),
+      'The account of the address: what can be spent, or what is reserved.',
+    ),
+    balance: described(Amount, 'Balance of the account as stored, in token units.'),
+    balanceOfEntries: Amount,
+  },
+  { $id: 'AccountDifference' },
+)
+
+export const OperationsExceptionsReport = Closed(
+  {
+    report: Ref(ReportHeader),
+    dataQuality: Ref(ReportDataQuality),
+    accountDifferences: described(
+      Type.Array(Ref(AccountDifference)),
+      'Accounts whose balance is not the one that their newest entry left.',
+    ),
+    items: Type.Array(Ref(ExceptionOperation)),
+    nextCursor: Nullable(Text('MTc2ODAuY21pOGgyazFw')),
+  },
+  { $id: 'OperationsExceptionsReport' },
+)
 
 /** Operations that one round trip fetches when all exceptions are read. */
 const exceptionsPerPage = 1_000
@@ -32,18 +85,8 @@ export function readExceptionsRequest(
   query: Static<typeof OperationsExceptionsQuery>,
   now: Date,
 ): ExceptionsRequest {
-  const request = readReportRequest(type, member, query, now)
-  return { ...request, kinds: readKinds(listOf('exceptions', query.exceptions)), page: readPage(query) }
-}
-
-/** @throws 400 for a figure that does not exist */
-function readKinds(names: string[] | null): ExceptionsRequest['kinds'] {
-  if (names === null) return exceptionKinds
-  return names.map((name) => {
-    const kind = exceptionKinds.find((known) => known === name)
-    if (kind === undefined) throw badRequest('exceptions', `must be of ${exceptionKinds.join(', ')}`)
-    return kind
-  })
+  const kinds = listAmong('exceptions', query.exceptions, exceptionKinds) ?? exceptionKinds
+  return { ...readPagedRequest(type, member, query, now), kinds }
 }
 
 /** The figures of data quality and one page of the operations behind them, newest first. */
@@ -92,33 +135,24 @@ export async function openExceptions<Result>(
 
 /** The report without its operations. */
 async function readHead(trx: Trx, request: ExceptionsRequest) {
-  const { filter, interval } = request
+  const { filter } = request
   const differences = await listAccountDifferences(trx, filter)
-  const { overall } = await sumOperations(trx, filter, interval, [interval.from])
+  const { overall } = await sumOperations(trx, filter, [filter.interval.from])
   return {
     report: toHeader(request),
-    dataQuality: assessDataQuality(overall, await countOtherFaults(trx, request, overall, differences.length)),
+    dataQuality: assessDataQuality(overall, await countOtherFaults(trx, filter, overall, differences)),
     accountDifferences: differences.map(toDifference),
   }
 }
 
-const positionOf = (row: ExceptionRow): Position => ({ createdAt: row.created_at, id: row.id })
+const positionOf = ({ createdAt, id }: Row): Position => ({ createdAt, id })
 
-function toException(row: ExceptionRow): Static<typeof ExceptionOperation> {
+function toException({ decimals, partyId, partyName, ...row }: Row): Static<typeof ExceptionOperation> {
   return {
-    id: row.id,
-    exceptions: row.kinds,
-    operationType: row.type,
-    status: row.status,
-    addressId: row.address_id,
-    address: row.address,
-    tokenId: row.token_id,
-    asset: row.asset_code,
-    amount: formatDecimal(row.amount, row.decimals),
-    usdValue: row.usd_value,
-    txHash: row.tx_hash,
-    counterparty: row.counterparty_id === null ? null : { id: row.counterparty_id, name: row.counterparty_name ?? '' },
-    createdAt: row.created_at.toISOString(),
+    ...row,
+    amount: formatDecimal(row.amount, decimals),
+    counterparty: toParty({ partyId, partyName }),
+    createdAt: row.createdAt.toISOString(),
   }
 }
 
@@ -135,28 +169,14 @@ function toDifference({
   }
 }
 
-export type ExceptionsRequest = ReportRequest & { kinds: readonly ExceptionKind[]; page: Paging }
+export type ExceptionsRequest = PagedRequest & { kinds: readonly ExceptionKind[] }
 
 /** What the report counted: the operations of each kind, and all of them. */
-export type ExceptionFigures = Readonly<Record<ExceptionKind | 'totalOperations', number>>
+type ExceptionFigures = Readonly<Record<ExceptionKind | 'totalOperations', number>>
 
-export type ExceptionRow = {
-  id: string
-  kinds: ExceptionKind[]
-  type: OperationType
-  status: OperationStatus
-  address_id: string
-  address: string
-  token_id: string
-  asset_code: string
-  decimals: number
-  amount: string
-  usd_value: string | null
-  tx_hash: string | null
-  counterparty_id: string | null
-  counterparty_name: string | null
-  created_at: Date
-}
+/** A row has the columns of the answer, and those that more of the answer is made from. */
+type Row = PartyColumns &
+  Omit<Static<typeof ExceptionOperation>, 'counterparty' | 'createdAt'> & { decimals: number; createdAt: Date }
 
 /**
  * Operations behind the figures of data quality, newest first, and one more when there is a further page.
@@ -165,11 +185,7 @@ export type ExceptionRow = {
  * at most, as the figures did, and only those that are newer than the page that earlier searches have filled. Of which
  * kinds an operation is, is asked of the page alone. So the time of a page does not depend on what the planner expects.
  */
-export async function listExceptions(
-  trx: Trx,
-  request: ExceptionsRequest,
-  figures: ExceptionFigures,
-): Promise<ExceptionRow[]> {
+export async function listExceptions(trx: Trx, request: ExceptionsRequest, figures: ExceptionFigures): Promise<Row[]> {
   const { limit } = request.page
   const kinds = request.kinds.filter((kind) => figures[kind] > 0)
   let newest: Position[] = []
@@ -211,14 +227,15 @@ async function describe(
   request: ExceptionsRequest,
   kinds: readonly ExceptionKind[],
   ids: string[],
-): Promise<ExceptionRow[]> {
+): Promise<Row[]> {
   const { filter } = request
   const names = [...kinds].sort(compareText)
   const found = names.map((kind) => sql`case when ${isKind(kind, request)} then ${kind}::text end`)
-  const { rows } = await sql<ExceptionRow>`
-    select o.id, array_remove(array[${sql.join(found)}], null) as kinds, o.type, o.status, o.address_id, a.address,
-      o.token_id, k.code as asset_code, k.decimals, o.amount, o.usd_value, o.tx_hash,
-      party.id as counterparty_id, party.name as counterparty_name, o.created_at
+  const { rows } = await sql<Row>`
+    select o.id, array_remove(array[${sql.join(found)}], null) as exceptions, o.type as "operationType", o.status,
+      o.address_id as "addressId", a.address, o.token_id as "tokenId", k.code as asset, o.amount, k.decimals,
+      o.usd_value as "usdValue", o.tx_hash as "txHash", party.id as "partyId", party.name as "partyName",
+      o.created_at as "createdAt"
     from operations o
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
     join tokens k on k.id = o.token_id

@@ -9,9 +9,9 @@ import {
   lacksPaymentPurpose,
   lacksUsdRate,
 } from '../activity/statistics.ts'
-import type { PlanStep } from '../avoiding.ts'
 import type { ExceptionKind } from '../blocks/data-quality.ts'
 import { dateOf, isAmong, isReported, isUndated, laterMatches, mayBeReported } from '../operation-filter.ts'
+import type { PlanStep } from '../reading.ts'
 import type { ReportRequest } from '../request.ts'
 
 /** How operations `o` of some kinds are found, in one pass over those of the report. */
@@ -26,8 +26,8 @@ export type Search = {
 
 /** The searches for operations of these kinds, those first that are quick and find most. */
 export function searchesOf(kinds: readonly ExceptionKind[], request: ReportRequest, totalOperations: number): Search[] {
-  const { filter, interval } = request
-  const reported = isReported(filter, interval)
+  const { filter } = request
+  const reported = isReported(filter)
   const searches: Search[] = []
   const plain = kinds.flatMap((kind) => plainConditionOf(kind, request) ?? [])
   if (plain.length > 0) {
@@ -84,11 +84,11 @@ const present = sql`coalesce(later.counterparty_id, recorded.counterparty_id)`
 /** With every operation the entry of the address book that it had, if it is still there, and the one that was made later. */
 function searchParties(
   conditions: RawBuilder<boolean>[],
-  { filter, interval }: ReportRequest,
+  { filter }: ReportRequest,
   reported: RawBuilder<boolean>,
 ): Search {
   return {
-    common: sql`with later as materialized (${laterMatches(filter, { operations: mayBeReported(filter, interval) })})`,
+    common: sql`with later as materialized (${laterMatches(filter, { operations: mayBeReported(filter) })})`,
     joined: sql`left join later on later.id = o.id
       left join counterparty_addresses recorded on recorded.vault_id = o.vault_id and recorded.id = o.counterparty_address_id`,
     where: sql`${reported} and (${sql.join(conditions, sql` or `)})`,
@@ -98,14 +98,14 @@ function searchParties(
 
 function searchOf(
   kind: ExceptionKind,
-  { filter, interval }: ReportRequest,
+  { filter }: ReportRequest,
   reported: RawBuilder<boolean>,
   totalOperations: number,
 ): Search {
   const { scope } = filter
   switch (kind) {
     case 'operationsWithoutSelectedDate':
-      return { where: isUndated(filter, interval), avoided: ['nestloop'] }
+      return { where: isUndated(filter), avoided: ['nestloop'] }
     case 'uncategorizedOperations':
       return {
         where: sql`${reported} and not exists (select from category_assignments g
@@ -116,7 +116,7 @@ function searchOf(
       }
     case 'invalidOperationRelations':
       return {
-        common: sql`with invalid as materialized (${invalidRelations(filter, interval)})`,
+        common: sql`with invalid as materialized (${invalidRelations(filter)})`,
         where: sql`${reported} and o.id = any(array(select invalid.source_operation_id from invalid))`,
         avoided: ['nestloop'],
       }
@@ -129,10 +129,7 @@ function searchOf(
  * SQL condition: the operation `o`, one that a search has found, is of this kind. `present` is the counterparty that the
  * address book names for it now.
  */
-export function isKind(
-  kind: ExceptionKind,
-  { filter, interval }: Pick<ReportRequest, 'filter' | 'interval'>,
-): RawBuilder<unknown> {
+export function isKind(kind: ExceptionKind, { filter }: Pick<ReportRequest, 'filter'>): RawBuilder<unknown> {
   const date = dateOf(filter)
   const of = (condition: RawBuilder<unknown>) => sql`(${date} is not null and ${condition})`
   switch (kind) {
@@ -157,7 +154,7 @@ export function isKind(
     case 'uncategorizedOperations':
       return of(sql`${firstCategoryKey(filter.scope, 'o')} is null`)
     case 'invalidOperationRelations':
-      return of(sql`o.id in (select invalid.source_operation_id from (${invalidRelations(filter, interval)}) invalid)`)
+      return of(sql`o.id in (select invalid.source_operation_id from (${invalidRelations(filter)}) invalid)`)
     case 'missingLedgerEntries':
       return of(lacksEntry(filter))
   }

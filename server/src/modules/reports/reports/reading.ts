@@ -1,7 +1,38 @@
-import { sql } from 'kysely'
-import type { Trx } from '../../../db/client.ts'
-import type { Interval } from './buckets.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import { readSnapshot } from '../../../db/transaction.ts'
 import { mayBeReported, type OperationFilter } from './operation-filter.ts'
+
+/** Memory of one sort or hash of a report; a larger one uses the disk. */
+const sortMemory = '64MB'
+
+/** Runs `read` in one snapshot of the database, so that all figures of a report agree. */
+export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
+  return readSnapshot(db, async (trx) => {
+    await sql`select set_config('work_mem', ${sortMemory}, true), set_config('jit', 'off', true)`.execute(trx)
+    return read(trx)
+  })
+}
+
+/** How many rows `from` and what follows it select. */
+export async function countRows(trx: Trx, from: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::float8 as count ${from}`.execute(trx)
+  return rows[0]!.count
+}
+
+/** Rows that one round trip fetches when all of them are read. */
+const rowsPerFetch = 500
+
+/** Every row of a query as a stream, in the snapshot of `trx`; one stream at a time. */
+export async function* streamRows<Row>(trx: Trx, query: RawBuilder<Row>): AsyncGenerator<Row> {
+  await sql`declare report_rows no scroll cursor for ${query}`.execute(trx)
+  for (;;) {
+    const { rows } = await sql<Row>`fetch ${sql.lit(rowsPerFetch)} from report_rows`.execute(trx)
+    yield* rows
+    if (rows.length < rowsPerFetch) break
+  }
+  await sql`close report_rows`.execute(trx)
+}
 
 /**
  * Reports over any number of operations in a time that grows with them alone. PostgreSQL chooses a plan by what it expects,
@@ -34,7 +65,7 @@ const namedOperationsMax = 5_000
  * The request with the ids of its operations if they are few. Its statements then look these up in every table, instead of
  * reading all rows of the vault to find the few that belong to them.
  */
-export async function nameFew<Request extends { filter: OperationFilter; interval: Interval }>(
+export async function nameFew<Request extends { filter: OperationFilter }>(
   trx: Trx,
   request: Request,
 ): Promise<Request> {
@@ -49,7 +80,7 @@ export async function nameFew<Request extends { filter: OperationFilter; interva
   }
   const ids = await avoiding(trx, ['nestloop'], async () => {
     const { rows } = await sql<{ id: string }>`
-      select o.id from operations o where ${mayBeReported(filter, request.interval)}
+      select o.id from operations o where ${mayBeReported(filter)}
       limit ${namedOperationsMax + 1}`.execute(trx)
     return rows.map(({ id }) => id)
   })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../../../lib/ids.ts'
-import type { Person } from '../../../../testing/app.ts'
-import { readCsv, readPdf, readWorkbook } from '../../../../testing/read-files.ts'
-import { type Counterparty, createReportWorld, type ReportWorld } from '../../../../testing/report-world.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { Person } from '../../../testing/app.ts'
+import { readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
+import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
 let world: ReportWorld
 let supplier: Counterparty
@@ -243,7 +243,7 @@ describe('the report operations', () => {
   it('is exported as one CSV file', async () => {
     const path = '/vaults/main-vault/reports'
     const { body } = await world.owner.post(`${path}/operations/exports`, { format: 'csv', ...interval })
-    const { runDueExports } = await import('../../exports/run.ts')
+    const { runDueExports } = await import('../exports/run.ts')
     await runDueExports(world.test.deps, new AbortController().signal)
     const answer = await world.test.app.inject({
       url: `/api/v1${path}/exports/${body.id}/download`,

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import type { Static } from 'typebox'
-import type { Member } from '../../../../access/caller.ts'
-import type { Db, Trx } from '../../../../db/client.ts'
-import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
-import { orNotFound } from '../../../../lib/or-not-found.ts'
-import { hasCategoryRight } from '../../../operations/assignments/rights.ts'
+import { type Static, Type } from 'typebox'
+import type { Db, Trx } from '../../../db/client.ts'
+import { Closed, described, Id, Nullable, Ref } from '../../../http/schema.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { hasCategoryRight } from '../../operations/assignments/rights.ts'
+import type { GroupRow } from './activity/sum-operations.ts'
 import {
   type Activity,
   type Asset,
@@ -15,25 +15,97 @@ import {
   flowsByKey,
   type Group,
   grossUsd,
-} from '../activity.ts'
-import type { Interval } from '../buckets.ts'
-import { findAssets } from '../details.ts'
-import { centsOf, formatUsd } from '../exact.ts'
-import { countedStatusOf, isReported, type OperationFilter } from '../operation-filter.ts'
-import { inSnapshot, type ReportRequest, readReportRequest, toHeader } from '../request.ts'
-import type { CategoryAnalyticsQuery, CategoryAnalyticsReport, CategoryFieldAnalytics } from './schema.ts'
+} from './activity.ts'
+import { findAssets } from './details.ts'
+import { centsOf, formatUsd } from './exact.ts'
+import { countedStatusOf, isReported, type OperationFilter } from './operation-filter.ts'
+import { inSnapshot } from './reading.ts'
+import { type ReportRequest, toHeader } from './request.ts'
+import {
+  AssetAmounts,
+  BreakdownIgnored,
+  Count,
+  commonQuery,
+  Figure,
+  filters,
+  ReportHeader,
+  Text,
+  Usd,
+} from './schema.ts'
+
+export const CategoryAnalyticsQuery = Closed({
+  ...commonQuery,
+  ...filters,
+  categoryKey: described(
+    Type.String({ minLength: 1, maxLength: 64, examples: ['payroll'] }),
+    'Key of the category that the report is about.',
+  ),
+  breakdownBy: BreakdownIgnored,
+})
+
+const categoryFigures = {
+  count: Count,
+  incomingByAsset: AssetAmounts,
+  outgoingByAsset: AssetAmounts,
+  usdValue: described(Usd, 'Sum of the USD values; operations without a rate are left out.'),
+  operationsWithoutUsdRate: Type.Integer({
+    minimum: 0,
+    description: 'Operations in the sums that have no USD value; `usdValue` leaves them out.',
+    examples: [0],
+  }),
+}
+
+export const CategoryFieldAnalytics = Closed(
+  {
+    key: described(Text('cost_centre'), 'Key of the field in the category.'),
+    label: described(Text('Cost centre'), 'Label of the field for people to read.'),
+    type: described(Text('select'), 'Type of the values.'),
+    unit: Nullable(Text('h')),
+    currencyFieldKey: Nullable(Text('currency')),
+    sensitive: Type.Boolean({ examples: [false] }),
+    archived: Type.Boolean({ examples: [false] }),
+    values: described(
+      Type.Array(
+        Closed({
+          value: described(Nullable(Text('marketing')), 'The value; null for operations without one.'),
+          ...categoryFigures,
+        }),
+      ),
+      'Figures per value.',
+    ),
+    otherCount: described(Count, 'Number of operations whose values are not listed.'),
+    redactedCount: described(Count, 'Number of operations whose value the caller may not see.'),
+    sums: described(
+      Type.Array(
+        Closed({
+          unit: Nullable(Text('h')),
+          currency: described(Nullable(Text('EUR')), 'Currency of the values; null for a number field.'),
+          count: Count,
+          sum: described(Figure('1250.50'), 'Sum of the values.'),
+          minimum: described(Figure('10.00'), 'Smallest value.'),
+          maximum: described(Figure('400.00'), 'Largest value.'),
+        }),
+      ),
+      'Sums of a number or currency field, per unit and currency.',
+    ),
+  },
+  { $id: 'CategoryFieldAnalytics' },
+)
+
+export const CategoryAnalyticsReport = Closed(
+  {
+    report: Ref(ReportHeader),
+    category: described(
+      Closed({ id: Id, key: described(Text('payroll'), 'Key of the category.'), name: Text('Payroll') }),
+      'The category that the report is about.',
+    ),
+    summary: described(Closed(categoryFigures), 'Figures over all operations of the category.'),
+    fields: described(Type.Array(Ref(CategoryFieldAnalytics)), 'Figures per field of the category.'),
+  },
+  { $id: 'CategoryAnalyticsReport' },
+)
 
 type AnalyticsRequest = ReportRequest & { categoryKey: string }
-
-/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
-export function readAnalyticsRequest(
-  type: string,
-  member: Member,
-  query: Static<typeof CategoryAnalyticsQuery>,
-  now: Date,
-): AnalyticsRequest {
-  return { ...readReportRequest(type, member, query, now), categoryKey: query.categoryKey }
-}
 
 /**
  * The values of the assignments of one category, and sums of its numbers by unit or currency.
@@ -44,12 +116,12 @@ export async function buildCategoryAnalytics(
   db: Db,
   request: AnalyticsRequest,
 ): Promise<Static<typeof CategoryAnalyticsReport>> {
-  const { filter, interval, categoryKey } = request
+  const { filter, categoryKey } = request
   return inSnapshot(db, async (trx) => {
     const category = orNotFound(await findCategory(trx, filter.scope.vaultId, categoryKey), 'Operation category')
     const fields = await listFields(trx, filter.scope.vaultId, category.id)
-    const groups = await listGroups(trx, filter, interval, category.id)
-    const sums = await listSums(trx, filter, interval, category.id)
+    const groups = await listGroups(trx, filter, category.id)
+    const sums = await listSums(trx, filter, category.id)
     const assets = await findAssets(trx, [...new Set(groups.map(({ tokenId }) => tokenId))])
     const isCounted = countedStatusOf(filter)
     const ofCategory = groups.filter(({ field }) => field === null)
@@ -63,7 +135,7 @@ export async function buildCategoryAnalytics(
 }
 
 function toField(
-  field: FieldRow,
+  field: Field,
   groups: readonly FieldGroup[],
   sums: readonly FieldSum[],
   { assets, isCounted }: Pick<Activity, 'assets' | 'isCounted'>,
@@ -94,27 +166,20 @@ function toFigures(flow: Flow, assets: ReadonlyMap<string, Asset>) {
 }
 
 /** How many distinct values of a field are listed; the rest is only counted. */
-export const fieldValuesMax = 200
+const fieldValuesMax = 200
 
-type CategoryRow = { id: string; key: string; name: string }
-export type FieldRow = {
-  key: string
-  label: string
-  type: string
-  unit: string | null
-  currencyFieldKey: string | null
-  sensitive: boolean
-  archived: boolean
-}
+type Category = Static<typeof CategoryAnalyticsReport>['category']
+type Field = Omit<Static<typeof CategoryFieldAnalytics>, 'values' | 'otherCount' | 'redactedCount' | 'sums'>
+type FieldSum = Static<typeof CategoryFieldAnalytics>['sums'][number] & { field: string }
 
-export async function findCategory(trx: Trx, vaultId: string, key: string): Promise<CategoryRow | null> {
-  const { rows } = await sql<CategoryRow>`
+async function findCategory(trx: Trx, vaultId: string, key: string): Promise<Category | null> {
+  const { rows } = await sql<Category>`
     select id, key, name from operation_categories where vault_id = ${vaultId} and key = ${key}`.execute(trx)
   return rows[0] ?? null
 }
 
-export async function listFields(trx: Trx, vaultId: string, categoryId: string): Promise<FieldRow[]> {
-  const { rows } = await sql<FieldRow>`
+async function listFields(trx: Trx, vaultId: string, categoryId: string): Promise<Field[]> {
+  const { rows } = await sql<Field>`
     select key, label, type, unit, currency_field_key as "currencyFieldKey", sensitive, archived
     from category_fields where vault_id = ${vaultId} and category_id = ${categoryId} order by order_index, id`.execute(
     trx,
@@ -122,45 +187,29 @@ export async function listFields(trx: Trx, vaultId: string, categoryId: string):
   return rows
 }
 
-export type FieldGroup = Group & {
+/** Operations with one value of a field. */
+type Valued = {
   /** null: the whole category. */
   field: string | null
   value: string | null
   isShown: boolean
   isRedacted: boolean
 }
+type FieldGroup = Group & Valued
 
 /** SQL: assignments of the category to operations of the report that the viewer may see, with their operation. */
-const assigned = (filter: OperationFilter, interval: Interval, categoryId: string) => sql`
+const assigned = (filter: OperationFilter, categoryId: string) => sql`
   select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, ${hasCategoryRight(filter.scope, 'edit', 'c', 'o')} as is_readable
   from category_assignments a
   join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
   join operations o on o.vault_id = a.vault_id and o.id = a.operation_id
   where a.vault_id = ${filter.scope.vaultId} and a.category_id = ${categoryId}
-    and ${hasCategoryRight(filter.scope, 'view', 'c', 'o')} and ${isReported(filter, interval)}`
+    and ${hasCategoryRight(filter.scope, 'view', 'c', 'o')} and ${isReported(filter)}`
 
-export async function listGroups(
-  trx: Trx,
-  filter: OperationFilter,
-  interval: Interval,
-  categoryId: string,
-): Promise<FieldGroup[]> {
-  type Row = {
-    field: string | null
-    value: string | null
-    is_shown: boolean
-    is_redacted: boolean
-    token_id: string
-    type: OperationType
-    status: OperationStatus
-    count: number
-    amount: string
-    usd: string | null
-    rated: number
-  }
+async function listGroups(trx: Trx, filter: OperationFilter, categoryId: string): Promise<FieldGroup[]> {
   const figures = sql`count(*) as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value) as rated`
-  const { rows } = await sql<Row>`
-    with assigned as materialized (${assigned(filter, interval, categoryId)}),
+  const { rows } = await sql<GroupRow & Valued>`
+    with assigned as materialized (${assigned(filter, categoryId)}),
     grouped as (
       select f.key as field, f.sensitive and not x.is_readable as is_redacted,
         case when f.sensitive and not x.is_readable then null else x.values ->> f.key end as value,
@@ -173,47 +222,20 @@ export async function listGroups(
     ), ranked as (
       select sized.*, dense_rank() over (partition by field, is_redacted order by size desc, value nulls first) as rank from sized
     )
-    select null as field, null as value, true as is_shown, false as is_redacted, token_id, type, status,
+    select null as field, null as value, true as "isShown", false as "isRedacted", token_id as "tokenId", type, status,
       count(*)::float8 as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value)::float8 as rated
     from assigned group by token_id, type, status
     union all
     select field, case when rank <= ${fieldValuesMax} then value end, rank <= ${fieldValuesMax}, is_redacted, token_id, type, status,
       sum(count)::float8, sum(amount), sum(usd), sum(rated)::float8
     from ranked group by 1, 2, 3, 4, 5, 6, 7`.execute(trx)
-  return rows.map((row) => ({
-    field: row.field,
-    value: row.value,
-    isShown: row.is_shown,
-    isRedacted: row.is_redacted,
-    tokenId: row.token_id,
-    type: row.type,
-    status: row.status,
-    count: row.count,
-    amount: BigInt(row.amount),
-    usd: centsOf(row.usd),
-    rated: row.rated,
-  }))
-}
-
-export type FieldSum = {
-  field: string
-  unit: string | null
-  currency: string | null
-  count: number
-  sum: string
-  minimum: string
-  maximum: string
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount), usd: centsOf(row.usd) }))
 }
 
 /** Sums of numbers by the unit of their field, of amounts by their currency, so that currencies are never added up. */
-export async function listSums(
-  trx: Trx,
-  filter: OperationFilter,
-  interval: Interval,
-  categoryId: string,
-): Promise<FieldSum[]> {
+async function listSums(trx: Trx, filter: OperationFilter, categoryId: string): Promise<FieldSum[]> {
   const { rows } = await sql<FieldSum>`
-    with assigned as materialized (${assigned(filter, interval, categoryId)}),
+    with assigned as materialized (${assigned(filter, categoryId)}),
     numbers as (
       select f.key as field, f.unit, x.values ->> f.currency_field_key as currency, (x.values ->> f.key)::numeric as value
       from assigned x

@@ -1,0 +1,332 @@
+import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db, Trx } from '../../../db/client.ts'
+import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { type Position, toPage } from '../../../lib/cursor.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { idOfSequence, sequenceOfId } from '../../../lib/ids.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { entryKinds } from '../../money/ledger/postings.ts'
+import { findEntryAt } from '../../money/ledger/queries.ts'
+import { type Asset, nameAsset } from './activity.ts'
+import type { Interval } from './buckets.ts'
+import { findAssets, joinCounterparty, type PartyColumns, toParty } from './details.ts'
+import { isNarrowed, isWanted } from './operation-filter.ts'
+import { countRows, inSnapshot, streamRows } from './reading.ts'
+import { type PagedRequest, type ReportContent, toHeader } from './request.ts'
+import { Amount, asset, BreakdownIgnored, commonQuery, filters, named, ReportHeader, shownAs, Text } from './schema.ts'
+
+export const AccountStatementQuery = Closed({
+  ...commonQuery,
+  addressId: described(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    'Identifier of the address whose statement it is.',
+  ),
+  tokenId: described(Type.String({ minLength: 1, maxLength: 128 }), 'Identifier of the token whose statement it is.'),
+  categoryKeys: filters.categoryKeys,
+  categoryField: filters.categoryField,
+  breakdownBy: BreakdownIgnored,
+  ...pageQuery,
+})
+
+export const AccountStanding = Closed(
+  { available: Amount, reserved: Amount, balance: Amount },
+  { $id: 'AccountStanding', description: 'The balance is available and reserved together.' },
+)
+
+export const StatementTotals = Closed(
+  { debits: Amount, credits: Amount },
+  {
+    $id: 'AccountStatementTotals',
+    description: 'What left and what reached the account in the interval: opening + credits - debits = closing.',
+  },
+)
+
+export const StatementLine = Closed(
+  {
+    id: Id,
+    kind: described(
+      Enum(entryKinds),
+      'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
+    ),
+    operationId: described(Id, 'Identifier of the transfer, deposit or adjustment.'),
+    operationType: described(Nullable(Enum(['transfer', 'deposit'])), 'Kind of the operation; null for an adjustment.'),
+    txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    counterparty: named,
+    otherAddress: Nullable(
+      Type.String({
+        description: 'Address of the other side of the operation.',
+        examples: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
+      }),
+    ),
+    paymentPurpose: Nullable(Text('Invoice 4711')),
+    note: Nullable(Text('Second instalment')),
+    debit: Nullable(Amount),
+    credit: Nullable(Amount),
+    usdValue: Nullable(
+      shownAs(
+        'usd',
+        Type.String({
+          description: 'USD value of the operation at its creation, at the posting of its amount; null at others.',
+          examples: ['1250.50'],
+        }),
+      ),
+    ),
+    availableChange: Amount,
+    reservedChange: Amount,
+    balanceChange: Amount,
+    available: Amount,
+    reserved: Amount,
+    balance: Amount,
+    createdAt: Timestamp,
+  },
+  { $id: 'AccountStatementLine' },
+)
+
+export const AccountStatementReport = Closed(
+  {
+    report: Ref(ReportHeader),
+    account: described(
+      Closed({
+        addressId: Id,
+        address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+        label: Nullable(Text('Operations')),
+        ...asset,
+      }),
+      'The address and token that the statement is about.',
+    ),
+    opening: Ref(AccountStanding),
+    closing: Ref(AccountStanding),
+    totals: Ref(StatementTotals),
+    lines: described(Type.Array(Ref(StatementLine)), 'The postings of the account, in their order.'),
+    nextCursor: Nullable(Text('MTc2ODAuY21pOGgyazFw')),
+  },
+  { $id: 'AccountStatementReport' },
+)
+
+type StatementRequest = PagedRequest & { addressId: string; tokenId: string }
+
+/** The statement of one address and token with one page of its lines, oldest first. */
+export async function buildAccountStatement(
+  db: Db,
+  request: StatementRequest,
+): Promise<Static<typeof AccountStatementReport>> {
+  const { after, limit } = request.page
+  return inSnapshot(db, async (trx) => {
+    const head = await readStatementHead(trx, request)
+    const { rows } = await linesOf(request, head, { after, limit: limit + 1 }).execute(trx)
+    const { items: lines, nextCursor } = toPage(rows, limit, positionOf, (row) => toLine(row, head.asset))
+    return { ...toHead(request, head), lines, nextCursor }
+  })
+}
+
+/** The statement with all of its lines, read in one snapshot from beginning to end, however long `use` takes. */
+export async function openAccountStatement<Result>(
+  db: Db,
+  request: StatementRequest,
+  use: (content: ReportContent) => Promise<Result>,
+): Promise<Result> {
+  return inSnapshot(db, async (trx) => {
+    const head = await readStatementHead(trx, request)
+    async function* lines() {
+      const all = linesOf(request, head, { after: null, limit: null })
+      for await (const row of streamRows(trx, all)) yield toLine(row, head.asset)
+    }
+    const totalRows = await countEntries(trx, request, head)
+    return use({ report: toHead(request, head), streams: { lines: lines() }, totalRows })
+  })
+}
+
+/** A row has the columns of the line, and those that more of the line is made from. */
+type Line = PartyColumns &
+  Pick<
+    Static<typeof StatementLine>,
+    'kind' | 'operationId' | 'operationType' | 'txHash' | 'otherAddress' | 'paymentPurpose' | 'note' | 'usdValue'
+  > & {
+    sequence: string
+    availableChange: string
+    reservedChange: string
+    available: string
+    reserved: string
+    createdAt: Date
+  }
+
+/** The position of a line in the list: its date and its sequence. */
+const positionOf = ({ createdAt, sequence }: Line): Position => ({
+  createdAt,
+  id: idOfSequence(createdAt, BigInt(sequence)),
+})
+
+function toLine({ sequence, partyId, partyName, ...row }: Line, { decimals }: Asset): Static<typeof StatementLine> {
+  const amount = (raw: bigint) => formatDecimal(raw, decimals)
+  const [availableChange, reservedChange] = [BigInt(row.availableChange), BigInt(row.reservedChange)]
+  const change = availableChange + reservedChange
+  return {
+    id: idOfSequence(row.createdAt, BigInt(sequence)),
+    ...row,
+    counterparty: toParty({ partyId, partyName }),
+    debit: change < 0n ? amount(-change) : null,
+    credit: change > 0n ? amount(change) : null,
+    availableChange: amount(availableChange),
+    reservedChange: amount(reservedChange),
+    balanceChange: amount(change),
+    ...toBalances({ available: BigInt(row.available), reserved: BigInt(row.reserved) }, decimals),
+    createdAt: row.createdAt.toISOString(),
+  }
+}
+
+function toBalances({ available, reserved }: AccountBalances, decimals: number): Static<typeof AccountStanding> {
+  return {
+    available: formatDecimal(available, decimals),
+    reserved: formatDecimal(reserved, decimals),
+    balance: formatDecimal(available + reserved, decimals),
+  }
+}
+
+/** The statement without its lines. */
+function toHead(request: StatementRequest, { account, asset, opening, closing, totals }: StatementHead) {
+  return {
+    report: toHeader(request),
+    account: { addressId: request.addressId, address: account.address, label: account.label, ...nameAsset(asset) },
+    opening: toBalances(opening, asset.decimals),
+    closing: toBalances(closing, asset.decimals),
+    totals: {
+      debits: formatDecimal(totals.debits, asset.decimals),
+      credits: formatDecimal(totals.credits, asset.decimals),
+    },
+  }
+}
+
+/** Raw amounts; the balance of an account is their sum. */
+type AccountBalances = { available: bigint; reserved: bigint }
+
+/** Raw amounts that left the account and that reached it. */
+type AccountTotals = { debits: bigint; credits: bigint }
+
+/** An address, with the numbers of its accounts of the token in the ledger. */
+type Account = { address: string; label: string | null; available: string | null; reserved: string | null }
+
+const numbersOf = ({ available, reserved }: Account) => sql`${[available, reserved]}::bigint[]`
+
+type StatementHead = {
+  account: Account
+  asset: Asset
+  opening: AccountBalances
+  closing: AccountBalances
+  totals: AccountTotals
+}
+
+/** @throws 404 for an address outside the scope, or a token that does not exist */
+async function readStatementHead(trx: Trx, { addressId, tokenId, filter }: StatementRequest): Promise<StatementHead> {
+  const { scope, interval } = filter
+  const asset = (await findAssets(trx, [tokenId])).get(tokenId)
+  if (asset === undefined) throw notFound('Token')
+  const numberOf = (purpose: 'available' | 'reserved') => sql`(
+    select number from ledger_accounts l where l.vault_id = a.vault_id and l.address_id = a.id
+      and l.token_id = ${tokenId} and l.purpose = ${purpose})`
+  const { rows } = await sql<Account>`
+    select a.address, a.label, ${numberOf('available')} as available, ${numberOf('reserved')} as reserved
+    from addresses a where a.vault_id = ${scope.vaultId} and a.id = ${addressId}`.execute(trx)
+  const [account] = rows
+  if (account === undefined) throw notFound('Address')
+  return {
+    account,
+    asset,
+    opening: await readBalances(trx, account, interval.from),
+    closing: await readBalances(trx, account, interval.to),
+    totals: await readTotals(trx, account, interval),
+  }
+}
+
+/** What moves between the available and the reserved part of the account neither leaves nor reaches it. */
+async function readTotals(trx: Trx, account: Account, { from, to }: Interval): Promise<AccountTotals> {
+  const own = numbersOf(account)
+  const within = sql`e.created_at >= ${from} and e.created_at < ${to}`
+  const { rows } = await sql<{ debits: string; credits: string }>`
+    select
+      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.debit_account = any(${own}) and ${within}
+        and (e.credit_account = any(${own})) is not true) as debits,
+      (select coalesce(sum(e.amount), 0) from ledger_entries e where e.credit_account = any(${own}) and ${within}
+        and (e.debit_account = any(${own})) is not true) as credits`.execute(trx)
+  const { debits, credits } = rows[0]!
+  return { debits: BigInt(debits), credits: BigInt(credits) }
+}
+
+/** The balances of the accounts before a moment: the resulting balances of their newest entries before it. */
+async function readBalances(trx: Trx, { available, reserved }: Account, before: Date): Promise<AccountBalances> {
+  // Times are milliseconds, on the wire and in the ledger.
+  const last = new Date(before.getTime() - 1)
+  const heldBy = async (number: string | null) =>
+    number === null ? 0n : BigInt((await findEntryAt(trx, number, last))?.balance ?? 0)
+  return { available: await heldBy(available), reserved: await heldBy(reserved) }
+}
+
+/**
+ * SQL: the lines of the interval after a position, each with the balances after all lines up to it, shown or not.
+ *
+ * @param limit null: all of them
+ */
+function linesOf(
+  { filter }: StatementRequest,
+  { account, opening }: StatementHead,
+  { after, limit }: { after: Position | null; limit: number | null },
+) {
+  const { scope, interval } = filter
+  const numbers = numbersOf(account)
+  const changeOf = (
+    number: string | null,
+  ) => sql`(case when e.credit_account = ${number}::bigint then e.amount else 0 end
+    - case when e.debit_account = ${number}::bigint then e.amount else 0 end)`
+  const shown = [
+    after === null
+      ? sql`true`
+      : sql`(s.created_at, s.sequence) > (${after.createdAt}, ${sequenceOfId(after.id).toString()}::bigint)`,
+    isNarrowed(filter)
+      ? sql`exists (select from operations o where o.vault_id = ${scope.vaultId} and o.id = s.operation_id and ${isWanted(filter)})`
+      : sql`true`,
+  ]
+  return sql<Line>`
+    with touched as (
+      select * from ledger_entries where debit_account = any(${numbers})
+      union
+      select * from ledger_entries where credit_account = any(${numbers})
+    ), changes as (
+      select e.sequence, e.kind, e.operation_id, e.created_at,
+        ${changeOf(account.available)} as available_change, ${changeOf(account.reserved)} as reserved_change
+      from touched e where e.created_at >= ${interval.from} and e.created_at < ${interval.to}
+    ), running as (
+      select changes.*,
+        ${opening.available.toString()}::numeric + sum(available_change) over passed as available,
+        ${opening.reserved.toString()}::numeric + sum(reserved_change) over passed as reserved
+      from changes window passed as (order by created_at, sequence)
+    ), page as (
+      select * from running s where ${sql.join(shown, sql` and `)} order by s.created_at, s.sequence limit ${limit}::bigint
+    )
+    select s.sequence, s.kind, s.operation_id as "operationId", o.type as "operationType", o.tx_hash as "txHash",
+      party.id as "partyId", party.name as "partyName", coalesce(t.to_address, d.from_address) as "otherAddress",
+      o.payment_purpose as "paymentPurpose", o.note,
+      case when s.kind in ('deposit', 'settle') then o.usd_value end as "usdValue",
+      s.available_change as "availableChange", s.reserved_change as "reservedChange", s.available, s.reserved,
+      s.created_at as "createdAt"
+    from page s left join operations o on o.vault_id = ${scope.vaultId} and o.id = s.operation_id
+    left join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    left join deposits d on d.vault_id = o.vault_id and d.id = o.id
+    ${joinCounterparty(filter.counterpartyClassification, 'party')}
+    order by s.created_at, s.sequence`
+}
+
+/** The maximum number of lines of a statement; filters by category are ignored. */
+async function countEntries(trx: Trx, { filter }: StatementRequest, { account }: StatementHead): Promise<number> {
+  const numbers = numbersOf(account)
+  const { from, to } = filter.interval
+  return countRows(
+    trx,
+    sql`from (
+      select sequence from ledger_entries
+      where debit_account = any(${numbers}) and created_at >= ${from} and created_at < ${to}
+      union
+      select sequence from ledger_entries
+      where credit_account = any(${numbers}) and created_at >= ${from} and created_at < ${to}
+    ) entries`,
+  )
+}

@@ -1,0 +1,98 @@
+import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db, Trx } from '../../../db/client.ts'
+import { Closed, described, Ref } from '../../../http/schema.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { isReportedToken, reportedAddressIds } from './account-differences.ts'
+import { composeActivity, readFacts } from './activity/build.ts'
+import { activityBlocks } from './activity/schema.ts'
+import { compareAssets, nameAsset } from './activity.ts'
+import { findAssets } from './details.ts'
+import type { OperationFilter } from './operation-filter.ts'
+import { inSnapshot } from './reading.ts'
+import type { ActivityRequest } from './request.ts'
+import { Amount, asset } from './schema.ts'
+
+/** Available and reserved together. */
+const movements = {
+  openingBalance: Amount,
+  incoming: Amount,
+  outgoing: Amount,
+  fees: Amount,
+  adjustments: Amount,
+  closingBalance: Amount,
+}
+
+export const AssetBalance = Closed(
+  {
+    ...asset,
+    ...movements,
+  },
+  { $id: 'AssetBalance' },
+)
+
+export const AssetMovementReport = Closed(
+  {
+    ...activityBlocks,
+    balances: described(
+      Type.Array(Ref(AssetBalance)),
+      'Opening and closing balance and what lies between them, per token.',
+    ),
+  },
+  { $id: 'AssetMovementReport' },
+)
+
+/** An activity report with opening and closing balances, all of one snapshot. */
+export async function buildAssetMovement(
+  db: Db,
+  request: ActivityRequest,
+): Promise<Static<typeof AssetMovementReport>> {
+  return inSnapshot(db, async (trx) => {
+    const facts = await readFacts(trx, request)
+    return { ...composeActivity(request, facts), balances: await listBalances(trx, request.filter) }
+  })
+}
+
+/** Deposits, less what was corrected and what the chain took back of them. */
+const depositKinds = sql.join(['deposit', 'correct', 'orphan', 'orphan_return', 'cover'].map((kind) => sql.lit(kind)))
+
+/**
+ * Balances of the addresses in the scope of a report at the beginning and at the end of its interval, and the movements in
+ * between, from ledger entries by their own date, in the order of asset codes. Filters by address, folder, token and network
+ * apply; those of operations do not, because a balance includes all operations.
+ */
+async function listBalances(trx: Trx, filter: OperationFilter): Promise<Static<typeof AssetBalance>[]> {
+  const { scope, interval } = filter
+  const { from, to } = interval
+  const { vaultId } = scope
+  const within = sql`m.created_at >= ${from} and m.created_at < ${to}`
+  const { rows } = await sql<Record<'tokenId' | keyof typeof movements, string>>`
+    with accounts as materialized (
+      select l.number, l.token_id from ledger_accounts l
+      where l.vault_id = ${vaultId} and l.address_id <> '' and l.address_id in (${reportedAddressIds(filter)})
+        and ${isReportedToken(filter, 'l.token_id')}
+    ), moves as (
+      select a.token_id, e.kind, e.created_at, -e.amount as delta
+      from ledger_entries e join accounts a on a.number = e.debit_account where e.vault_id = ${vaultId}
+      union all
+      select a.token_id, e.kind, e.created_at, e.amount
+      from ledger_entries e join accounts a on a.number = e.credit_account where e.vault_id = ${vaultId}
+    )
+    select m.token_id as "tokenId",
+      coalesce(sum(m.delta) filter (where m.created_at < ${from}), 0) as "openingBalance",
+      coalesce(sum(m.delta) filter (where ${within} and m.kind in (${depositKinds})), 0) as incoming,
+      coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'settle'), 0) as outgoing,
+      coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'fee'), 0) as fees,
+      coalesce(sum(m.delta) filter (where ${within} and m.kind = 'adjust'), 0) as adjustments,
+      coalesce(sum(m.delta), 0) as "closingBalance"
+    from moves m where m.created_at < ${to} group by m.token_id`.execute(trx)
+  const ids = rows.map(({ tokenId }) => tokenId)
+  const assets = await findAssets(trx, ids)
+  return rows
+    .map(({ tokenId, ...amounts }) => {
+      const asset = assets.get(tokenId)!
+      const inUnits = Object.entries(amounts).map(([name, raw]) => [name, formatDecimal(raw, asset.decimals)])
+      return { ...nameAsset(asset), ...(Object.fromEntries(inUnits) as typeof amounts) }
+    })
+    .sort(compareAssets)
+}
