@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
+import { isAddressInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
-import type { OperationFilter } from './operation-filter.ts'
+import { addressesIn, type OperationFilter } from './operation-filter.ts'
 
 export type AccountDifferenceRow = {
   accountId: string
@@ -40,13 +40,11 @@ export async function listAccountDifferences(trx: Trx, filter: OperationFilter):
 
 /** SQL: the addresses in the scope of the report that match its filters by address and (current) folder. */
 export function reportedAddressIds({ scope, addressIdLists, folderIdLists }: OperationFilter): RawBuilder<unknown> {
-  const narrowed = addressIdLists.map((ids) => sql`a.id = any(${ids}::text[])`)
-  for (const ids of folderIdLists) {
-    narrowed.push(sql`a.id in (select m.address_id from address_group_members m
-      join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
-      where m.vault_id = ${scope.vaultId} and m.group_id = any(${ids}::text[]) and ${isFolderVisible(scope, 'f')})`)
-  }
-  const conditions = [isAddressInScope(scope, 'a'), ...narrowed]
+  const conditions = [
+    isAddressInScope(scope, 'a'),
+    ...addressIdLists.map((ids) => sql`a.id = any(${ids}::text[])`),
+    ...folderIdLists.map((ids) => sql`a.id in (${addressesIn(scope, ids)})`),
+  ]
   return sql`select a.id from addresses a where ${sql.join(conditions, sql` and `)}`
 }
 

@@ -51,8 +51,8 @@ export function secondsOf(milliseconds: bigint): number {
   return Number(milliseconds) / 1000
 }
 
-/** The distribution of the amounts of one token: mean and median in token units, extremes raw. */
-export type Spread = { average: string; median: string; minimum: bigint; maximum: bigint }
+/** The distribution of the amounts of one token, in token units. */
+export type Spread = { average: string; median: string; minimum: string; maximum: string }
 
 /** The spread of every token that has operations which count. */
 export function spreadsOf({ overall, orderStatistics, assets, isCounted }: Activity): Map<string, Spread> {
@@ -66,8 +66,15 @@ export function spreadsOf({ overall, orderStatistics, assets, isCounted }: Activ
     [...sums].map(([tokenId, { count, amount }]) => {
       const { decimals } = assets.get(tokenId)!
       const { smallest, lower, upper, largest } = orderStatistics.get(tokenId)!
-      const average = formatAverage(amount, count, decimals)
-      return [tokenId, { average, median: formatMedian(lower, upper, decimals), minimum: smallest, maximum: largest }]
+      return [
+        tokenId,
+        {
+          average: formatAverage(amount, count, decimals),
+          median: formatMedian(lower, upper, decimals),
+          minimum: formatDecimal(smallest, decimals),
+          maximum: formatDecimal(largest, decimals),
+        },
+      ]
     }),
   )
 }

@@ -146,14 +146,18 @@ function isAmount(comparison: '>=' | '<=', amount: string): RawBuilder<boolean> 
 /** In one of these folders that the viewer may see: now, or when the operation was created. */
 function isInFolder({ scope, folderClassification }: OperationFilter, ids: string[]): RawBuilder<boolean> {
   if (folderClassification === 'current') {
-    return sql<boolean>`o.address_id in (select m.address_id from address_group_members m
-      join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
-      where m.vault_id = ${scope.vaultId} and m.group_id = any(${ids}::text[]) and ${isFolderVisible(scope, 'f')})`
+    return sql<boolean>`o.address_id in (${addressesIn(scope, ids)})`
   }
   return sql<boolean>`exists (select ${pastMemberships(scope)}
     and l.address_id = o.address_id and l.group_id = any(${ids}::text[])
     and l.added_at <= o.created_at and (l.removed_at is null or l.removed_at > o.created_at))`
 }
+
+/** SQL: the addresses that are in one of these folders that the viewer may see. */
+export const addressesIn = (scope: AddressScope, folderIds: string[]) => sql`
+  select m.address_id from address_group_members m
+  join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
+  where m.vault_id = ${scope.vaultId} and m.group_id = any(${folderIds}::text[]) and ${isFolderVisible(scope, 'f')}`
 
 /** SQL after `select`: current and past memberships `l` of folders that the viewer may see, with `f` if it still exists. */
 export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {

@@ -1,5 +1,6 @@
 import type { Cell, Column, ColumnKind, PrintedColumn, Row, Table } from '../files/document.ts'
 import { isNumeric } from '../files/document.ts'
+import { compareText } from './activity.ts'
 import { reportComponents } from './catalogue.ts'
 import type { BlockLayout, ExtraColumn } from './request.ts'
 import { markedKindOf } from './schema.ts'
@@ -127,7 +128,7 @@ function byAsset(outer: { name: string; title: string; items: Json[]; origin: Or
   const assets = assetKeys.map((key): Column => ({ key, label: toLabel(key), kind: 'text' }))
   const rows = items.flatMap((item) => rowsByAsset(item, lists).map((row) => ({ ...origin.of(item), ...row })))
   // Sorting is stable: the rows of an asset stay in the order of the outer rows.
-  rows.sort((a, b) => compare(assetOf(a), assetOf(b)))
+  rows.sort((a, b) => compareText(assetOf(a), assetOf(b)))
   const shown = origin.columns.filter(({ key }) => !/Id$/.test(key) || origin.columns.length === 1)
   return {
     name: toFileName(`${name} by asset`),
@@ -153,7 +154,6 @@ function rowsByAsset(item: Json, lists: string[]): Row[] {
 }
 
 const assetOf = ({ assetCode, network, tokenId }: Row) => `${assetCode}\n${network}\n${tokenId}`
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function toAssetName({ assetCode, network, contractAddress }: Row): string {
   const contract = contractAddress === null || contractAddress === undefined ? '' : ` · contract ${contractAddress}`

@@ -61,10 +61,10 @@ export function breakDownByAsset(activity: Activity): Static<typeof ActivityByAs
   const { assets } = activity
   const keyed = activity.overall.map((group) => ({ ...group, key: group.tokenId }))
   const spreads = spreadsOf(activity)
+  const nameOf = (tokenId: string) => assets.get(tokenId)!.assetCode + tokenId
   return [...flowsByKey(keyed, activity)]
-    .map(([tokenId, flow]) => [assets.get(tokenId)!.assetCode + tokenId, flow, tokenId] as const)
-    .sort(([nameA, a], [nameB, b]) => compareFlows([nameA, a], [nameB, b]))
-    .map(([, flow, tokenId]) => {
+    .sort(([idA, a], [idB, b]) => compareFlows([nameOf(idA), a], [nameOf(idB), b]))
+    .map(([tokenId, flow]) => {
       const asset = assets.get(tokenId)!
       const [incoming, outgoing] = [flow.incoming.get(tokenId) ?? 0n, flow.outgoing.get(tokenId) ?? 0n]
       const amount = (raw: bigint) => formatDecimal(raw, asset.decimals)
@@ -81,8 +81,8 @@ export function breakDownByAsset(activity: Activity): Static<typeof ActivityByAs
         outgoingCount: flow.outgoingCount,
         averageAmount: spread?.average ?? null,
         medianAmount: spread?.median ?? null,
-        minimumAmount: spread === undefined ? null : amount(spread.minimum),
-        maximumAmount: spread === undefined ? null : amount(spread.maximum),
+        minimumAmount: spread?.minimum ?? null,
+        maximumAmount: spread?.maximum ?? null,
       }
     })
 }

@@ -7,37 +7,20 @@ import { Percent } from '../schema.ts'
 export const comparisonModes = ['none', 'previous_period', 'previous_year'] as const
 export type ComparisonMode = (typeof comparisonModes)[number]
 
+const Bound = (which: string) => described(Nullable(Timestamp), `${which}, in UTC; null if \`mode\` is \`none\`.`)
+const ChangeOf = (figure: string) =>
+  described(Nullable(Percent), `Change of ${figure} in per cent; null over zero or without a comparison.`)
+
 export const ReportComparison = Closed(
   {
     mode: described(Enum(comparisonModes), 'How the earlier interval was chosen.'),
-    previousFrom: described(
-      Nullable(Timestamp),
-      'Start of the earlier interval, included, in UTC; null if `mode` is `none`.',
-    ),
-    previousTo: described(
-      Nullable(Timestamp),
-      'End of the earlier interval, excluded, in UTC; null if `mode` is `none`.',
-    ),
-    incomingUsdChangePercent: described(
-      Nullable(Percent),
-      'Change of `incomingUsd` in per cent; null over zero or without a comparison.',
-    ),
-    outgoingUsdChangePercent: described(
-      Nullable(Percent),
-      'Change of `outgoingUsd` in per cent; null over zero or without a comparison.',
-    ),
-    grossTurnoverUsdChangePercent: described(
-      Nullable(Percent),
-      'Change of `grossTurnoverUsd` in per cent; null over zero or without a comparison.',
-    ),
-    operationsCountChangePercent: described(
-      Nullable(Percent),
-      'Change of `operationsCount` in per cent; null over zero or without a comparison.',
-    ),
-    averageOperationUsdChangePercent: described(
-      Nullable(Percent),
-      'Change of the mean USD value of an operation in per cent; null over zero or without a comparison.',
-    ),
+    previousFrom: Bound('Start of the earlier interval, included'),
+    previousTo: Bound('End of the earlier interval, excluded'),
+    incomingUsdChangePercent: ChangeOf('`incomingUsd`'),
+    outgoingUsdChangePercent: ChangeOf('`outgoingUsd`'),
+    grossTurnoverUsdChangePercent: ChangeOf('`grossTurnoverUsd`'),
+    operationsCountChangePercent: ChangeOf('`operationsCount`'),
+    averageOperationUsdChangePercent: ChangeOf('the mean USD value of an operation'),
   },
   { $id: 'ReportComparison', description: 'Changes against an earlier interval.' },
 )
@@ -56,24 +39,13 @@ export function compareIntervals(
   current: Compared,
   previous: { interval: Interval; figures: Compared } | null,
 ): Static<typeof ReportComparison> {
-  if (previous === null) {
-    return {
-      mode,
-      previousFrom: null,
-      previousTo: null,
-      incomingUsdChangePercent: null,
-      outgoingUsdChangePercent: null,
-      grossTurnoverUsdChangePercent: null,
-      operationsCountChangePercent: null,
-      averageOperationUsdChangePercent: null,
-    }
-  }
-  const [now, before] = [current, previous.figures]
+  // Everything is null over nothing.
+  const [now, before] = [current, previous?.figures ?? { incoming: emptySide, outgoing: emptySide }]
   const [total, totalBefore] = [addSides(now), addSides(before)]
   return {
     mode,
-    previousFrom: previous.interval.from.toISOString(),
-    previousTo: previous.interval.to.toISOString(),
+    previousFrom: previous?.interval.from.toISOString() ?? null,
+    previousTo: previous?.interval.to.toISOString() ?? null,
     incomingUsdChangePercent: usdChange(now.incoming, before.incoming),
     outgoingUsdChangePercent: usdChange(now.outgoing, before.outgoing),
     grossTurnoverUsdChangePercent: usdChange(total, totalBefore),

@@ -54,12 +54,13 @@ export const exceptionKinds = [
 export type ExceptionKind = (typeof exceptionKinds)[number]
 
 /** Faults outside the groups: of operations that are in none, and of the ledger. */
-export type OtherFaults = {
-  operationsWithoutSelectedDate: number
-  invalidOperationRelations: number
-  missingLedgerEntries: number
-  ledgerReconciliationDifferences: number
-}
+export type OtherFaults = Pick<
+  Static<typeof ReportDataQuality>,
+  | 'operationsWithoutSelectedDate'
+  | 'invalidOperationRelations'
+  | 'missingLedgerEntries'
+  | 'ledgerReconciliationDifferences'
+>
 
 /** The gaps in the data of the report; docs/reports.md defines each count, operations_exceptions lists its operations. */
 export function assessDataQuality(overall: readonly Overall[], others: OtherFaults): Static<typeof ReportDataQuality> {
@@ -70,14 +71,11 @@ export function assessDataQuality(overall: readonly Overall[], others: OtherFaul
     unmatchedOperations: faults('unmatched'),
     retroactivelyMatchedOperations: faults('retroactivelyMatched'),
     operationsWithoutUsdRate: sum(({ count, rated }) => count - rated),
-    operationsWithoutSelectedDate: others.operationsWithoutSelectedDate,
     operationsWithoutBlockchainTime: faults('withoutBlockchainTime'),
     operationsWithoutPaymentPurpose: faults('withoutPaymentPurpose'),
     operationsWithoutBusinessReference: faults('withoutBusinessReference'),
     uncategorizedOperations: faults('uncategorized'),
     conflictingCounterpartyClassifications: faults('conflictingCounterparty'),
-    invalidOperationRelations: others.invalidOperationRelations,
-    missingLedgerEntries: others.missingLedgerEntries,
-    ledgerReconciliationDifferences: others.ledgerReconciliationDifferences,
+    ...others,
   }
 }

@@ -6,21 +6,25 @@ import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePerc
 import { Figure, Percent, Text } from '../schema.ts'
 import type { ApprovalTimes } from './approvals.ts'
 
+/** The title and the figure of every observation of a kind. */
+const kinds = {
+  VOLUME_SPIKE: { title: 'Turnover far above the rest', metric: 'grossTurnoverUsd' },
+  LARGE_OPERATION: { title: 'Operation far above the mean', metric: 'usdValue' },
+  NEW_COUNTERPARTY: { title: 'First operations with a counterparty', metric: 'operationsCount' },
+  COUNTERPARTY_CONCENTRATION: {
+    title: 'Turnover depends on one counterparty',
+    metric: 'shareOfGrossTurnoverUsdPercent',
+  },
+  HIGH_FAILURE_RATE: { title: 'Many transfers fail', metric: 'failedTransfersPercent' },
+  DORMANT_ADDRESS_ACTIVE: { title: 'A dormant address is active again', metric: 'operationsCount' },
+  SLOW_APPROVALS: { title: 'Approvals take long', metric: 'medianApprovalSeconds' },
+  MISSING_RATES: { title: 'Operations without a USD rate', metric: 'operationsWithoutUsdRate' },
+}
+const codes = Object.keys(kinds) as (keyof typeof kinds)[]
+
 export const ReportObservation = Closed(
   {
-    code: described(
-      Enum([
-        'VOLUME_SPIKE',
-        'LARGE_OPERATION',
-        'NEW_COUNTERPARTY',
-        'COUNTERPARTY_CONCENTRATION',
-        'HIGH_FAILURE_RATE',
-        'DORMANT_ADDRESS_ACTIVE',
-        'SLOW_APPROVALS',
-        'MISSING_RATES',
-      ]),
-      'What was noticed, for programs.',
-    ),
+    code: described(Enum(codes), 'What was noticed, for programs.'),
     severity: described(Enum(['info', 'warning', 'critical']), 'How much attention it deserves.'),
     title: described(Text('Turnover far above the rest'), 'What was noticed, in a few words.'),
     description: described(
@@ -69,6 +73,8 @@ export const thresholds = {
 export const slowApprovalMilliseconds = BigInt(thresholds.slowApprovalHoursMin * 3_600_000)
 
 export type Observation = Static<typeof ReportObservation>
+/** What is particular to an observation of its kind. */
+type Found = Omit<Observation, 'title' | 'metric' | 'changePercent'> & { changePercent?: number | null }
 
 export type LargeOperation = {
   id: string
@@ -96,7 +102,7 @@ type Filters = Record<string, string>
 
 /** The observations of a report; `filters` are the history query that lists all operations of the report. */
 export function observe(activity: Activity, noticed: Noticed, filters: Filters): Observation[] {
-  return [
+  const found: Found[] = [
     ...volumeSpikes(activity, filters),
     ...noticed.largeOperations.map((operation) => largeOperation(operation, activity, filters)),
     ...noticed.newCounterparties.map((counterparty) => newCounterparty(counterparty, filters)),
@@ -106,11 +112,12 @@ export function observe(activity: Activity, noticed: Noticed, filters: Filters):
     ...noticed.approvalsByPolicy.flatMap((policy) => slowApprovals(policy, filters)),
     ...noticed.ratelessTokens.map((token) => missingRates(token, activity.assets, filters)),
   ]
+  return found.map(({ code, severity, ...rest }) => ({ code, severity, ...kinds[code], changePercent: null, ...rest }))
 }
 
 const dollars = (amount: bigint) => amount * 100n
 
-function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
+function volumeSpikes(activity: Activity, filters: Filters): Found[] {
   const { buckets, bucketOfDay } = activity.calendar
   if (buckets.length < thresholds.spikeBucketsMin) return []
   const others = BigInt(buckets.length - 1)
@@ -129,11 +136,9 @@ function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
       return {
         code: 'VOLUME_SPIKE',
         severity: 'warning',
-        title: 'Turnover far above the rest',
         description:
           `In the period from ${start.toISOString()} the turnover was at least ` +
           `${thresholds.spikeFactor} times the mean of the other periods.`,
-        metric: 'grossTurnoverUsd',
         currentValue: formatUsd(usd),
         comparisonValue: formatUsd(mean),
         changePercent: changePercent(usd, mean),
@@ -151,7 +156,7 @@ export function isLargeUsd(cents: bigint, total: bigint, ratedCount: number): bo
   )
 }
 
-function largeOperation(operation: LargeOperation, activity: Activity, filters: Filters): Observation {
+function largeOperation(operation: LargeOperation, activity: Activity, filters: Filters): Found {
   const flow = flowOf(activity.overall, activity)
   const usd = centsOf(operation.usdValue)
   const mean = divideHalfEven(grossUsd(flow) - usd, BigInt(flow.ratedCount - 1))
@@ -159,11 +164,9 @@ function largeOperation(operation: LargeOperation, activity: Activity, filters: 
   return {
     code: 'LARGE_OPERATION',
     severity: 'info',
-    title: 'Operation far above the mean',
     description:
       `The ${operation.type} ${operation.id} is worth at least ` +
       `${thresholds.largeFactor} times the mean of the other operations.`,
-    metric: 'usdValue',
     currentValue: formatUsd(usd),
     comparisonValue: formatUsd(mean),
     changePercent: changePercent(usd, mean),
@@ -179,22 +182,19 @@ function largeOperation(operation: LargeOperation, activity: Activity, filters: 
   }
 }
 
-function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters): Observation {
+function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters): Found {
   return {
     code: 'NEW_COUNTERPARTY',
     severity: 'info',
-    title: 'First operations with a counterparty',
     description: `There was no operation with ${name} before this interval.`,
-    metric: 'operationsCount',
     currentValue: String(count),
     comparisonValue: '0',
-    changePercent: null,
     drilldownFilters: { ...filters, counterpartyId: id },
   }
 }
 
 /** Shares of the whole turnover, by the classification of the report; the description says what is not known of it. */
-function concentration(activity: Activity, filters: Filters): Observation[] {
+function concentration(activity: Activity, filters: Filters): Found[] {
   const flows = flowsByKey(activity.byCounterparty, activity)
   const unknown = flows.get(null)
   flows.delete(null)
@@ -202,7 +202,7 @@ function concentration(activity: Activity, filters: Filters): Observation[] {
   if (flows.size < thresholds.concentrationCounterpartiesMin || total < dollars(thresholds.concentrationUsdMin))
     return []
   const unknownShare = unknown === undefined ? null : sharePercent(grossUsd(unknown), total)
-  return [...flows].flatMap(([id, flow]): Observation[] => {
+  return [...flows].flatMap(([id, flow]): Found[] => {
     const share = sharePercent(grossUsd(flow), total)
     if (id === null || share === null || share < thresholds.concentrationPercentMin) return []
     const name = activity.counterparties.get(id)?.name ?? id
@@ -215,12 +215,9 @@ function concentration(activity: Activity, filters: Filters): Observation[] {
       {
         code: 'COUNTERPARTY_CONCENTRATION',
         severity: 'warning',
-        title: 'Turnover depends on one counterparty',
         description: sentences.join(' '),
-        metric: 'shareOfGrossTurnoverUsdPercent',
         currentValue: String(share),
         comparisonValue: String(thresholds.concentrationPercentMin),
-        changePercent: null,
         drilldownFilters: { ...filters, counterpartyId: id },
       },
     ]
@@ -232,7 +229,7 @@ const reclassified = (count: number) =>
   `${count} operation${count === 1 ? ' has' : 's have'} another counterparty now than when created; the history lists ` +
   `${count === 1 ? 'it' : 'them'} by the one recorded then.`
 
-function failures({ overall }: Activity, filters: Filters): Observation[] {
+function failures({ overall }: Activity, filters: Filters): Found[] {
   const countOf = (wanted: string) =>
     overall
       .filter(({ type, status }) => type === 'transfer' && status === wanted)
@@ -245,12 +242,9 @@ function failures({ overall }: Activity, filters: Filters): Observation[] {
     {
       code: 'HIGH_FAILURE_RATE',
       severity: percent >= thresholds.failurePercentCritical ? 'critical' : 'warning',
-      title: 'Many transfers fail',
       description: `${failed} of ${finished} transfers that left for the chain failed.`,
-      metric: 'failedTransfersPercent',
       currentValue: String(percent),
       comparisonValue: String(thresholds.failurePercentMin),
-      changePercent: null,
       drilldownFilters: { ...filters, status: 'failed' },
     },
   ]
@@ -260,23 +254,20 @@ function awakenedAddress(
   { id, lastBefore, firstWithin, count }: AwakenedAddress,
   { addresses }: Activity,
   filters: Filters,
-): Observation {
+): Found {
   const name = addresses.get(id)?.label ?? addresses.get(id)?.address ?? id
   const days = Math.floor((firstWithin.getTime() - lastBefore.getTime()) / 86_400_000)
   return {
     code: 'DORMANT_ADDRESS_ACTIVE',
     severity: 'warning',
-    title: 'A dormant address is active again',
     description: `Nothing happened on ${name} for ${days} days until ${firstWithin.toISOString()}.`,
-    metric: 'operationsCount',
     currentValue: String(count),
     comparisonValue: '0',
-    changePercent: null,
     drilldownFilters: { ...filters, addressId: id },
   }
 }
 
-function slowApprovals({ policyId, policyCode, times }: SlowPolicy, filters: Filters): Observation[] {
+function slowApprovals({ policyId, policyCode, times }: SlowPolicy, filters: Filters): Found[] {
   const median = secondsOf(times.lower + times.upper) / 2
   const hours = median / 3600
   if (hours < thresholds.slowApprovalHoursMin) return []
@@ -284,12 +275,9 @@ function slowApprovals({ policyId, policyCode, times }: SlowPolicy, filters: Fil
     {
       code: 'SLOW_APPROVALS',
       severity: hours >= thresholds.slowApprovalHoursCritical ? 'critical' : 'warning',
-      title: 'Approvals take long',
       description: `Half of the transfers that ${policyCode} decided and that were approved waited at least ${Math.floor(hours)} hours.`,
-      metric: 'medianApprovalSeconds',
       currentValue: String(median),
       comparisonValue: String(thresholds.slowApprovalHoursMin * 3600),
-      changePercent: null,
       drilldownFilters: { ...filters, decisionPolicyId: policyId },
     },
   ]
@@ -299,18 +287,15 @@ function missingRates(
   { tokenId, missing, operations, firstAt, lastAt }: RatelessToken,
   assets: ReadonlyMap<string, Asset>,
   filters: Filters,
-): Observation {
+): Found {
   return {
     code: 'MISSING_RATES',
     severity: 'warning',
-    title: 'Operations without a USD rate',
     description:
       `From ${firstAt.toISOString()} to ${lastAt.toISOString()}, ${missing} of ${operations} operations in ` +
       `${assets.get(tokenId)!.assetCode} had no rate and are missing from USD sums.`,
-    metric: 'operationsWithoutUsdRate',
     currentValue: String(missing),
     comparisonValue: String(operations),
-    changePercent: null,
     drilldownFilters: { ...filters, tokenId, from: firstAt.toISOString(), to: lastAt.toISOString() },
   }
 }

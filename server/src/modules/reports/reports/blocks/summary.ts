@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import { Closed, described, Nullable, Timestamp } from '../../../../http/schema.ts'
-import { formatDecimal } from '../../../../lib/money.ts'
 import type { OperationStatus } from '../../../../lib/operations.ts'
 import { type Activity, assetAmounts, assetEntries, flowOf, grossByToken, netByToken, usdFigures } from '../activity.ts'
-import { spreadsOf } from '../exact.ts'
+import { type Spread, spreadsOf } from '../exact.ts'
 import { AssetAmounts, Count, counts, usd } from '../schema.ts'
 
 export const ActivitySummary = Closed(
@@ -45,6 +44,10 @@ export function summarize(activity: Activity): Static<typeof ActivitySummary> {
   const { overall, assets } = activity
   const flow = flowOf(overall, activity)
   const spreads = [...spreadsOf(activity)]
+  const spread = (figure: keyof Spread) => {
+    const amounts = spreads.map(([id, figures]) => [id, figures[figure]] as const)
+    return assetEntries(amounts, assets)
+  }
   const countOf = (status: OperationStatus) =>
     overall.filter((group) => group.status === status).reduce((sum, { count }) => sum + count, 0)
   const instants = overall.flatMap(({ firstAt, lastAt }) => [firstAt.getTime(), lastAt.getTime()])
@@ -66,21 +69,9 @@ export function summarize(activity: Activity): Static<typeof ActivitySummary> {
     outgoingAmountByAsset: assetAmounts(flow.outgoing, assets),
     grossTurnoverByAsset: assetAmounts(grossByToken(flow), assets),
     netFlowByAsset: assetAmounts(netByToken(flow), assets),
-    averageAmountByAsset: assetEntries(
-      spreads.map(([id, { average }]) => [id, average]),
-      assets,
-    ),
-    medianAmountByAsset: assetEntries(
-      spreads.map(([id, { median }]) => [id, median]),
-      assets,
-    ),
-    minimumAmountByAsset: assetEntries(
-      spreads.map(([id, { minimum }]) => [id, formatDecimal(minimum, assets.get(id)!.decimals)]),
-      assets,
-    ),
-    maximumAmountByAsset: assetEntries(
-      spreads.map(([id, { maximum }]) => [id, formatDecimal(maximum, assets.get(id)!.decimals)]),
-      assets,
-    ),
+    averageAmountByAsset: spread('average'),
+    medianAmountByAsset: spread('median'),
+    minimumAmountByAsset: spread('minimum'),
+    maximumAmountByAsset: spread('maximum'),
   }
 }

@@ -230,7 +230,7 @@ async function describe(
 ): Promise<Row[]> {
   const { filter } = request
   const names = [...kinds].sort(compareText)
-  const found = names.map((kind) => sql`case when ${isKind(kind, request)} then ${kind}::text end`)
+  const found = names.map((kind) => sql`case when ${isKind(kind, filter)} then ${kind}::text end`)
   const { rows } = await sql<Row>`
     select o.id, array_remove(array[${sql.join(found)}], null) as exceptions, o.type as "operationType", o.status,
       o.address_id as "addressId", a.address, o.token_id as "tokenId", k.code as asset, o.amount, k.decimals,

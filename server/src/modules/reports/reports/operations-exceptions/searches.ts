@@ -10,7 +10,15 @@ import {
   lacksUsdRate,
 } from '../activity/statistics.ts'
 import type { ExceptionKind } from '../blocks/data-quality.ts'
-import { dateOf, isAmong, isReported, isUndated, laterMatches, mayBeReported } from '../operation-filter.ts'
+import {
+  dateOf,
+  isAmong,
+  isReported,
+  isUndated,
+  laterMatches,
+  mayBeReported,
+  type OperationFilter,
+} from '../operation-filter.ts'
 import type { PlanStep } from '../reading.ts'
 import type { ReportRequest } from '../request.ts'
 
@@ -25,25 +33,50 @@ export type Search = {
 }
 
 /** The searches for operations of these kinds, those first that are quick and find most. */
-export function searchesOf(kinds: readonly ExceptionKind[], request: ReportRequest, totalOperations: number): Search[] {
-  const { filter } = request
+export function searchesOf(
+  kinds: readonly ExceptionKind[],
+  { filter }: ReportRequest,
+  totalOperations: number,
+): Search[] {
   const reported = isReported(filter)
+  const [plain, compared, others]: [RawBuilder<unknown>[], RawBuilder<unknown>[], ExceptionKind[]] = [[], [], []]
+  for (const kind of kinds) {
+    const condition = conditionOf(kind, filter, presentInSearch)
+    if (condition === null) others.push(kind)
+    else (comparesParties(kind, filter) ? compared : plain).push(condition)
+  }
   const searches: Search[] = []
-  const plain = kinds.flatMap((kind) => plainConditionOf(kind, request) ?? [])
   if (plain.length > 0) {
     searches.push({ where: sql`${reported} and (${sql.join(plain, sql` or `)})`, avoided: ['nestloop'] })
   }
-  const parties = kinds.flatMap((kind) => partyConditionOf(kind, request) ?? [])
-  if (parties.length > 0) searches.push(searchParties(parties, request, reported))
-  for (const kind of kinds) {
-    if (plainConditionOf(kind, request) !== null || partyConditionOf(kind, request) !== null) continue
-    searches.push(searchOf(kind, request, reported, totalOperations))
+  if (compared.length > 0) {
+    searches.push({
+      // With every operation the entry of the address book that it had, if it is still there, and the one that was made later.
+      common: sql`with later as materialized (${laterMatches(filter, { operations: mayBeReported(filter) })})`,
+      joined: sql`left join later on later.id = o.id
+        left join counterparty_addresses recorded on recorded.vault_id = o.vault_id and recorded.id = o.counterparty_address_id`,
+      where: sql`${reported} and (${sql.join(compared, sql` or `)})`,
+      avoided: ['nestloop'],
+    })
   }
-  return searches
+  return [...searches, ...others.map((kind) => searchOf(kind, filter, totalOperations))]
 }
 
-/** The condition of a kind that the row of the operation itself decides. */
-function plainConditionOf(kind: ExceptionKind, { filter }: ReportRequest): RawBuilder<boolean> | null {
+/** The counterparty that the address book names now, as a search joins it. */
+const presentInSearch = sql`coalesce(later.counterparty_id, recorded.counterparty_id)`
+
+/** Whether the condition of a kind compares the counterparty of then with the one of now. */
+const comparesParties = (kind: ExceptionKind, { counterpartyClassification }: OperationFilter) =>
+  kind === 'retroactivelyMatchedOperations' ||
+  kind === 'conflictingCounterpartyClassifications' ||
+  (kind === 'unmatchedOperations' && counterpartyClassification === 'current')
+
+/** The condition of a kind that the row of the operation decides, with its `present` counterparty; null of other kinds. */
+function conditionOf(
+  kind: ExceptionKind,
+  { counterpartyClassification }: OperationFilter,
+  present: RawBuilder<unknown>,
+): RawBuilder<boolean> | null {
   switch (kind) {
     case 'operationsWithoutUsdRate':
       return lacksUsdRate
@@ -53,22 +86,10 @@ function plainConditionOf(kind: ExceptionKind, { filter }: ReportRequest): RawBu
       return lacksPaymentPurpose
     case 'operationsWithoutBusinessReference':
       return lacksBusinessReference
-    case 'unmatchedOperations':
-      return filter.counterpartyClassification === 'historical'
-        ? sql<boolean>`(o.flow_type = 'external' and o.counterparty_id is null)`
-        : null
-    default:
-      return null
-  }
-}
-
-/** The condition of a kind that compares the counterparty of then with the one of now: see `searchParties`. */
-function partyConditionOf(kind: ExceptionKind, { filter }: ReportRequest): RawBuilder<boolean> | null {
-  switch (kind) {
-    case 'unmatchedOperations':
-      return filter.counterpartyClassification === 'historical'
-        ? null
-        : sql<boolean>`(o.flow_type = 'external' and ${present} is null)`
+    case 'unmatchedOperations': {
+      const party = counterpartyClassification === 'historical' ? sql`o.counterparty_id` : present
+      return sql<boolean>`(o.flow_type = 'external' and ${party} is null)`
+    }
     case 'retroactivelyMatchedOperations':
       return sql<boolean>`(o.counterparty_id is null and ${present} is not null)`
     case 'conflictingCounterpartyClassifications':
@@ -78,31 +99,8 @@ function partyConditionOf(kind: ExceptionKind, { filter }: ReportRequest): RawBu
   }
 }
 
-/** The counterparty that the address book names now. */
-const present = sql`coalesce(later.counterparty_id, recorded.counterparty_id)`
-
-/** With every operation the entry of the address book that it had, if it is still there, and the one that was made later. */
-function searchParties(
-  conditions: RawBuilder<boolean>[],
-  { filter }: ReportRequest,
-  reported: RawBuilder<boolean>,
-): Search {
-  return {
-    common: sql`with later as materialized (${laterMatches(filter, { operations: mayBeReported(filter) })})`,
-    joined: sql`left join later on later.id = o.id
-      left join counterparty_addresses recorded on recorded.vault_id = o.vault_id and recorded.id = o.counterparty_address_id`,
-    where: sql`${reported} and (${sql.join(conditions, sql` or `)})`,
-    avoided: ['nestloop'],
-  }
-}
-
-function searchOf(
-  kind: ExceptionKind,
-  { filter }: ReportRequest,
-  reported: RawBuilder<boolean>,
-  totalOperations: number,
-): Search {
-  const { scope } = filter
+function searchOf(kind: ExceptionKind, filter: OperationFilter, totalOperations: number): Search {
+  const reported = isReported(filter)
   switch (kind) {
     case 'operationsWithoutSelectedDate':
       return { where: isUndated(filter), avoided: ['nestloop'] }
@@ -111,7 +109,7 @@ function searchOf(
         where: sql`${reported} and not exists (select from category_assignments g
           join operation_categories h on h.vault_id = g.vault_id and h.id = g.category_id
           where g.vault_id = o.vault_id and ${isAmong(filter, 'g.operation_id')} and g.operation_id = o.id
-            and ${hasCategoryRight(scope, 'view', 'h', 'o')})`,
+            and ${hasCategoryRight(filter.scope, 'view', 'h', 'o')})`,
         avoided: ['nestloop'],
       }
     case 'invalidOperationRelations':
@@ -129,33 +127,17 @@ function searchOf(
  * SQL condition: the operation `o`, one that a search has found, is of this kind. `present` is the counterparty that the
  * address book names for it now.
  */
-export function isKind(kind: ExceptionKind, { filter }: Pick<ReportRequest, 'filter'>): RawBuilder<unknown> {
+export function isKind(kind: ExceptionKind, filter: OperationFilter): RawBuilder<unknown> {
   const date = dateOf(filter)
   const of = (condition: RawBuilder<unknown>) => sql`(${date} is not null and ${condition})`
   switch (kind) {
     case 'operationsWithoutSelectedDate':
       return sql`${date} is null`
-    case 'unmatchedOperations':
-      return filter.counterpartyClassification === 'historical'
-        ? of(sql`o.flow_type = 'external' and o.counterparty_id is null`)
-        : of(sql`o.flow_type = 'external' and present.id is null`)
-    case 'retroactivelyMatchedOperations':
-      return of(sql`o.counterparty_id is null and present.id is not null`)
-    case 'conflictingCounterpartyClassifications':
-      return of(sql`o.counterparty_id <> present.id`)
-    case 'operationsWithoutUsdRate':
-      return of(lacksUsdRate)
-    case 'operationsWithoutBlockchainTime':
-      return of(lacksBlockchainTime)
-    case 'operationsWithoutPaymentPurpose':
-      return of(lacksPaymentPurpose)
-    case 'operationsWithoutBusinessReference':
-      return of(lacksBusinessReference)
     case 'uncategorizedOperations':
       return of(sql`${firstCategoryKey(filter.scope, 'o')} is null`)
     case 'invalidOperationRelations':
       return of(sql`o.id in (select invalid.source_operation_id from (${invalidRelations(filter)}) invalid)`)
-    case 'missingLedgerEntries':
-      return of(lacksEntry(filter))
+    default:
+      return of(conditionOf(kind, filter, sql`present.id`) ?? lacksEntry(filter))
   }
 }
