@@ -134,7 +134,7 @@ export function reportHealth(asJson: boolean): Promise<void> {
       print(`${verdict.padEnd(5)}${check.title}`)
       for (const { labels, value } of red) {
         const names = Object.entries(labels).map(([name, text]) => `${name} ${text}`)
-        print(`     ${[...names, `${check.gauge} ${Math.round(value)}`].join(', ')}`)
+        print(`     ${[...names, `${check.red.gauge} ${Math.round(value)}`].join(', ')}`)
       }
       if (red.length > 0) print(`     ${check.advice}`)
     }

@@ -17,42 +17,41 @@ import { isAwaited, isShown } from '../modules/registry/images/queries.ts'
 
 /**
  * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, backtests, sessions and devices
- * that have expired,
- * and images that nothing shows any more; one node at a time.
+ * that have expired, and images that nothing shows any more; one node at a time.
  */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  const now = clock()
-  await deleteWhere(db, 'idempotency_keys', sql`created_at < ${hoursBefore(now, idempotencyTtlHours)}`)
-  await deleteWhere(db, 'magic_links', sql`expires_at < ${now}`)
-  await deleteWhere(db, 'used_passkey_challenges', sql`expires_at < ${now}`)
-  await deleteWhere(db, 'sign_in_attempts', sql`attempted_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
-  await deleteWhere(db, 'failed_redemptions', sql`failed_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
-  await deleteWhere(db, 'known_devices', sql`last_seen_at < ${hoursBefore(now, deviceCookieDays * 24)}`)
-  await deleteWhere(
-    db,
-    'report_export_chunks',
-    sql`(vault_id, export_id) in (select vault_id, id from report_exports where expires_at < ${now})`,
-  )
-  await deleteWhere(db, 'ledger_verifications', sql`created_at < ${hoursBefore(now, verificationTtlHours)}`)
-  await deleteWhere(
-    db,
-    'backtest_changes',
-    sql`(vault_id, backtest_id) in (select vault_id, id from backtests where created_at < ${hoursBefore(now, verificationTtlHours)})`,
-  )
-  await deleteWhere(db, 'backtests', sql`created_at < ${hoursBefore(now, verificationTtlHours)}`)
-  await deleteWhere(db, 'report_exports', sql`expires_at < ${hoursBefore(now, exportRecordTtlHours)}`)
-  await deleteWhere(
-    db,
-    'queued_mails',
-    sql`next_attempt_at is null and created_at < ${hoursBefore(now, givenUpMailDays * 24)}`,
-  )
-  await deleteWhere(db, 'changes', sql`changed_at < ${hoursBefore(now, changeLogHours)}`)
-  await deleteWhere(
-    db,
-    'images',
-    sql`created_at < ${hoursBefore(now, replacedImageHours)} and not ${isShown('images')} and not ${isAwaited('images')}`,
-  )
-  await deleteWhere(db, 'sessions', sql`expires_at < ${now} or ends_at < ${now}`)
+  for (const [table, isExpired] of expiredRows(clock())) await deleteWhere(db, table, isExpired)
+}
+
+/** Which rows of which table have expired; those that belong to others come before these. */
+function expiredRows(now: Date): [table: string, isExpired: RawBuilder<unknown>][] {
+  const ago = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
+  return [
+    ['idempotency_keys', sql`created_at < ${ago(idempotencyTtlHours)}`],
+    ['magic_links', sql`expires_at < ${now}`],
+    ['used_passkey_challenges', sql`expires_at < ${now}`],
+    ['sign_in_attempts', sql`attempted_at < ${ago(signInAttemptTtlHours)}`],
+    ['failed_redemptions', sql`failed_at < ${ago(signInAttemptTtlHours)}`],
+    ['known_devices', sql`last_seen_at < ${ago(deviceCookieDays * 24)}`],
+    [
+      'report_export_chunks',
+      sql`(vault_id, export_id) in (select vault_id, id from report_exports where expires_at < ${now})`,
+    ],
+    ['ledger_verifications', sql`created_at < ${ago(verificationTtlHours)}`],
+    [
+      'backtest_changes',
+      sql`(vault_id, backtest_id) in (select vault_id, id from backtests where created_at < ${ago(verificationTtlHours)})`,
+    ],
+    ['backtests', sql`created_at < ${ago(verificationTtlHours)}`],
+    ['report_exports', sql`expires_at < ${ago(exportRecordTtlHours)}`],
+    ['queued_mails', sql`next_attempt_at is null and created_at < ${ago(givenUpMailDays * 24)}`],
+    ['changes', sql`changed_at < ${ago(changeLogHours)}`],
+    [
+      'images',
+      sql`created_at < ${ago(replacedImageHours)} and not ${isShown('images')} and not ${isAwaited('images')}`,
+    ],
+    ['sessions', sql`expires_at < ${now} or ends_at < ${now}`],
+  ]
 }
 
 /** Deletes in short transactions, so that no lock is held for long, even with many rows. */
@@ -68,8 +67,4 @@ async function deleteWhere(db: Db, table: string, isExpired: RawBuilder<unknown>
     })
     if (deleted < purgedRowsPerTransactionMax) return
   }
-}
-
-function hoursBefore(now: Date, hours: number): Date {
-  return new Date(now.getTime() - hours * 3_600_000)
 }

@@ -1,10 +1,39 @@
+import { type Html, html } from '../lib/html.ts'
 import { formatDecimal } from '../lib/money.ts'
 import { formatMinute } from '../lib/period.ts'
-import { layOut, type Message } from './layout.ts'
 
 // The subjects and texts of all mails. Each function takes the facts and returns the mail.
 
-export type { Message } from './layout.ts'
+export type Message = { subject: string; text: string; html: string }
+
+/** A list holds the sentences of a paragraph. */
+type Paragraph = string | string[]
+
+type Parts = { subject: string; lines: Paragraph[]; button: string; link: string; closing: Paragraph }
+
+const buttonStyle =
+  'display:inline-block;padding:.6rem 1.2rem;background:#1d4ed8;color:#fff;border-radius:.4rem;text-decoration:none'
+
+/** Makes the plain text and the HTML of a mail. The content of the lines is escaped. */
+function layOut({ subject, lines, button, link, closing }: Parts): Message {
+  const paragraphs: Html[] = lines.map(textOf).map((line) => html`<p style="white-space:pre-line">${line}</p>`)
+  const body = html`<!doctype html>
+<html lang="en"><body style="font-family:sans-serif;line-height:1.5;color:#16202e;max-width:34rem;overflow-wrap:anywhere">
+${paragraphs}
+<p><a href="${link}" style="${buttonStyle}">${button}</a></p>
+<p style="font-size:.85rem;color:#56606e">Or copy this address into your browser:<br>${link}</p>
+<p style="font-size:.85rem;color:#56606e">${textOf(closing)}</p>
+</body></html>
+`
+  return { subject, text: [...lines.map(textOf), link, textOf(closing)].join('\n\n').concat('\n'), html: body.html }
+}
+
+function textOf(paragraph: Paragraph): string {
+  return typeof paragraph === 'string' ? paragraph : paragraph.join(' ')
+}
+
+const canBeTurnedOff = 'You can turn these mails off in your profile.'
+const cannotBeTurnedOff = 'You cannot turn this mail off.'
 
 type MagicLink = { link: string; code: string; ttlMinutes: number }
 
@@ -50,7 +79,7 @@ export function signInMessage({ signedInAt, agent, ip, network, isByOperatorLink
     ],
     button: 'End this session',
     link,
-    closing: 'You cannot turn this mail off.',
+    closing: cannotBeTurnedOff,
   })
 }
 
@@ -69,7 +98,7 @@ export function operatorLinkMessage({ operator, createdAt, link }: OperatorLink)
     ],
     button: 'See your sessions',
     link,
-    closing: 'You cannot turn this mail off.',
+    closing: cannotBeTurnedOff,
   })
 }
 
@@ -104,7 +133,7 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
     ],
     button: 'See your passkeys and sessions',
     link,
-    closing: 'You cannot turn this mail off.',
+    closing: cannotBeTurnedOff,
   })
 }
 
@@ -143,12 +172,12 @@ export function invitationMessage({ link, vaultName, inviter }: Invitation): Mes
   })
 }
 
-/** The facts of a mail about one transfer or approval request. */
-type Notification = {
+/** The facts of a mail about one transfer, payout, deposit or approval request. */
+export type Notification = {
   kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned'
   vault_name: string
   initiator: string
-  /** What is requested, such as `transfer` or `counterparty_create`. */
+  /** What is requested, such as `transfer`, `payout` or `counterparty_create`. */
   action: string
   status: string
   /** null in all four: it is not about one transfer. */
@@ -156,119 +185,101 @@ type Notification = {
   decimals: number | null
   asset: string | null
   to_address: string | null
-  /** Of a payout; null otherwise. */
+  /** Of a payout. */
   rows_count: number | null
   /** Why it was halted or failed. */
   reason: string | null
-  /** Of a deposit: the address, and in raw units how much of it was spent; null: it is not taken back. */
+  /** Of a deposit: the address that received it. */
   own_address: string | null
+  /** Of a deposit that the chain took back: how much of it was spent, in raw units; null: it is not taken back. */
   exposed: string | null
 }
 
 /** @param link to the page of the transfer or approval request */
 export function notificationMessage(notification: Notification, link: string): Message {
+  return layOut({ ...textsOf(notification), button: buttonOf(notification), link })
+}
+
+type Texts = Pick<Parts, 'subject' | 'lines' | 'closing'>
+
+function textsOf(notification: Notification): Texts {
   const { vault_name: vaultName, initiator } = notification
   const subject = describeSubject(notification)
-  const button = buttonOf(notification)
   switch (notification.kind) {
     case 'approval_needed':
-      return layOut({
+      return {
         subject: `Your vote is needed in ${vaultName}: ${subject}`,
         lines: [
           `${initiator} requested the ${subject} in the vault ${vaultName}.`,
           'The request waits for votes. You are one of its approvers.',
         ],
-        button,
-        link,
-        closing: [
-          'Before you vote, compare what you see in Strongroom with what you expect.',
-          'You can turn these mails off in your profile.',
-        ],
-      })
-    case 'decided':
-      return layOut({
-        subject: `Decided in ${vaultName}: ${subject} is ${describeOutcome(notification.status)}`,
-        lines: [
-          `The ${subject} that you requested in the vault ${vaultName} is now ${describeOutcome(notification.status)}.`,
-        ],
-        button,
-        link,
-        closing: 'You can turn these mails off in your profile.',
-      })
+        closing: ['Before you vote, compare what you see in Strongroom with what you expect.', canBeTurnedOff],
+      }
+    case 'decided': {
+      const outcome = describeOutcome(notification.status)
+      return {
+        subject: `Decided in ${vaultName}: ${subject} is ${outcome}`,
+        lines: [`The ${subject} that you requested in the vault ${vaultName} is now ${outcome}.`],
+        closing: canBeTurnedOff,
+      }
+    }
     case 'stuck':
-      return layOut({
+      return {
         subject: `Waiting in ${vaultName}: ${subject}`,
         lines: [
           `The ${subject} that you requested in the vault ${vaultName} waits for its confirmation for longer than usual.`,
           'Its transaction may pay too little. It can be sped up, or cancelled on chain.',
         ],
-        button,
-        link,
         closing: 'Do not order it again: it is carried out as soon as its transaction is mined.',
-      })
+      }
     case 'stopped':
-      return layOut({
+      return {
         subject: `Stopped in ${vaultName}: ${subject}`,
         lines: [
           `Strongroom stopped the ${subject} in the vault ${vaultName}. It was requested by ${initiator}.`,
           `Reason: ${notification.reason ?? 'unknown'}`,
         ],
-        button,
-        link,
         closing: [
           'You receive this mail because you are an administrator of the vault or the initiator.',
           'You cannot turn it off.',
           'Check the audit log of the vault.',
           'If database rows were changed, somebody has unauthorised access.',
         ],
-      })
+      }
     case 'orphaned':
-      return orphanMessage(notification, link)
+      return orphanTexts(notification)
     case 'quorum_lost':
-      return quorumMessage(notification, subject, link)
+      return {
+        subject: `Too few people can vote in ${vaultName}: ${subject}`,
+        lines: [
+          `The ${subject} that you requested in the vault ${vaultName} waits for votes.`,
+          'Fewer people can vote on it now than it needs, because somebody was disabled or left a group.',
+          'Cancel it and request it again, or ask an administrator of the vault who may come back.',
+        ],
+        closing: cannotBeTurnedOff,
+      }
   }
 }
 
-function orphanMessage(
-  { vault_name: vaultName, amount, decimals, asset, own_address: address, exposed }: Notification,
-  link: string,
-): Message {
+function orphanTexts({ vault_name: vaultName, amount, decimals, asset, own_address, exposed }: Notification): Texts {
   const inUnits = (raw: string | null) => `${formatDecimal(raw ?? '0', decimals ?? 0)} ${asset}`
-  const what = `The deposit of ${inUnits(amount)} to ${address} in the vault ${vaultName}`
-  const isSpent = exposed !== null && BigInt(exposed) > 0n
-  return layOut({
+  const what = `The deposit of ${inUnits(amount)} to ${own_address} in the vault ${vaultName}`
+  const spent = `${inUnits(exposed)} had been spent or reserved. The address sends nothing until that is covered.`
+  return {
     subject: `Deposit lost by the chain in ${vaultName}: ${inUnits(amount)}`,
     lines:
       exposed === null
         ? [`${what} was reported as lost by the chain, in a way that contradicts the books. It waits for a decision.`]
         : [
             `${what} is no longer in the chain. Strongroom took back what was available of it.`,
-            ...(isSpent
-              ? [`${inUnits(exposed)} had been spent or reserved. The address sends nothing until that is covered.`]
-              : []),
+            ...(BigInt(exposed) > 0n ? [spent] : []),
           ],
-    button: 'Open the deposit',
-    link,
     closing: ['You receive this mail because you are an administrator of the vault.', 'You cannot turn it off.'],
-  })
+  }
 }
 
-function quorumMessage(notification: Notification, subject: string, link: string): Message {
-  const { vault_name: vaultName } = notification
-  return layOut({
-    subject: `Too few people can vote in ${vaultName}: ${subject}`,
-    lines: [
-      `The ${subject} that you requested in the vault ${vaultName} waits for votes.`,
-      'Fewer people can vote on it now than it needs, because somebody was disabled or left a group.',
-      'Cancel it and request it again, or ask an administrator of the vault who may come back.',
-    ],
-    button: buttonOf(notification),
-    link,
-    closing: 'You cannot turn this mail off.',
-  })
-}
-
-function buttonOf({ amount, rows_count }: Notification): string {
+function buttonOf({ kind, amount, rows_count }: Notification): string {
+  if (kind === 'orphaned') return 'Open the deposit'
   if (rows_count !== null) return 'Open the payout'
   return amount === null ? 'Open the request' : 'Open the transfer'
 }

@@ -4,12 +4,8 @@ import type { Gauge, Sample } from './samples.ts'
 export type Check = {
   /** Name of the alert. */
   alert: string
-  gauge: Gauge
-  labels?: Record<string, string>
-  /** It is red while the gauge is above or below this. */
-  red: { above: number } | { below: number }
-  /** How long it must be red before monitoring alerts. */
-  minutes: number
+  /** It is red while the gauge is above or below a value, and monitoring alerts when it has been for so many minutes. */
+  red: { gauge: Gauge; labels?: Record<string, string>; minutes: number } & ({ above: number } | { below: number })
   /** `info` is advice: the doctor shows it and is content. */
   severity: 'critical' | 'warning' | 'info'
   title: string
@@ -19,37 +15,28 @@ export type Check = {
 export const checks: Check[] = [
   {
     alert: 'StrongroomFiguresMissing',
-    gauge: 'strongroom_watch_up',
-    red: { below: 1 },
-    minutes: 2,
+    red: { gauge: 'strongroom_watch_up', below: 1, minutes: 2 },
     severity: 'critical',
     title: 'The database answers',
     advice: 'See whether PostgreSQL runs, takes writes and has connections left.',
   },
   {
     alert: 'StrongroomWalletServiceDown',
-    gauge: 'strongroom_wallet_service_up',
-    red: { below: 1 },
-    minutes: 5,
+    red: { gauge: 'strongroom_wallet_service_up', below: 1, minutes: 5 },
     severity: 'critical',
     title: 'Wallet services answer',
     advice: 'See whether the wallet service runs and this node reaches its URL. Transfers wait, and none is lost.',
   },
   {
     alert: 'StrongroomTransfersHalted',
-    gauge: 'strongroom_transfers',
-    labels: { phase: 'halted' },
-    red: { above: 0 },
-    minutes: 0,
+    red: { gauge: 'strongroom_transfers', labels: { phase: 'halted' }, above: 0, minutes: 0 },
     severity: 'critical',
     title: 'No transfer is halted',
     advice: 'Run "strongroom audit verify", read the reason of the transfer, and have two people resolve it.',
   },
   {
     alert: 'StrongroomTransfersStuck',
-    gauge: 'strongroom_transfers_stuck',
-    red: { above: 0 },
-    minutes: 5,
+    red: { gauge: 'strongroom_transfers_stuck', above: 0, minutes: 5 },
     severity: 'warning',
     title: 'No transfer is stuck',
     advice:
@@ -57,9 +44,7 @@ export const checks: Check[] = [
   },
   {
     alert: 'StrongroomScreeningSilent',
-    gauge: 'strongroom_screenings_oldest_seconds',
-    red: { above: 300 },
-    minutes: 2,
+    red: { gauge: 'strongroom_screenings_oldest_seconds', above: 300, minutes: 2 },
     severity: 'critical',
     title: 'The screening service answers',
     advice:
@@ -67,39 +52,33 @@ export const checks: Check[] = [
   },
   {
     alert: 'StrongroomVaultHeld',
-    gauge: 'strongroom_held_subjects',
-    labels: { subject: 'vault' },
-    red: { above: 0 },
-    minutes: 0,
+    red: { gauge: 'strongroom_held_subjects', labels: { subject: 'vault' }, above: 0, minutes: 0 },
     severity: 'warning',
     title: 'No vault is on hold as a whole',
     advice: 'Nothing of it is ordered, voted on or sent. Its administrators know why; two people release it.',
   },
   {
     alert: 'StrongroomEventsQuarantined',
-    gauge: 'strongroom_wallet_events',
-    labels: { outcome: 'quarantined' },
-    red: { above: 0 },
-    minutes: 0,
+    red: { gauge: 'strongroom_wallet_events', labels: { outcome: 'quarantined' }, above: 0, minutes: 0 },
     severity: 'critical',
     title: 'No wallet event is quarantined',
     advice: 'Compare the event with the chain. A wallet service said two different things about one deposit.',
   },
   {
     alert: 'StrongroomEventsUnmatched',
-    gauge: 'strongroom_wallet_events_oldest_seconds',
-    labels: { outcome: 'unmatched' },
-    red: { above: 86_400 },
-    minutes: 0,
+    red: {
+      gauge: 'strongroom_wallet_events_oldest_seconds',
+      labels: { outcome: 'unmatched' },
+      above: 86_400,
+      minutes: 0,
+    },
     severity: 'warning',
     title: 'No wallet event is unmatched for a day',
     advice: 'See what the event misses: an address that no vault has, or a secret that may not credit its vault.',
   },
   {
     alert: 'StrongroomBalancesDiffer',
-    gauge: 'strongroom_balance_differences',
-    red: { above: 0 },
-    minutes: 0,
+    red: { gauge: 'strongroom_balance_differences', above: 0, minutes: 0 },
     severity: 'critical',
     title: 'The books agree with the chain',
     advice:
@@ -107,36 +86,28 @@ export const checks: Check[] = [
   },
   {
     alert: 'StrongroomReconciliationLate',
-    gauge: 'strongroom_reconciliations_due_oldest_seconds',
-    red: { above: 86_400 },
-    minutes: 0,
+    red: { gauge: 'strongroom_reconciliations_due_oldest_seconds', above: 86_400, minutes: 0 },
     severity: 'warning',
     title: 'Vaults are compared with the chain',
     advice: 'See "reconcil" in the log, and whether the wallet service of the vault reports balances.',
   },
   {
     alert: 'StrongroomAuditUnsealed',
-    gauge: 'strongroom_audit_unsealed_oldest_seconds',
-    red: { above: 120 },
-    minutes: 2,
+    red: { gauge: 'strongroom_audit_unsealed_oldest_seconds', above: 120, minutes: 2 },
     severity: 'critical',
     title: 'Audit records are sealed',
     advice: 'A node must run. See "seal-audit" in its log, and run "strongroom audit verify".',
   },
   {
     alert: 'StrongroomLedgerUnsealed',
-    gauge: 'strongroom_ledger_unsealed_oldest_seconds',
-    red: { above: 120 },
-    minutes: 2,
+    red: { gauge: 'strongroom_ledger_unsealed_oldest_seconds', above: 120, minutes: 2 },
     severity: 'critical',
     title: 'Entries of the ledger are sealed',
     advice: 'A node must run. See "seal-ledger" in its log, and run "strongroom ledger verify".',
   },
   {
     alert: 'StrongroomWitnessLate',
-    gauge: 'strongroom_witnesses_due_oldest_seconds',
-    red: { above: 3_600 },
-    minutes: 0,
+    red: { gauge: 'strongroom_witnesses_due_oldest_seconds', above: 3_600, minutes: 0 },
     severity: 'warning',
     title: 'Witnesses keep the heads',
     advice:
@@ -144,19 +115,14 @@ export const checks: Check[] = [
   },
   {
     alert: 'StrongroomMailsWaiting',
-    gauge: 'strongroom_mails_oldest_seconds',
-    red: { above: 900 },
-    minutes: 5,
+    red: { gauge: 'strongroom_mails_oldest_seconds', above: 900, minutes: 5 },
     severity: 'warning',
     title: 'Mails are sent',
     advice: 'See "mail" in the log, and whether the server of SMTP_URL takes mail. Approvers wait for it.',
   },
   {
     alert: 'StrongroomRateOld',
-    gauge: 'strongroom_rate_age_seconds',
-    labels: { source: 'provider' },
-    red: { above: 900 },
-    minutes: 5,
+    red: { gauge: 'strongroom_rate_age_seconds', labels: { source: 'provider' }, above: 900, minutes: 5 },
     severity: 'warning',
     title: 'USD rates are current',
     advice:
@@ -164,28 +130,21 @@ export const checks: Check[] = [
   },
   {
     alert: 'StrongroomExportsWaiting',
-    gauge: 'strongroom_exports_oldest_seconds',
-    red: { above: 1_800 },
-    minutes: 5,
+    red: { gauge: 'strongroom_exports_oldest_seconds', above: 1_800, minutes: 5 },
     severity: 'warning',
     title: 'Exports are made',
     advice: 'See "make-exports" in the log.',
   },
   {
     alert: 'StrongroomDatabasePoolExhausted',
-    gauge: 'strongroom_database_connections',
-    labels: { state: 'waiting' },
-    red: { above: 10 },
-    minutes: 2,
+    red: { gauge: 'strongroom_database_connections', labels: { state: 'waiting' }, above: 10, minutes: 2 },
     severity: 'warning',
     title: 'Requests do not wait for a connection',
     advice: 'Look for slow statements and locks in PostgreSQL, or run another node.',
   },
   {
     alert: 'StrongroomDatabaseLoginOwns',
-    gauge: 'strongroom_database_login_owns',
-    red: { above: 0 },
-    minutes: 0,
+    red: { gauge: 'strongroom_database_login_owns', above: 0, minutes: 0 },
     severity: 'info',
     title: 'The service logs in as a role that owns nothing',
     advice:
@@ -204,7 +163,7 @@ export function judge(samples: Sample[]): Finding[] {
   }))
 }
 
-function isMeant({ gauge, labels = {} }: Check, sample: Sample): boolean {
+function isMeant({ red: { gauge, labels = {} } }: Check, sample: Sample): boolean {
   return sample.gauge === gauge && Object.entries(labels).every(([name, value]) => sample.labels[name] === value)
 }
 
@@ -223,7 +182,7 @@ export function alertRules(): string {
     ...checks.flatMap((check) => [
       `      - alert: ${text(check.alert)}`,
       `        expr: ${text(expressionOf(check))}`,
-      `        for: ${text(`${check.minutes}m`)}`,
+      `        for: ${text(`${check.red.minutes}m`)}`,
       '        labels:',
       `          severity: ${text(check.severity)}`,
       '        annotations:',
@@ -234,7 +193,8 @@ export function alertRules(): string {
   ].join('\n')
 }
 
-function expressionOf({ gauge, labels = {}, red }: Check): string {
+function expressionOf({ red }: Check): string {
+  const { gauge, labels = {} } = red
   const selector = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
   const series = selector.length === 0 ? gauge : `${gauge}{${selector.join(',')}}`
   return 'above' in red ? `${series} > ${red.above}` : `${series} < ${red.below}`

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { countedMax } from '../../lib/limits.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
@@ -39,64 +39,36 @@ const outcomes = ['unmatched', 'quarantined']
  * that a scrape costs the same whatever the vaults hold.
  */
 export async function readFigures(db: Db, now: Date): Promise<Figures> {
-  const transfers = await readTransfers(db, now)
+  const waiting = (rows: RawBuilder<unknown>) => readWaiting(db, now, rows)
   return {
-    ...transfers,
+    ...(await readTransfers(db, now)),
     holds: await readHolds(db),
-    screenings: await readWaiting(
-      db,
-      now,
-      sql`
-      select created_at as at from screenings where verdict is null and waived_hold_id is null order by created_at`,
+    screenings: await waiting(
+      sql`select created_at as at from screenings where verdict is null and waived_hold_id is null order by created_at`,
     ),
     walletEvents: await Promise.all(
       outcomes.map(async (outcome) => ({
         outcome,
-        ...(await readWaiting(
-          db,
-          now,
-          sql`
-          select received_at as at from wallet_events where outcome = ${sql.lit(outcome)} order by received_at`,
+        ...(await waiting(
+          sql`select received_at as at from wallet_events where outcome = ${sql.lit(outcome)} order by received_at`,
         )),
       })),
     ),
-    unsealedRecords: await readWaiting(
-      db,
-      now,
-      sql`
-      select created_at as at from audit_records where seal_sequence is null`,
-    ),
-    unsealedEntries: await readWaiting(db, now, sql`select created_at as at from ledger_unsealed`),
-    witnesses: await readWaiting(
-      db,
-      now,
-      sql`select due_at as at from witnesses where due_at <= ${now} order by due_at`,
-    ),
-    mails: await readWaiting(
-      db,
-      now,
-      sql`
+    unsealedRecords: await waiting(sql`select created_at as at from audit_records where seal_sequence is null`),
+    unsealedEntries: await waiting(sql`select created_at as at from ledger_unsealed`),
+    witnesses: await waiting(sql`select due_at as at from witnesses where due_at <= ${now} order by due_at`),
+    mails: await waiting(sql`
       (select created_at as at from queued_mails where next_attempt_at is not null order by next_attempt_at limit ${countedMax})
       union all
-      (select created_at from notifications where next_attempt_at is not null order by next_attempt_at limit ${countedMax})`,
+      (select created_at from notifications where next_attempt_at is not null order by next_attempt_at limit ${countedMax})`),
+    exports: await waiting(
+      sql`select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
     ),
-    exports: await readWaiting(
-      db,
-      now,
-      sql`
-      select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
+    reconciliations: await waiting(
+      sql`select next_at as at from reconciliations where next_at <= ${now} order by next_at`,
     ),
-    reconciliations: await readWaiting(
-      db,
-      now,
-      sql`
-      select next_at as at from reconciliations where next_at <= ${now} order by next_at`,
-    ),
-    differences: await readWaiting(
-      db,
-      now,
-      sql`
-      select first_seen_at as at from reconciliation_differences where announced <> 0 order by first_seen_at`,
+    differences: await waiting(
+      sql`select first_seen_at as at from reconciliation_differences where announced <> 0 order by first_seen_at`,
     ),
     loginOwns: await readLoginOwns(db),
     rates: await readRates(db, now),
@@ -135,7 +107,7 @@ async function readHolds(db: Db): Promise<Figures['holds']> {
 }
 
 /** @param rows SQL that selects `at` */
-async function readWaiting(db: Db, now: Date, rows: ReturnType<typeof sql>): Promise<Waiting> {
+async function readWaiting(db: Db, now: Date, rows: RawBuilder<unknown>): Promise<Waiting> {
   const found = await sql<{ count: number; oldest: Date | null }>`
     select count(*)::int as count, min(f.at) as oldest from (select w.at from (${rows}) w limit ${countedMax}) f`.execute(
     db,

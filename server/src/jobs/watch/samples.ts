@@ -1,7 +1,13 @@
 import type { Deps } from '../../deps.ts'
-import { watchSeconds, watchWalletsSeconds } from '../../lib/limits.ts'
+import {
+  walletProbeMilliseconds,
+  walletProbesAtOnce,
+  watchedVaultsMax,
+  watchSeconds,
+  watchWalletsSeconds,
+} from '../../lib/limits.ts'
+import { dispatcherOf, isWalletReachable } from '../../modules/registry/wallet-service/client.ts'
 import { type Figures, readFigures, type Waiting } from './figures.ts'
-import { readWallets, type WalletState } from './wallets.ts'
 
 /** What each gauge says. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */
 export const gauges = {
@@ -45,7 +51,7 @@ type Watched = Pick<Deps, 'db' | 'clock' | 'connections'> & {
 /** Reads all samples now. @throws when the database cannot be read */
 export async function readSamples(deps: Watched): Promise<Sample[]> {
   const figures = await readFigures(deps.db, deps.clock())
-  return [...samplesOf(figures), ...samplesOfWallets(await readWallets(deps)), ...samplesOfPool(deps)]
+  return [...samplesOf(figures), ...(await readWallets(deps)), ...samplesOfPool(deps)]
 }
 
 /**
@@ -55,7 +61,7 @@ export async function readSamples(deps: Watched): Promise<Sample[]> {
 export function createWatch(deps: Watched & Pick<Deps, 'config' | 'log'>): () => Promise<Sample[]> {
   const figures = remembered(watchSeconds, async () => samplesOf(await readFigures(deps.db, deps.clock())))
   const isOpen = deps.config.metricsToken === null
-  const wallets = remembered(watchWalletsSeconds, async () => (isOpen ? [] : samplesOfWallets(await readWallets(deps))))
+  const wallets = remembered(watchWalletsSeconds, async () => (isOpen ? [] : await readWallets(deps)))
   const soft = (read: () => Promise<Sample[]>) =>
     read().catch((error: unknown) => {
       deps.log.warn({ err: error }, 'figures for the operator could not be read')
@@ -107,11 +113,28 @@ function samplesOf(figures: Figures): Sample[] {
   ]
 }
 
-function samplesOfWallets(states: WalletState[]): Sample[] {
-  return states.map(({ vault, isUp }) => ({
+/** Asks the wallet service of each vault that is not a draft, each URL once, a few at a time. */
+async function readWallets({ db, config }: Watched): Promise<Sample[]> {
+  const vaults = await db
+    .selectFrom('vaults')
+    .select(['code', 'wallet_service_url as url'])
+    .where('locked_at', 'is not', null)
+    .orderBy('code')
+    .limit(watchedVaultsMax)
+    .execute()
+  const dispatcher = dispatcherOf(config)
+  const states = new Map<string, boolean>()
+  const left = [...new Set(vaults.map(({ url }) => url))]
+  const askInTurn = async () => {
+    for (let url = left.shift(); url !== undefined; url = left.shift()) {
+      states.set(url, await isWalletReachable(url, dispatcher, AbortSignal.timeout(walletProbeMilliseconds)))
+    }
+  }
+  await Promise.all(Array.from({ length: walletProbesAtOnce }, askInTurn))
+  return vaults.map(({ code, url }) => ({
     gauge: 'strongroom_wallet_service_up',
-    labels: { vault },
-    value: isUp ? 1 : 0,
+    labels: { vault: code },
+    value: states.get(url) ? 1 : 0,
   }))
 }
 

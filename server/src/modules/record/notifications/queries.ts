@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db } from '../../../db/client.ts'
 import { mailAttemptsMax } from '../../../lib/limits.ts'
+import type { Notification } from '../../../mail/messages.ts'
 import { mailLease } from '../../../mail/queue.ts'
 import { platformChain } from '../audit/record.ts'
 import { nameOfUser } from './announce.ts'
@@ -11,34 +12,17 @@ export type NotificationKey = {
   vault_id: string
   subject_id: string
   user_id: string
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned' | 'rules_changed'
+  kind: Notification['kind'] | 'rules_changed'
 }
 
-export type DueNotification = NotificationKey & {
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned'
-  subject_type: 'transfer' | 'approval_request' | 'payout' | 'deposit'
-  created_at: Date
-  attempts: number
-  email: string
-  vault_code: string
-  vault_name: string
-  initiator: string
-  /** What is requested, such as `transfer`, `payout` or `counterparty_create`. */
-  action: string
-  status: string
-  amount: string | null
-  decimals: number | null
-  asset: string | null
-  to_address: string | null
-  /** Of a payout. */
-  rows_count: number | null
-  /** Why it was halted or failed. */
-  reason: string | null
-  /** Of a deposit: the address that received it. */
-  own_address: string | null
-  /** Of a deposit that the chain took back: how much of it was spent, in raw units; null: it is not taken back. */
-  exposed: string | null
-}
+export type DueNotification = NotificationKey &
+  Notification & {
+    subject_type: 'transfer' | 'approval_request' | 'payout' | 'deposit'
+    created_at: Date
+    attempts: number
+    email: string
+    vault_code: string
+  }
 
 const key = ['vault_id', 'subject_id', 'user_id', 'kind']
 

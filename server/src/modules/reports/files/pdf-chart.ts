@@ -52,15 +52,7 @@ function drawLegend(pages: Pages, unit: string): void {
     ['net', `Net, ${unit}`],
   ]
   for (const [name, label] of entries) {
-    if (name === 'net')
-      pages.line(
-        [
-          [x, baseline - 2.3],
-          [x + 8, baseline - 2.3],
-        ],
-        colors.net,
-        1,
-      )
+    if (name === 'net') pages.rule(x, baseline - 2.3, 8, colors.net, 1)
     else pages.fill(x, baseline - 5, 8, 5.4, colors[name])
     const text = pages.printable(label)
     pages.text(x + 11, baseline, text, { size: size.label, gray: gray.label })
@@ -79,14 +71,7 @@ function drawGrid(
     const value = low + i * step
     const isZero = Math.abs(value) < step / 2
     const shade = isZero ? gray.zero : gray.grid
-    pages.line(
-      [
-        [leftEdge + size.axis, yOf(value)],
-        [leftEdge + pageWidth, yOf(value)],
-      ],
-      [shade, shade, shade],
-      0.5,
-    )
+    pages.rule(leftEdge + size.axis, yOf(value), plotWidth, shade)
     const label = isZero ? '0' : groupDigits(value.toFixed(step >= 1 ? 0 : 2))
     const width = pages.width(label, { size: size.label })
     pages.text(leftEdge + size.axis - 5 - width, yOf(value) + 2.2, label, { size: size.label, gray: gray.label })

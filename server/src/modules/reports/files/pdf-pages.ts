@@ -1,6 +1,6 @@
 import PDFDocument from 'pdfkit'
 import { createPrintable, Face, type Weight, type Widths } from './pdf-font.ts'
-import { wrap } from './pdf-layout.ts'
+import { widthOf, wrap } from './pdf-layout.ts'
 
 type Look = { font?: Weight; size: number; gray?: number }
 /** Red, green and blue from 0 to 1. */
@@ -106,15 +106,9 @@ export class Pages {
     this.#draw(`BT /${face.name} ${size} Tf ${gray} g ${place} Tm (${face.encode(printable)}) Tj ET`)
   }
 
-  rule(x: number, lineY: number, length: number, gray: number): void {
-    this.line(
-      [
-        [x, lineY],
-        [x + length, lineY],
-      ],
-      [gray, gray, gray],
-      0.5,
-    )
+  rule(x: number, lineY: number, length: number, shade: number | Color, width = 0.5): void {
+    const ends = [x, x + length].map((end) => [end, lineY] as const)
+    this.line(ends, typeof shade === 'number' ? [shade, shade, shade] : shade, width)
   }
 
   /** A line through all of the points. */
@@ -130,10 +124,7 @@ export class Pages {
   }
 
   width(printable: string, { font = 'regular', size }: Look): number {
-    const of = this.widths[font]
-    let sum = 0
-    for (let i = 0; i < printable.length; i += 1) sum += of[printable.charCodeAt(i)]!
-    return sum * size
+    return widthOf(printable, this.widths[font], size)
   }
 
   /** The height that remains on the page below the current position. */

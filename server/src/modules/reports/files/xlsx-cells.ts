@@ -1,4 +1,4 @@
-import { type Cell, type Column, type ColumnKind, isPlainNumber } from './document.ts'
+import { type Cell, type Column, type ColumnKind, isNumeric, isPlainNumber } from './document.ts'
 import type { ZonedTime } from './zoned-time.ts'
 
 /** Cells of a sheet as XML (ECMA-376). */
@@ -27,7 +27,7 @@ export const style = {
 } as const
 
 /** Whether a double holds the plain number so that every program shows all of its digits. */
-export function isExactInSheet(number: string): boolean {
+function isExactInSheet(number: string): boolean {
   const [whole, fraction = ''] = number.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
   return digits.length <= digitsMax && fraction.length <= decimalsMax
@@ -35,13 +35,7 @@ export function isExactInSheet(number: string): boolean {
 
 /** Whether the value of a numeric column is written as text, because a number would lose digits. */
 export function isLongNumber(value: Cell, kind: ColumnKind): boolean {
-  return (
-    typeof value === 'string' &&
-    kind !== 'text' &&
-    kind !== 'timestamp' &&
-    isPlainNumber(value) &&
-    !isExactInSheet(value)
-  )
+  return typeof value === 'string' && isNumeric(kind) && isPlainNumber(value) && !isExactInSheet(value)
 }
 
 export function toCell(place: string, value: Cell, { kind }: Column, time: ZonedTime): string {
