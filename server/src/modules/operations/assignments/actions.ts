@@ -110,11 +110,16 @@ const edit: Executor = {
 export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
 /** @throws 403, 409 when it is archived, 400 when it does not apply to the operation */
-export function assertAssignable(category: CategoryRow, type: OperationType, { canAssign }: Rights): void {
+export function assertAssignable(
+  category: CategoryRow,
+  type: OperationType,
+  { canAssign }: Rights,
+  field = 'categoryId',
+): void {
   if (!canAssign) throw forbidden('not_permitted', 'You may not assign this category')
   if (category.archived) throw conflict('archived', 'The category is archived')
   if (category.applies_to !== 'both' && category.applies_to !== type) {
-    throw badRequest('categoryId', `is a category for operations of type ${category.applies_to}`)
+    throw badRequest(field, `is a category for operations of type ${category.applies_to}`)
   }
 }
 
@@ -262,10 +267,7 @@ export async function findNamedCategory(db: Db | Trx, vaultId: string, naming: N
   if (category === null || rights?.canView !== true || category.archived) {
     throw badRequest(field, 'is not an active category of this vault')
   }
-  if (!rights.canAssign) throw forbidden('not_permitted', 'You may not assign this category')
-  if (category.applies_to !== 'both' && category.applies_to !== type) {
-    throw badRequest(field, `is a category for operations of type ${category.applies_to}`)
-  }
+  assertAssignable(category, type, rights, field)
   const plan = planValues(category.fields, {}, null)
   if ('faults' in plan) throw badRequest(field, 'needs values: assign it by PUT …/categories/{categoryId}')
   if (needsApproval(category, 'category_assign')) {

@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../../lib/errors.ts'
-import { canonicalValue } from '../categories/field-values.ts'
+import { type CanonicalValue, canonicalValue } from '../categories/field-values.ts'
 import type { CategoryFieldRow } from '../categories/queries.ts'
 
 /** Field key to canonical string; a field without a value is absent. */
@@ -40,15 +40,13 @@ export function planValues(
   return faults.length > 0 ? { faults } : { values: Object.fromEntries(entries) }
 }
 
-type Outcome = { canonical: string | null } | { fault: string }
-
 function planValue(field: Field, given: unknown, { present, isNew }: { present: string | null; isNew: boolean }) {
   const outcome = nextValue(field, given, present, isNew)
   const isMissing = 'canonical' in outcome && outcome.canonical === null && field.required && !field.archived
   return isMissing ? { fault: 'is required' } : outcome
 }
 
-function nextValue(field: Field, given: unknown, present: string | null, isNew: boolean): Outcome {
+function nextValue(field: Field, given: unknown, present: string | null, isNew: boolean): CanonicalValue {
   if (given === present) return { canonical: present }
   if (given !== undefined) return field.archived ? { fault: 'is archived' } : canonicalValue(field, given)
   return isNew && !field.archived ? canonicalValue(field, field.default_json) : { canonical: present }

@@ -39,7 +39,10 @@ const AppliesTo = Enum(appliesTo)
 const Scope = Enum(scopes)
 const ApprovalScope = Enum(approvalScopes)
 const FieldType = Enum(fieldTypes)
-const Subject = Enum(subjectKinds)
+const Subject = described(
+  Enum(subjectKinds),
+  '`user` for a member of the vault, `group` for the members of a policy group.',
+)
 
 const Key = Type.String({
   minLength: 1,
@@ -97,6 +100,18 @@ const CurrencyFieldKey = Type.String({
   examples: ['invoice_currency'],
 })
 
+const fieldSettings = {
+  required: Type.Boolean({ examples: [false] }),
+  optionsJson: Nullable(Options),
+  scale: Nullable(Scale),
+  currencyFieldKey: Nullable(CurrencyFieldKey),
+  unit: Nullable(Unit),
+  defaultJson: Default,
+  helpText: Nullable(HelpText),
+  sensitive: Type.Boolean({ examples: [false] }),
+  orderIndex: OrderIndex,
+}
+
 export const CategoryField = Closed(
   {
     id: Id,
@@ -104,18 +119,11 @@ export const CategoryField = Closed(
     key: described(Key, 'Name of the field in values and conditions; it never changes.'),
     label: described(Label, 'Label of the field for people to read.'),
     type: described(FieldType, 'Type of the values; it never changes.'),
-    required: Type.Boolean({ examples: [false] }),
-    optionsJson: Nullable(Options),
-    scale: Nullable(Scale),
-    currencyFieldKey: Nullable(CurrencyFieldKey),
-    unit: Nullable(Unit),
-    defaultJson: Default,
-    helpText: Nullable(HelpText),
+    ...fieldSettings,
     sensitive: Type.Boolean({
       description: 'Its values read as null for those who may not edit them.',
       examples: [false],
     }),
-    orderIndex: OrderIndex,
     archived: Type.Boolean({ examples: [false] }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -127,7 +135,7 @@ const CategoryGrant = Closed({
   id: Id,
   vaultId: Id,
   categoryId: Id,
-  subjectType: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+  subjectType: Subject,
   subjectUserId: described(Nullable(SubjectUserId), 'Identifier of the member; null for a group.'),
   subjectGroupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
   canView: described(Type.Boolean({ examples: [true] }), 'Whether the subject sees the values.'),
@@ -143,12 +151,25 @@ const CategoryGrant = Closed({
 const CategoryApprover = Closed({
   id: Id,
   categoryId: Id,
-  kind: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+  kind: Subject,
   userId: described(Nullable(SubjectUserId), 'Identifier of the member; null for a group.'),
   groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
   user: ProfileBeside,
   createdAt: Timestamp,
 })
+
+const settings = {
+  description: Nullable(Description),
+  emoji: Nullable(Emoji),
+  color: Nullable(Color),
+  appliesTo: AppliesTo,
+  viewScope: Scope,
+  assignScope: Scope,
+  editScope: Scope,
+  approvalScope: ApprovalScope,
+  approvalThreshold: ApprovalThreshold,
+  allowInitiatorApproval: Type.Boolean({ examples: [false] }),
+}
 
 export const OperationCategory = Closed(
   {
@@ -156,16 +177,7 @@ export const OperationCategory = Closed(
     vaultId: Id,
     key: described(Key, 'Name of the category in requests; it never changes.'),
     name: Name,
-    description: Nullable(Description),
-    emoji: Nullable(Emoji),
-    color: Nullable(Color),
-    appliesTo: AppliesTo,
-    viewScope: Scope,
-    assignScope: Scope,
-    editScope: Scope,
-    approvalScope: ApprovalScope,
-    approvalThreshold: ApprovalThreshold,
-    allowInitiatorApproval: Type.Boolean({ examples: [false] }),
+    ...settings,
     isSystem: Type.Boolean({ examples: [false] }),
     archived: Type.Boolean({ examples: [false] }),
     version: Type.Integer({
@@ -193,56 +205,35 @@ export const OperationCategory = Closed(
 
 export const operationCategoryComponents = [CategoryField, OperationCategory]
 
-const settings = {
-  description: Type.Optional(Nullable(Description)),
-  emoji: Type.Optional(Nullable(Emoji)),
-  color: Type.Optional(Nullable(Color)),
-  appliesTo: Type.Optional(AppliesTo),
-  viewScope: Type.Optional(Scope),
-  assignScope: Type.Optional(Scope),
-  editScope: Type.Optional(Scope),
-  approvalScope: Type.Optional(ApprovalScope),
-  approvalThreshold: Type.Optional(ApprovalThreshold),
-  allowInitiatorApproval: Type.Optional(Type.Boolean({ examples: [false] })),
-}
+const optionalSettings = Type.Partial(Type.Object(settings)).properties
 export const CategoryCreation = Closed({
   key: described(Key, 'Name of the category in requests; it never changes.'),
   name: Name,
-  ...settings,
+  ...optionalSettings,
 })
 export const CategoryUpdate = Closed({
   name: Type.Optional(Name),
-  ...settings,
+  ...optionalSettings,
   archived: Type.Optional(Type.Boolean({ examples: [false] })),
 })
 
-const fieldSettings = {
-  required: Type.Optional(Type.Boolean({ examples: [false] })),
-  optionsJson: Type.Optional(Nullable(Options)),
-  scale: Type.Optional(Nullable(Scale)),
-  currencyFieldKey: Type.Optional(Nullable(CurrencyFieldKey)),
-  unit: Type.Optional(Nullable(Unit)),
-  defaultJson: Type.Optional(Default),
-  helpText: Type.Optional(Nullable(HelpText)),
-  sensitive: Type.Optional(Type.Boolean({ examples: [false] })),
-  orderIndex: Type.Optional(OrderIndex),
-}
+const optionalFieldSettings = Type.Partial(Type.Object(fieldSettings)).properties
 export const FieldCreation = Closed({
   key: described(Key, 'Name of the field in values and conditions; it never changes.'),
   label: described(Label, 'Label of the field for people to read.'),
   type: described(FieldType, 'Type of the values; it never changes.'),
-  ...fieldSettings,
+  ...optionalFieldSettings,
 })
 export const FieldUpdate = Closed({
   label: Type.Optional(described(Label, 'Label of the field for people to read.')),
-  ...fieldSettings,
+  ...optionalFieldSettings,
   archived: Type.Optional(Type.Boolean({ examples: [false] })),
 })
 
 export const CategoryGrants = Closed({
   grants: Type.Array(
     Closed({
-      subjectType: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+      subjectType: Subject,
       subjectUserId: Type.Optional(
         described(Nullable(SubjectUserId), 'Identifier of the member, if `subjectType` is `user`.'),
       ),
@@ -271,7 +262,7 @@ export const CategoryGrants = Closed({
 export const CategoryApprovers = Closed({
   approvers: Type.Array(
     Closed({
-      kind: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+      kind: Subject,
       userId: Type.Optional(described(Nullable(SubjectUserId), 'Identifier of the member, if `kind` is `user`.')),
       groupId: Type.Optional(described(Nullable(GivenId), 'Identifier of the policy group, if `kind` is `group`.')),
     }),

@@ -41,7 +41,7 @@ export function readChanges(db: Db, userId: string, after: string | null): Promi
 }
 
 async function listChanges(trx: Trx, viewers: ViewerOfVault[], after: string): Promise<Change[] | null> {
-  const changed = new Set(await listChangedVaults(trx, after))
+  const changed = new Set((await findChangedVaults(trx, after)).vaultIds)
   const items: Change[] = []
   if (changed.has(noVault)) items.push(...(await listVisible(trx, null, after)))
   for (const viewer of viewers) {
@@ -51,16 +51,12 @@ async function listChanges(trx: Trx, viewers: ViewerOfVault[], after: string): P
   return items
 }
 
-/** The vaults with any changes since a snapshot, visible to the viewer or not. */
-async function listChangedVaults(db: Db | Trx, after: string): Promise<string[]> {
-  const { rows } = await sql<{ vault_id: string }>`
-    select distinct c.vault_id from changes c where ${isNew(after)}`.execute(db)
-  return rows.map(({ vault_id }) => vault_id)
-}
-
-/** The present snapshot, and the vaults with changes since another one: what a node asks for all waiting requests at once. */
+/**
+ * The present snapshot, and the vaults with any changes since another one, visible to a viewer or not: what a node asks for
+ * all waiting requests at once.
+ */
 export async function findChangedVaults(
-  db: Db,
+  db: Db | Trx,
   after: string | null,
 ): Promise<{ snapshot: string; vaultIds: string[] | null }> {
   const { rows } = await sql<{ snapshot: string; vault_ids: string[] }>`
@@ -95,25 +91,17 @@ async function listVisible(trx: Trx, viewer: ViewerOfVault | null, after: string
 /** SQL condition: the viewer may read what the row of `c` names. What every member of a vault reads has no condition. */
 function isVisible(viewer: ViewerOfVault): RawBuilder<boolean> {
   const scope = visibleScopeOf(viewer)
+  const isOf = (table: string, condition: RawBuilder<unknown>) => sql`exists (
+    select from ${sql.table(table)} x where x.vault_id = c.vault_id and x.id = c.id and ${condition})`
   return sql<boolean>`case
-    when c.kind in ('transfer', 'deposit') then exists (select from operations o
-      where o.vault_id = c.vault_id and o.id = c.id and ${isOperationReadable(scope, 'o')})
-    when c.kind = 'approval_request' then exists (select from approval_requests r
-      where r.vault_id = c.vault_id and r.id = c.id and ${isSubjectVisible('r', viewer)})
-    when c.kind = 'payout' then exists (select from payouts p
-      where p.vault_id = c.vault_id and p.id = c.id and ${isSubjectVisible('p', viewer)})
-    when c.kind = 'address' then exists (select from addresses a
-      where a.vault_id = c.vault_id and a.id = c.id and ${isAddressInScope(scope, 'a')})
-    when c.kind = 'hold' then exists (select from holds h
-      where h.vault_id = c.vault_id and h.id = c.id and ${isHoldVisible(viewer, 'h')})
+    when c.kind in ('transfer', 'deposit') then ${isOf('operations', isOperationReadable(scope, 'x'))}
+    when c.kind = 'approval_request' then ${isOf('approval_requests', isSubjectVisible('x', viewer))}
+    when c.kind = 'payout' then ${isOf('payouts', isSubjectVisible('x', viewer))}
+    when c.kind = 'address' then ${isOf('addresses', isAddressInScope(scope, 'x'))}
+    when c.kind = 'hold' then ${isOf('holds', isHoldVisible(viewer, 'x'))}
     when c.kind = 'adjustment' then exists (select from adjustments j join addresses a
       on a.vault_id = j.vault_id and a.id = j.address_id
       where j.vault_id = c.vault_id and j.id = c.id and ${isAddressInScope(scope, 'a')})
-    when c.kind = 'address_group' then ${
-      viewer.readsAll
-        ? sql`true`
-        : sql`exists (select from address_groups f
-          where f.vault_id = c.vault_id and f.id = c.id and ${isFolderVisible(scope, 'f')})`
-    }
+    when c.kind = 'address_group' then ${viewer.readsAll ? sql`true` : isOf('address_groups', isFolderVisible(scope, 'x'))}
     else true end`
 }

@@ -1,14 +1,21 @@
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { feedGatheredRangesMax, feedMergedRangesMax } from '../../../lib/limits.ts'
-import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
+import type { FeedFilters } from './feed.ts'
 
 /** The filters of a request after codes, slugs and groups were resolved; null: not filtered by it. */
-export type ResolvedFilters = {
+export type ResolvedFilters = Omit<
+  FeedFilters,
+  | 'awaitingApprovalOf'
+  | 'asset'
+  | 'tokenId'
+  | 'network'
+  | 'addressId'
+  | 'counterpartyId'
+  | 'counterpartyGroupId'
+  | 'category'
+> & {
   /** Only the transfers of any initiator that may wait for the vote of the viewer. */
   awaitsVote: boolean
-  type: OperationType | null
-  statuses: OperationStatus[] | null
-  flowType: FlowType | null
   tokenIds: string[] | null
   /** The addresses that match both the address filter and the folder filter. */
   addressIds: string[] | null
@@ -18,63 +25,19 @@ export type ResolvedFilters = {
    */
   visibleAddressIds: string[]
   counterpartyIds: string[] | null
-  counterpartyAddressId: string | null
   categoryIds: string[] | null
-  paymentPurpose: string | null
-  decisionPolicyId: string | null
-  txHash: string | null
-  initiatorId: string | null
-  minimumAmount: string | null
-  maximumAmount: string | null
-  search: string | null
-  from: Date | null
-  to: Date | null
 }
-
-/** A range of an index in the order of the feed; all but the first ones need a key. */
-export type FeedName =
-  | 'waiting'
-  | 'vault'
-  | 'transfers'
-  | 'internal'
-  | 'owner'
-  | 'initiator'
-  | 'ordered'
-  | 'address'
-  | 'hash'
-  | 'counterparty'
-  | 'counterpartyAddress'
-  | 'purpose'
-  | 'category'
-  | 'policy'
-  | 'status'
-  | 'token'
-
-/** A condition that the walk along the path has to check row by row. */
-export type FeedCondition =
-  | 'person'
-  | 'awaiting'
-  | 'type'
-  | 'status'
-  | 'flowType'
-  | 'token'
-  | 'address'
-  | 'counterparty'
-  | 'counterpartyAddress'
-  | 'category'
-  | 'purpose'
-  | 'policy'
-  | 'hash'
-  | 'initiator'
-  | 'amount'
-  | 'period'
-  | 'search'
 
 /** The ranges to merge, and the other conditions on their rows. */
 export type FeedPath = { ranges: { feed: FeedName; keys: string[] }[]; conditions: FeedCondition[] }
 
-/** The conditions that every row of a range meets by being in it. */
-const settled: Record<FeedName, FeedCondition[]> = {
+/**
+ * The ranges of an index in the order of the feed; all but the first ones need a key. With each the conditions that every
+ * row of it meets by being in it.
+ */
+const settled = {
+  // This index is ordered by id, without a time.
+  waiting: ['type', 'status'],
   vault: ['period'],
   transfers: ['type', 'period'],
   internal: ['flowType', 'period'],
@@ -91,9 +54,9 @@ const settled: Record<FeedName, FeedCondition[]> = {
   policy: ['policy', 'type', 'period'],
   status: ['status', 'type', 'period'],
   token: ['token', 'period'],
-  // This index is ordered by id, without a time.
-  waiting: ['type', 'status'],
-}
+} satisfies Record<string, FeedCondition[]>
+
+export type FeedName = keyof typeof settled
 
 /**
  * Chooses the ranges along which the feed is read: for the whole vault the one with the fewest rows, for a member only
@@ -106,8 +69,10 @@ export function chooseFeedPath(scope: AddressScope, resolved: ResolvedFilters): 
     .map(([feed, keys]) => ({ feed, keys }))
     .filter(({ keys }) => keys.length > 0)
   if (ranges.length === 0) return null
-  const conditions = conditionsOf(scope, resolved).filter(
-    (condition) => !ranges.every(({ feed }) => settled[feed].includes(condition)),
+  const given = conditionsOf(scope, resolved)
+  const conditions = (Object.keys(given) as FeedCondition[]).filter(
+    (condition) =>
+      given[condition] && !ranges.every(({ feed }) => (settled[feed] as FeedCondition[]).includes(condition)),
   )
   return { ranges, conditions }
 }
@@ -163,8 +128,9 @@ function rangeOfVault(resolved: ResolvedFilters): Range {
   return candidates.find((candidate) => candidate !== false) ?? ['vault', ['']]
 }
 
-function conditionsOf(scope: AddressScope, resolved: ResolvedFilters): FeedCondition[] {
-  const given: Record<FeedCondition, boolean> = {
+/** Which conditions the request makes; the walk along the path has to check them row by row. */
+function conditionsOf(scope: AddressScope, resolved: ResolvedFilters) {
+  return {
     // Votes are always those of the caller, while an administrator may choose the initiator.
     person: resolved.awaitsVote && scope.viewer.readsAll && scope.ownerId !== null,
     awaiting: resolved.awaitsVote,
@@ -184,5 +150,6 @@ function conditionsOf(scope: AddressScope, resolved: ResolvedFilters): FeedCondi
     period: resolved.from !== null || resolved.to !== null,
     search: resolved.search !== null,
   }
-  return (Object.keys(given) as FeedCondition[]).filter((condition) => given[condition])
 }
+
+export type FeedCondition = keyof ReturnType<typeof conditionsOf>

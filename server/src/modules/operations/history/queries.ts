@@ -57,7 +57,8 @@ export function listHistory(
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
   const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount,
-      o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
+      o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label,
+      t.to_address, t.to_address_key, d.from_address,
       n.type as network_type, n.id as network_id, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
       ${profileOfUser(sql`o.initiator_id`)} as initiator, t.expires_at,
       t.fee, coalesce(t.failure_reason, case when d.orphaned_at is not null then ${orphanedReason} end) as failure_reason,

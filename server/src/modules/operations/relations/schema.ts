@@ -19,18 +19,18 @@ export type RelationType = (typeof relationTypes)[number]
 
 const relationRoles = ['source', 'target'] as const
 
+const SourceType = described(Enum(operationTypes), 'Kind of the operation that refers to the other, such as a refund.')
+const TargetType = described(
+  Enum(operationTypes),
+  'Kind of the operation that is referred to, such as what is refunded.',
+)
+
 const relation = {
   id: Id,
   vaultId: Id,
-  sourceOperationType: described(
-    Enum(operationTypes),
-    'Kind of the operation that refers to the other, such as a refund.',
-  ),
+  sourceOperationType: SourceType,
   sourceOperationId: described(Id, 'Identifier of that operation.'),
-  targetOperationType: described(
-    Enum(operationTypes),
-    'Kind of the operation that is referred to, such as what is refunded.',
-  ),
+  targetOperationType: TargetType,
   targetOperationId: described(Id, 'Identifier of that operation.'),
   relationType: described(Enum(relationTypes), 'What the source is to the target.'),
   relatedAmountRaw: described(
@@ -65,15 +65,9 @@ const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1
 const OtherKey = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0z9y8x7w6v5u4t3s'] })
 
 export const RelationBody = Closed({
-  sourceOperationType: described(
-    Enum(operationTypes),
-    'Kind of the operation that refers to the other, such as a refund.',
-  ),
+  sourceOperationType: SourceType,
   sourceOperationId: described(Key, 'Identifier of that operation.'),
-  targetOperationType: described(
-    Enum(operationTypes),
-    'Kind of the operation that is referred to, such as what is refunded.',
-  ),
+  targetOperationType: TargetType,
   targetOperationId: described(OtherKey, 'Identifier of that operation.'),
   relationType: described(Enum(relationTypes), 'What the source is to the target.'),
   relatedAmountRaw: Type.Optional(
