@@ -6,11 +6,13 @@ import type { Db } from './client.ts'
 export type Taken = { vault_id: string; id: string; attempt: number }
 
 type Options = {
-  table: 'ledger_verifications' | 'backtests'
+  table: 'ledger_verifications' | 'backtests' | 'report_exports'
   /** What it is called in the reason of a job that was begun again and again. */
   noun: string
   attemptsMax: number
   leaseSeconds: number
+  /** Further assignments when a job is begun, such as that of its progress. */
+  begin?: RawBuilder<unknown>
 }
 
 /**
@@ -18,12 +20,15 @@ type Options = {
  * `started_at` and `finished_at`. A node claims one for the time of a lease, which it renews; if the node dies, another one
  * makes the job from the beginning.
  */
-export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseSeconds }: Options) {
+export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseSeconds, begin = sql`` }: Options) {
   const rows = sql.table(table)
   const leaseFrom = (now: Date) => new Date(now.getTime() + leaseSeconds * 1_000)
   const isOf = ({ vault_id, id, attempt }: Taken) =>
     sql`vault_id = ${vault_id} and id = ${id} and attempt = ${attempt} and state = 'running'`
   return {
+    /** SQL condition: the row is this attempt, and no other node has taken it over. */
+    isOf,
+
     /** Claims the job that has waited longest: one that no node has, or whose node has not renewed its lease. */
     async take(db: Db, now: Date): Promise<Row | null> {
       await sql`
@@ -37,7 +42,7 @@ export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseS
           where: sql`n.state = 'queued' or (n.state = 'running' and n.leased_until < ${now})`,
           orderBy: sql`n.created_at, n.id`,
           limit: 1,
-          set: sql`state = 'running', attempt = n.attempt + 1, started_at = ${now}, leased_until = ${leaseFrom(now)}`,
+          set: sql`state = 'running', attempt = n.attempt + 1, started_at = ${now}, leased_until = ${leaseFrom(now)}${begin}`,
         })}
         select * from claimed`.execute(db)
       return taken[0] ?? null

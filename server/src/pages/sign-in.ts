@@ -147,25 +147,23 @@ function textsOf(given: unknown): Record<string, string | undefined> {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
-function signInPage({
-  invited,
-  invitation,
-  redirectTo,
-  linkFailed,
-  mailsToFiles,
-}: {
+const alarm = (text: string): Html => html`<p class="note bad" role="alert">${text}</p>`
+
+type SignIn = {
   invited: { email: string; vaultName: string } | null
   invitation: string | null
   redirectTo: string | null
   linkFailed: boolean
   mailsToFiles: boolean
-}): Html {
+}
+
+function signInPage({ invited, invitation, redirectTo, linkFailed, mailsToFiles }: SignIn): Html {
   const isOver = invitation !== null && invited === null
   return layout(
     'Sign in',
-    html`${when(linkFailed, html`<p class="note bad" role="alert">This sign-in link is used, expired or unknown. Ask for a new one.</p>`)}
-${when(isOver, html`<p class="note bad" role="alert">This invitation is accepted or revoked already. If you accepted it, sign in.</p>`)}
-${invited === null ? html`` : html`<p>You are invited to the vault <strong>${invited.vaultName}</strong>. Sign in with your e-mail address to accept.</p>`}
+    html`${when(linkFailed, alarm('This sign-in link is used, expired or unknown. Ask for a new one.'))}
+${when(isOver, alarm('This invitation is accepted or revoked already. If you accepted it, sign in.'))}
+${invited === null ? html`` : welcome(invited.vaultName)}
 <form id="request-link" data-redirect="${redirectTo ?? ''}" data-invitation="${isOver ? '' : (invitation ?? '')}">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${invited?.email ?? ''}">
@@ -173,10 +171,16 @@ ${invited === null ? html`` : html`<p>You are invited to the vault <strong>${inv
 </form>
 <button type="button" id="use-passkey" class="plain" hidden>Sign in with a passkey</button>
 <p id="status" class="note" role="status" hidden></p>
-${when(mailsToFiles, html`<p class="hint">This server sends no mail: each becomes a file in the folder <code>outbox</code> of its data directory.</p>`)}
+${when(mailsToFiles, outboxHint)}
 <noscript><p class="note bad">Signing in needs JavaScript.</p></noscript>`,
   )
 }
+
+const welcome = (vaultName: string): Html => html`<p>You are invited to the vault <strong>${vaultName}</strong>. \
+Sign in with your e-mail address to accept.</p>`
+
+const outboxHint = html`<p class="hint">This server sends no mail: each becomes a file in the folder <code>outbox</code> \
+of its data directory.</p>`
 
 type Confirmation = { token: string; email: string; asksForCode: boolean; fault: string | null }
 
@@ -187,12 +191,13 @@ function sendConfirmPage(reply: FastifyReply, confirmation: Confirmation): Fasti
 
 function confirmPage({ token, email, asksForCode, fault }: Confirmation): Html {
   const codeField = html`<label for="code">Code from the mail</label>
-<input id="code" class="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*(\\d\\s*){6}" maxlength="16" title="Six digits" required autofocus aria-describedby="code-hint">
+<input id="code" class="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" \
+pattern="\\s*(\\d\\s*){6}" maxlength="16" title="Six digits" required autofocus aria-describedby="code-hint">
 <p id="code-hint" class="hint">This browser did not ask for the link, so type the six digits that the mail shows beside it.</p>`
   return layout(
     'Confirm sign-in',
     html`<p>Sign in to Strongroom in this browser as <strong>${email}</strong>?</p>
-${fault === null ? html`` : html`<p class="note bad" role="alert">${fault}</p>`}
+${fault === null ? html`` : alarm(fault)}
 <form method="post" action="/sign-in/confirm">
 <input type="hidden" name="token" value="${token}">
 ${when(asksForCode, codeField)}
@@ -202,22 +207,14 @@ ${when(asksForCode, codeField)}
   )
 }
 
-function endSessionPage({
-  session,
-  key,
-  user_agent,
-  ip,
-  created_at,
-}: {
-  session: string
-  key: string
-  user_agent: string | null
-  ip: string | null
-  created_at: Date
-}): Html {
+type MailedSession = { session: string; key: string } & NonNullable<Awaited<ReturnType<typeof findMailedSession>>>
+
+function endSessionPage({ session, key, user_agent, ip, created_at }: MailedSession): Html {
+  const from = ip ?? 'an unknown address'
   return layout(
     'End a session',
-    html`<p>This session began at <strong>${formatMinute(created_at)}</strong> from <strong>${ip ?? 'an unknown address'}</strong>, with ${describeAgent(user_agent)}.</p>
+    html`<p>This session began at <strong>${formatMinute(created_at)}</strong> from <strong>${from}</strong>, \
+with ${describeAgent(user_agent)}.</p>
 <form method="post" action="/sign-in/end-session">
 <input type="hidden" name="session" value="${session}">
 <input type="hidden" name="key" value="${key}">
@@ -237,18 +234,21 @@ function sessionEndedPage(): Html {
 function tooOftenPage(): Html {
   return layout(
     'Try again later',
-    html`<p class="note bad" role="alert">Too many links and codes from this network did not work. Try again in a quarter of an hour.</p>`,
+    alarm('Too many links and codes from this network did not work. Try again in a quarter of an hour.'),
   )
 }
+
+const badge = (text: string): Html => html` <span class="badge">${text}</span>`
 
 function signedInPage({ row, vaults }: Awaited<ReturnType<typeof getPerson>>): Html {
   const items = vaults.map(
     ({ code, name, isAdmin }) =>
-      html`<li><strong>${name}</strong> <code>${code}</code>${when(isAdmin, html` <span class="badge">administrator</span>`)}</li>`,
+      html`<li><strong>${name}</strong> <code>${code}</code>${when(isAdmin, badge('administrator'))}</li>`,
   )
   return layout(
     'You are signed in',
-    html`<p>${row.name ?? ''} <span class="quiet">${row.email ?? ''}</span>${when(row.is_platform_admin, html` <span class="badge">platform administrator</span>`)}</p>
+    html`<p>${row.name ?? ''} <span class="quiet">${row.email ?? ''}</span>\
+${when(row.is_platform_admin, badge('platform administrator'))}</p>
 <h2>Your vaults</h2>
 ${vaults.length === 0 ? html`<p class="quiet">You are not a member of any vault yet.</p>` : html`<ul>${items}</ul>`}
 <p><a class="button" href="/docs">Open the API reference</a></p>

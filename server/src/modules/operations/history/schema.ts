@@ -62,7 +62,7 @@ export const HistoryItem = Closed(
     counterparty: Nullable(Closed({ id: Id, name: Text('Northwind Trading') })),
     payoutId: described(Nullable(Id), 'Identifier of the payout that the transfer is a row of; null otherwise.'),
     externalId: described(
-      Nullable(Type.String({ examples: ['salary-2026-01-17'] })),
+      Nullable(Text('salary-2026-01-17')),
       'The id that the initiator of the payout gave the row; null otherwise.',
     ),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
@@ -93,9 +93,7 @@ const Bound = Type.Optional(
 const Key = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }))
 
 export const HistoryQuery = Closed({
-  userId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: restricts the list to this user.' }),
-  ),
+  userId: described(Key, 'Administrators only: restricts the list to this user.'),
   direction: Type.Optional(described(Enum(['in', 'out']), 'Restricts the list to what arrived or to what left.')),
   status: Type.Optional(
     Type.Unsafe<string[]>(
@@ -107,13 +105,7 @@ export const HistoryQuery = Closed({
       }),
     ),
   ),
-  initiatorId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 128,
-      description: 'Restricts the list to transfers that this member ordered.',
-    }),
-  ),
+  initiatorId: described(Key, 'Restricts the list to transfers that this member ordered.'),
   minimumAmount: Type.Optional(described(RawAmount, 'The smallest raw amount, inclusive; requires `tokenId`.')),
   maximumAmount: Type.Optional(described(RawAmount, 'The largest raw amount, inclusive; requires `tokenId`.')),
   search: Type.Optional(
@@ -139,9 +131,7 @@ export const HistoryQuery = Closed({
     described(Enum(flowTypes), 'Restricts the list to payments within the vault or across its border.'),
   ),
   counterpartyId: Key,
-  counterpartyGroupId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Counterparties that are in the group now.' }),
-  ),
+  counterpartyGroupId: described(Key, 'Counterparties that are in the group now.'),
   counterpartyAddressId: Key,
   category: Type.Optional(
     Type.String({
@@ -156,7 +146,7 @@ export const HistoryQuery = Closed({
     Type.String({ minLength: 1, maxLength: noteLengthMax, description: 'Exact match.', examples: ['Invoice 4711'] }),
   ),
   decisionPolicyId: Key,
-  txHash: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  txHash: Key,
   from: Bound,
   to: Bound,
   ...pageQuery,

@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { conflict, notFound } from '../../../lib/errors.ts'
+import { conflict } from '../../../lib/errors.ts'
 import { rateAgeMinutesMax } from '../../../lib/limits.ts'
 import { usdValueOf } from '../../../lib/money.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
 import { newestRate, type RateColumns, toRateSnapshot } from '../../registry/rates/queries.ts'
 import { lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
@@ -20,8 +21,7 @@ type Rated = Static<typeof OperationRate>
  * @throws 404 for an operation that the member may not see, 409 when no rate of its time is recorded
  */
 export async function addRate(trx: Trx, key: OperationKey, by: ByMember): Promise<Rated> {
-  const operation = await lockOperation(trx, by.member, key)
-  if (operation === null) throw notFound('Operation')
+  const operation = orNotFound(await lockOperation(trx, by.member, key), 'Operation')
   const present = await findRate(trx, operation)
   if (present !== null) return present
   const { decimals, recorded } = await findRecordedRate(trx, operation)

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import { isHeldUser } from '../../../access/memberships.ts'
-import { claimRows } from '../../../db/claim.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
+import type { ReportExports } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
@@ -10,36 +11,28 @@ import type { FileFormat, FileKind } from '../files/formats.ts'
 import type { ReportType } from '../reports/catalogue.ts'
 import type { AccessSnapshot } from './access-snapshot.ts'
 
-export type ReportExportRow = {
-  vault_id: string
-  id: string
-  requester_id: string
-  report_type: ReportType
-  format: FileFormat
-  parameters: Record<string, unknown>
-  state: 'queued' | 'running' | 'done' | 'failed'
-  percent: number
-  attempt: number
-  failure: string | null
-  size_bytes: string | null
-  /** Hexadecimal digits; null until the file is made, and for files of versions that kept none. */
-  sha256: string | null
-  file_kind: FileKind | null
-  created_at: Date
-  started_at: Date | null
-  finished_at: Date | null
-  expires_at: Date
-} & AccessSnapshot
+export type ReportExportRow = RowOf<
+  ReportExports,
+  {
+    report_type: ReportType
+    format: FileFormat
+    parameters: Record<string, unknown>
+    state: 'queued' | 'running' | 'done' | 'failed'
+    file_kind: FileKind | null
+  }
+>
 
 /** A file whose chunks are all written. */
 export type StoredFile = { sizeBytes: number; sha256: string }
 
-/** One attempt to make an export: every write for it carries its number. */
-export type ClaimedExport = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
-
-const columns = sql.raw(`vault_id, id, requester_id, report_type, format, parameters, state, percent, attempt, failure,
-  size_bytes, sha256, file_kind, seen_whole_vault, seen_group_ids, seen_shared_ids,
-  seen_category_rights, created_at, started_at, finished_at, expires_at`)
+/** The files that are to be made. */
+export const exportJobs = leasedJobs<ReportExportRow>({
+  table: 'report_exports',
+  noun: 'export',
+  attemptsMax: exportAttemptsMax,
+  leaseSeconds: exportLeaseSeconds,
+  begin: sql`, percent = 0`,
+})
 
 /** An export that the caller requested; null for an export of another requester. */
 export async function findReportExport(
@@ -48,7 +41,7 @@ export async function findReportExport(
   id: string,
 ): Promise<ReportExportRow | null> {
   const { rows } = await sql<ReportExportRow>`
-    select ${columns} from report_exports
+    select * from report_exports
     where vault_id = ${vault.id} and id = ${id} and requester_id = ${userId}`.execute(db)
   return rows[0] ?? null
 }
@@ -60,7 +53,7 @@ export async function listReportExports(
   { after, limit }: Paging,
 ): Promise<ReportExportRow[]> {
   const { rows } = await sql<ReportExportRow>`
-    select ${columns} from report_exports
+    select * from report_exports
     where vault_id = ${vault.id} and requester_id = ${userId}
       ${after === null ? sql`` : sql`and (created_at, id) < (${after.createdAt}, ${after.id})`}
     order by created_at desc, id desc limit ${limit + 1}`.execute(db)
@@ -96,53 +89,18 @@ export async function expireOldestExports(trx: Trx, requesterId: string, kept: n
       order by created_at desc, id desc offset ${kept})`.execute(trx)
 }
 
-/**
- * Claims the export that has waited longest: one that no worker has claimed, or whose worker has not renewed its lease.
- * No other worker gets it, and writes of an earlier worker belong to an attempt that no longer counts.
- */
-export async function takeReportExport(db: Db, now: Date): Promise<ReportExportRow | null> {
-  await sql`
-    update report_exports set state = 'failed', leased_until = null, finished_at = ${now},
-      failure = 'The export was begun several times and never completed'
-    where state = 'running' and leased_until < ${now} and attempt >= ${exportAttemptsMax}`.execute(db)
-  const { rows } = await sql<ReportExportRow>`
-    with ${claimRows({
-      table: 'report_exports',
-      key: ['vault_id', 'id'],
-      where: sql`n.state = 'queued' or (n.state = 'running' and n.leased_until < ${now})`,
-      orderBy: sql`n.created_at, n.id`,
-      limit: 1,
-      set: sql`state = 'running', attempt = n.attempt + 1, percent = 0, started_at = ${now},
-        leased_until = ${leaseFrom(now)}`,
-    })}
-    select ${columns} from claimed`.execute(db)
-  return rows[0] ?? null
-}
-
-/** Renews the lease and stores the progress; false when another worker has the export. */
-export async function renewLease(db: Db, taking: ClaimedExport, percent: number, now: Date): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update report_exports set percent = ${percent}, leased_until = ${leaseFrom(now)} where ${isOf(taking)}`.execute(db)
-  return numAffectedRows === 1n
-}
-
 /** False when another worker has the export. */
-export async function insertChunk(
-  db: Db,
-  taking: ClaimedExport,
-  position: number,
-  bytes: Uint8Array,
-): Promise<boolean> {
+export async function insertChunk(db: Db, taking: Taken, position: number, bytes: Uint8Array): Promise<boolean> {
   const { numAffectedRows } = await sql`
     insert into report_export_chunks (vault_id, export_id, attempt, position, bytes)
     select vault_id, id, attempt, ${position}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)}
-    from report_exports where ${isOf(taking)}`.execute(db)
+    from report_exports where ${exportJobs.isOf(taking)}`.execute(db)
   return numAffectedRows === 1n
 }
 
 export async function finishReportExport(
   trx: Trx,
-  taking: ClaimedExport,
+  taking: Taken,
   { access, kind, file, now }: { access: AccessSnapshot; kind: FileKind; file: StoredFile; now: Date },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -151,42 +109,32 @@ export async function finishReportExport(
       seen_whole_vault = ${access.seen_whole_vault}, seen_group_ids = ${access.seen_group_ids},
       seen_shared_ids = ${access.seen_shared_ids}, seen_category_rights = ${access.seen_category_rights},
       finished_at = ${now}, expires_at = ${expiryAfter(now)}
-    where ${isOf(taking)}`.execute(trx)
+    where ${exportJobs.isOf(taking)}`.execute(trx)
   if (numAffectedRows !== 1n) return false
   await deleteChunks(trx, taking, 'other attempts')
   return true
 }
 
-export async function failReportExport(trx: Trx, taking: ClaimedExport, failure: string, now: Date): Promise<void> {
-  await sql`
-    update report_exports set state = 'failed', leased_until = null, failure = ${failure}, finished_at = ${now}
-    where ${isOf(taking)}`.execute(trx)
+export async function failReportExport(trx: Trx, taking: Taken, failure: string, now: Date): Promise<void> {
+  await exportJobs.fail(trx, taking, failure, now)
   await deleteChunks(trx, taking, 'this attempt')
 }
 
 /** Puts an export back into the queue, to be made from the beginning. */
-export async function releaseReportExport(trx: Trx, taking: ClaimedExport): Promise<void> {
-  await sql`update report_exports set state = 'queued', percent = 0, leased_until = null where ${isOf(taking)}`.execute(
+export async function releaseReportExport(trx: Trx, taking: Taken): Promise<void> {
+  await sql`update report_exports set state = 'queued', percent = 0, leased_until = null where ${exportJobs.isOf(taking)}`.execute(
     trx,
   )
   await deleteChunks(trx, taking, 'this attempt')
 }
 
-async function deleteChunks(
-  trx: Trx,
-  { vault_id, id, attempt }: ClaimedExport,
-  which: 'this attempt' | 'other attempts',
-) {
+async function deleteChunks(trx: Trx, { vault_id, id, attempt }: Taken, which: 'this attempt' | 'other attempts') {
   const wanted = which === 'this attempt' ? sql`attempt = ${attempt}` : sql`attempt <> ${attempt}`
   await sql`
     delete from report_export_chunks where vault_id = ${vault_id} and export_id = ${id} and ${wanted}`.execute(trx)
 }
 
-export async function findChunk(
-  db: Db,
-  { vault_id, id, attempt }: ClaimedExport,
-  position: number,
-): Promise<Buffer | null> {
+export async function findChunk(db: Db, { vault_id, id, attempt }: Taken, position: number): Promise<Buffer | null> {
   const { rows } = await sql<{ bytes: Buffer }>`
     select bytes from report_export_chunks where vault_id = ${vault_id} and export_id = ${id} and attempt = ${attempt}
       and position = ${position}`.execute(db)
@@ -206,7 +154,4 @@ export async function findRequester(db: Db, vaultId: string, userId: string): Pr
   return { ...found, readsAll, isHeld, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
 }
 
-const isOf = ({ vault_id, id, attempt }: ClaimedExport) =>
-  sql`vault_id = ${vault_id} and id = ${id} and attempt = ${attempt} and state = 'running'`
-const leaseFrom = (now: Date) => new Date(now.getTime() + exportLeaseSeconds * 1_000)
 const expiryAfter = (now: Date) => new Date(now.getTime() + exportTtlHours * 3_600_000)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { AppError, forbidden } from '../../../lib/errors.ts'
@@ -15,21 +16,20 @@ import { reportOf } from '../reports/catalogue.ts'
 import { openDocument } from '../reports/to-document.ts'
 import { mergeSnapshots, readAccessSnapshot } from './access-snapshot.ts'
 import {
+  exportJobs,
   failReportExport,
   findRequester,
   finishReportExport,
   insertChunk,
   type ReportExportRow,
   releaseReportExport,
-  renewLease,
   type StoredFile,
-  takeReportExport,
 } from './queries.ts'
 
 /** Makes the requested files, one after the other, until none waits or `signal` aborts. */
 export async function runDueExports(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const taken = await takeReportExport(deps.db, deps.clock())
+    const taken = await exportJobs.take(deps.db, deps.clock())
     if (taken === null) return
     await runExport(deps, taken, signal)
   }
@@ -38,7 +38,7 @@ export async function runDueExports(deps: Deps, signal: AbortSignal): Promise<vo
 async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal): Promise<void> {
   const watch = { percent: 0, isLost: false, isStopped: () => signal.aborted || watch.isLost }
   const heartbeat = setInterval(() => {
-    renewLease(deps.db, taken, watch.percent, deps.clock()).then(
+    exportJobs.renew(deps.db, taken, deps.clock(), sql`, percent = ${watch.percent}`).then(
       (isOurs) => {
         watch.isLost ||= !isOurs
       },

@@ -14,15 +14,23 @@ import { findAssets, joinCounterparty, type PartyColumns, toParty } from './deta
 import { isNarrowed, isWanted } from './operation-filter.ts'
 import { countRows, inSnapshot, streamRows } from './reading.ts'
 import { type PagedRequest, type ReportContent, toHeader } from './request.ts'
-import { Amount, asset, BreakdownIgnored, commonQuery, filters, named, ReportHeader, shownAs, Text } from './schema.ts'
+import {
+  Amount,
+  asset,
+  BreakdownIgnored,
+  commonQuery,
+  filters,
+  named,
+  ReportHeader,
+  RequiredKey,
+  shownAs,
+  Text,
+} from './schema.ts'
 
 export const AccountStatementQuery = Closed({
   ...commonQuery,
-  addressId: described(
-    Type.String({ minLength: 1, maxLength: 128 }),
-    'Identifier of the address whose statement it is.',
-  ),
-  tokenId: described(Type.String({ minLength: 1, maxLength: 128 }), 'Identifier of the token whose statement it is.'),
+  addressId: RequiredKey('Identifier of the address whose statement it is.'),
+  tokenId: RequiredKey('Identifier of the token whose statement it is.'),
   categoryKeys: filters.categoryKeys,
   categoryField: filters.categoryField,
   breakdownBy: BreakdownIgnored,

@@ -95,14 +95,12 @@ const printedOperations: BlockLayout['printed'] = [
 export const reports = [
   report({
     type: 'address_activity',
-    documentation: {
-      operationId: 'reportAddressActivity',
-      summary: 'Get the address activity report',
-      description:
-        'The operations of one address or folder: exactly one of `addressId` and `folderId` is required. A member reads ' +
-        'their own operations, with `includeShared` also those on addresses shared with them; an administrator reads ' +
-        'the whole vault.',
-    },
+    operationId: 'reportAddressActivity',
+    summary: 'Get the address activity report',
+    description:
+      'The operations of one address or folder: exactly one of `addressId` and `folderId` is required. A member reads ' +
+      'their own operations, with `includeShared` also those on addresses shared with them; an administrator reads ' +
+      'the whole vault.',
     query: AddressActivityQuery,
     answer: AddressActivityReport,
     components: activityComponents,
@@ -116,11 +114,9 @@ export const reports = [
   }),
   report({
     type: 'counterparty_activity',
-    documentation: {
-      operationId: 'reportCounterpartyActivity',
-      summary: 'Get the counterparty activity report',
-      description: 'The blocks of the address activity report over the operations with one counterparty.',
-    },
+    operationId: 'reportCounterpartyActivity',
+    summary: 'Get the counterparty activity report',
+    description: 'The blocks of the address activity report over the operations with one counterparty.',
     query: CounterpartyActivityQuery,
     answer: CounterpartyActivityReport,
     prepare: readActivityRequest,
@@ -128,12 +124,10 @@ export const reports = [
   }),
   report({
     type: 'counterparty_group_activity',
-    documentation: {
-      operationId: 'reportCounterpartyGroupActivity',
-      summary: 'Get the counterparty group activity report',
-      description:
-        'The blocks of the address activity report over the operations with counterparties that are in the group now.',
-    },
+    operationId: 'reportCounterpartyGroupActivity',
+    summary: 'Get the counterparty group activity report',
+    description:
+      'The blocks of the address activity report over the operations with counterparties that are in the group now.',
     query: CounterpartyGroupActivityQuery,
     answer: CounterpartyGroupActivityReport,
     prepare: readActivityRequest,
@@ -141,11 +135,9 @@ export const reports = [
   }),
   report({
     type: 'transaction_activity',
-    documentation: {
-      operationId: 'reportTransactionActivity',
-      summary: 'Get the transaction activity report',
-      description: 'The blocks of the address activity report over all operations that the caller may read.',
-    },
+    operationId: 'reportTransactionActivity',
+    summary: 'Get the transaction activity report',
+    description: 'The blocks of the address activity report over all operations that the caller may read.',
     query: TransactionActivityQuery,
     answer: TransactionActivityReport,
     prepare: readActivityRequest,
@@ -153,13 +145,11 @@ export const reports = [
   }),
   report({
     type: 'asset_movement',
-    documentation: {
-      operationId: 'reportAssetMovement',
-      summary: 'Get the asset movement report',
-      description:
-        'The blocks of the address activity report, and per asset from the ledger: the opening balance, what was ' +
-        'received, sent, paid in fees and adjusted, and the closing balance.',
-    },
+    operationId: 'reportAssetMovement',
+    summary: 'Get the asset movement report',
+    description:
+      'The blocks of the address activity report, and per asset from the ledger: the opening balance, what was ' +
+      'received, sent, paid in fees and adjusted, and the closing balance.',
     query: TransactionActivityQuery,
     answer: AssetMovementReport,
     components: [AssetBalance],
@@ -168,13 +158,11 @@ export const reports = [
   }),
   report({
     type: 'account_statement',
-    documentation: {
-      operationId: 'reportAccountStatement',
-      summary: 'Get an account statement',
-      description:
-        'For one address and token: the opening balance, every posting with the resulting balance, oldest first, and ' +
-        'the closing balance. Category filters select lines; balances are those of the whole account.',
-    },
+    operationId: 'reportAccountStatement',
+    summary: 'Get an account statement',
+    description:
+      'For one address and token: the opening balance, every posting with the resulting balance, oldest first, and ' +
+      'the closing balance. Category filters select lines; balances are those of the whole account.',
     query: AccountStatementQuery,
     answer: AccountStatementReport,
     components: [AccountStanding, StatementTotals, StatementLine],
@@ -193,11 +181,9 @@ export const reports = [
   }),
   report({
     type: 'operations_exceptions',
-    documentation: {
-      operationId: 'reportOperationsExceptions',
-      summary: 'List operations with data quality issues',
-      description: 'The operations behind each figure of `dataQuality`; `exceptions` selects figures.',
-    },
+    operationId: 'reportOperationsExceptions',
+    summary: 'List operations with data quality issues',
+    description: 'The operations behind each figure of `dataQuality`; `exceptions` selects figures.',
     query: OperationsExceptionsQuery,
     answer: OperationsExceptionsReport,
     components: [ExceptionOperation, AccountDifference],
@@ -216,13 +202,11 @@ export const reports = [
   }),
   report({
     type: 'operations',
-    documentation: {
-      operationId: 'reportOperations',
-      summary: 'List operations with their categories',
-      description:
-        'Every operation of the report, oldest first, with the values of its categories; a file has a column for every ' +
-        'field of a category.',
-    },
+    operationId: 'reportOperations',
+    summary: 'List operations with their categories',
+    description:
+      'Every operation of the report, oldest first, with the values of its categories; a file has a column for every ' +
+      'field of a category.',
     query: OperationsQuery,
     answer: OperationsReport,
     components: [CategoryColumn, ReportedOperation],
@@ -239,11 +223,9 @@ export const reports = [
   }),
   report({
     type: 'approval_activity',
-    documentation: {
-      operationId: 'reportApprovalActivity',
-      summary: 'Get the approval activity report',
-      description: 'Votes on transfers: counts and times, per policy and per approver.',
-    },
+    operationId: 'reportApprovalActivity',
+    summary: 'Get the approval activity report',
+    description: 'Votes on transfers: counts and times, per policy and per approver.',
     query: ApprovalActivityQuery,
     answer: ApprovalActivityReport,
     components: [PolicyApprovals, ApproverActivity],
@@ -252,13 +234,11 @@ export const reports = [
   }),
   report({
     type: 'category_analytics',
-    documentation: {
-      operationId: 'reportCategoryAnalytics',
-      summary: 'Get the category analytics report',
-      description:
-        'Per field of one category: its values with counts and amounts. Numbers are summed per unit, currencies per ' +
-        'currency, and never across two of them.',
-    },
+    operationId: 'reportCategoryAnalytics',
+    summary: 'Get the category analytics report',
+    description:
+      'Per field of one category: its values with counts and amounts. Numbers are summed per unit, currencies per ' +
+      'currency, and never across two of them.',
     query: CategoryAnalyticsQuery,
     answer: CategoryAnalyticsReport,
     components: [CategoryFieldAnalytics],

@@ -249,7 +249,9 @@ export type ReportDefinition<
 > = {
   /** Its name in paths, exports and file names. */
   type: Type
-  documentation: { operationId: string; summary: string; description: string }
+  operationId: string
+  summary: string
+  description: string
   query: Query
   answer: Answer
   /** Components that the answer refers to and that no earlier report of the catalogue declares. */

@@ -18,7 +18,7 @@ export function reportRoutes(app: App, deps: Deps): void {
   const slots = createSlots({ ofNode: inlineFilesMax, ofCaller: inlineFilesPerCallerMax })
   for (const report of reports as readonly Report[]) {
     const path = `/vaults/:code/reports/${report.type}`
-    const { operationId, summary, description } = report.documentation
+    const { operationId, summary, description } = report
     const common = {
       // With `userId` of another member.
       errors: ['administrator_required'],

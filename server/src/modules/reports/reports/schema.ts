@@ -104,7 +104,8 @@ export const List = (
     ),
   )
 
-export const Key = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 128, description }))
+export const RequiredKey = (description: string) => Type.String({ minLength: 1, maxLength: 128, description })
+export const Key = (description: string) => Type.Optional(RequiredKey(description))
 const Bound = (description: string, example: string) =>
   Type.Optional(
     Type.String({

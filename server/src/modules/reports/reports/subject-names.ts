@@ -13,41 +13,30 @@ type Lookup = (scope: AddressScope, ids: RawBuilder<unknown>) => RawBuilder<unkn
 const addresses: Lookup = (scope, ids) => sql`
   select a.id, coalesce(a.label || ' (' || a.address || ')', a.address) as name from addresses a
   where a.id = any(${ids}) and ${isAddressInScope(allVisible(scope), 'a')}`
-const folders: Lookup = (scope, ids) => sql`
-  select f.id, f.name from address_groups f where f.id = any(${ids}) and ${isFolderVisible(scope, 'f')}`
-const counterparties: Lookup = ({ vaultId }, ids) => sql`
-  select c.id, c.name from counterparties c where c.vault_id = ${vaultId} and c.id = any(${ids})`
-const counterpartyGroups: Lookup = ({ vaultId }, ids) => sql`
-  select g.id, g.name from counterparty_groups g where g.vault_id = ${vaultId} and g.id = any(${ids})`
-const counterpartyAddresses: Lookup = ({ vaultId }, ids) => sql`
-  select s.id, c.name || ' (' || s.address || ')' as name from counterparty_addresses s
-  join counterparties c on c.vault_id = s.vault_id and c.id = s.counterparty_id
-  where s.vault_id = ${vaultId} and s.id = any(${ids})`
-const tokens: Lookup = (_, ids) => sql`
-  select t.id, t.code || ' on ' || n.slug as name from tokens t join networks n on n.id = t.network_id
-  where t.id = any(${ids})`
-const networks: Lookup = (_, ids) => sql`select n.id, n.slug as name from networks n where n.id = any(${ids})`
 const members: Lookup = ({ vaultId }, ids) => sql`
   select u.id, coalesce(u.name, u.username) as name from users u
   where u.id = any(${ids}) and coalesce(u.name, u.username) is not null
     and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 
-/** What the values of parameters are ids of. */
+/** What the values of parameters are ids of, by the singular of the parameter. */
 const lookups: Readonly<Record<string, Lookup>> = {
   addressId: addresses,
-  addressIds: addresses,
-  ownAddressIds: addresses,
-  folderId: folders,
-  folderIds: folders,
-  counterpartyId: counterparties,
-  counterpartyIds: counterparties,
-  counterpartyGroupId: counterpartyGroups,
-  counterpartyGroupIds: counterpartyGroups,
-  counterpartyAddressIds: counterpartyAddresses,
-  tokenId: tokens,
-  tokenIds: tokens,
-  networkIds: networks,
-  initiatorIds: members,
+  ownAddressId: addresses,
+  folderId: (scope, ids) => sql`
+    select f.id, f.name from address_groups f where f.id = any(${ids}) and ${isFolderVisible(scope, 'f')}`,
+  counterpartyId: ({ vaultId }, ids) => sql`
+    select c.id, c.name from counterparties c where c.vault_id = ${vaultId} and c.id = any(${ids})`,
+  counterpartyGroupId: ({ vaultId }, ids) => sql`
+    select g.id, g.name from counterparty_groups g where g.vault_id = ${vaultId} and g.id = any(${ids})`,
+  counterpartyAddressId: ({ vaultId }, ids) => sql`
+    select s.id, c.name || ' (' || s.address || ')' as name from counterparty_addresses s
+    join counterparties c on c.vault_id = s.vault_id and c.id = s.counterparty_id
+    where s.vault_id = ${vaultId} and s.id = any(${ids})`,
+  tokenId: (_, ids) => sql`
+    select t.id, t.code || ' on ' || n.slug as name from tokens t join networks n on n.id = t.network_id
+    where t.id = any(${ids})`,
+  networkId: (_, ids) => sql`select n.id, n.slug as name from networks n where n.id = any(${ids})`,
+  initiatorId: members,
   userId: members,
 }
 
@@ -72,7 +61,7 @@ export async function requireSubjects(db: Db, scope: AddressScope, parameters: P
 /** The names behind the ids among the parameters of a report; what the viewer may not see has none. */
 export async function findSubjectNames(db: Db, scope: AddressScope, parameters: Parameters): Promise<SubjectNames> {
   const parts = Object.entries(parameters).flatMap(([parameter, value]) => {
-    const lookup = lookups[parameter]
+    const lookup = lookups[parameter.replace(/s$/, '')]
     if (lookup === undefined || value === undefined) return []
     const ids = [value].flat().flatMap((one) => String(one).split(','))
     return [lookup(scope, sql`${ids}::text[]`)]

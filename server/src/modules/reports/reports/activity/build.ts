@@ -66,7 +66,7 @@ export async function readFacts(trx: Trx, given: ActivityRequest): Promise<Activ
   const byOwner = request.isBrokenDownByOwner
     ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
     : []
-  const noticed = await noticeOperations(trx, filter, groups, isCounted)
+  const noticed = await noticeOperations(trx, filter, groups)
   const approvals = await summarizeVotes(trx, filter)
   const activity: Activity = {
     calendar,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { isOperationInScope } from '../../../../access/address-scope.ts'
 import type { Trx } from '../../../../db/client.ts'
-import { type Activity, compareText, flowOf, grossUsd } from '../activity.ts'
+import { compareText, flowOf, grossUsd } from '../activity.ts'
 import {
   type AwakenedAddress,
   isLargeUsd,
@@ -10,19 +10,14 @@ import {
   type RatelessToken,
   thresholds,
 } from '../blocks/observations.ts'
-import { isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
+import { countedStatusOf, isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
 import { lacksUsdRate } from './statistics.ts'
 import type { Groups } from './sum-operations.ts'
 
 /** The single operations from which observations are made, which sums do not show; all within the scope of the report. */
-export async function noticeOperations(
-  trx: Trx,
-  filter: OperationFilter,
-  groups: Groups,
-  isCountedStatus: Activity['isCounted'],
-) {
+export async function noticeOperations(trx: Trx, filter: OperationFilter, groups: Groups) {
   return {
-    largeOperations: await listLargeOperations(trx, filter, groups, isCountedStatus),
+    largeOperations: await listLargeOperations(trx, filter, groups),
     newCounterparties: await listNewCounterparties(trx, filter, groups),
     awakenedAddresses: await listAwakened(trx, filter, [...new Set(groups.byAddress.map(({ key }) => key))]),
     ratelessTokens: groups.overall.some(({ count, rated }) => rated < count)
@@ -31,12 +26,8 @@ export async function noticeOperations(
   }
 }
 
-async function listLargeOperations(
-  trx: Trx,
-  filter: OperationFilter,
-  { overall }: Groups,
-  isCountedStatus: Activity['isCounted'],
-): Promise<LargeOperation[]> {
+async function listLargeOperations(trx: Trx, filter: OperationFilter, { overall }: Groups): Promise<LargeOperation[]> {
+  const isCountedStatus = countedStatusOf(filter)
   const flow = flowOf(overall, { isCounted: isCountedStatus })
   const total = grossUsd(flow)
   // The largest amount is known already: if it is not large, none is, and no operation has to be read.

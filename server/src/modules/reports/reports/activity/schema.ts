@@ -15,7 +15,7 @@ import { ReportDataQuality } from '../blocks/data-quality.ts'
 import { ReportObservation } from '../blocks/observations.ts'
 import { ActivitySummary } from '../blocks/summary.ts'
 import { groupings } from '../buckets.ts'
-import { commonQuery, filters, Key, ReportHeader } from '../schema.ts'
+import { commonQuery, filters, Key, ReportHeader, RequiredKey } from '../schema.ts'
 
 export const engineQuery = {
   ...commonQuery,
@@ -49,18 +49,12 @@ export const AddressActivityQuery = Closed(
 
 export const CounterpartyActivityQuery = Closed({
   ...engineQuery,
-  counterpartyId: described(
-    Type.String({ minLength: 1, maxLength: 128 }),
-    'Identifier of the counterparty that the report is about.',
-  ),
+  counterpartyId: RequiredKey('Identifier of the counterparty that the report is about.'),
 })
 
 export const CounterpartyGroupActivityQuery = Closed({
   ...engineQuery,
-  counterpartyGroupId: described(
-    Type.String({ minLength: 1, maxLength: 128 }),
-    'Identifier of the counterparty group that the report is about.',
-  ),
+  counterpartyGroupId: RequiredKey('Identifier of the counterparty group that the report is about.'),
 })
 
 /** The blocks of every activity report. */
