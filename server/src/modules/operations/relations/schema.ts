@@ -17,8 +17,6 @@ const relationTypes = ['refund', 'reversal', 'correction', 'replacement'] as con
 
 export type RelationType = (typeof relationTypes)[number]
 
-const relationRoles = ['source', 'target'] as const
-
 const SourceType = described(Enum(operationTypes), 'Kind of the operation that refers to the other, such as a refund.')
 const TargetType = described(
   Enum(operationTypes),
@@ -52,7 +50,7 @@ export const OperationRelation = Closed(relation, {
 export const RelationOfOperation = Closed(
   {
     ...relation,
-    role: described(Enum(relationRoles), 'Whether the operation is the source or the target of the relation.'),
+    role: described(Enum(['source', 'target']), 'Whether the operation is the source or the target of the relation.'),
   },
   { $id: 'RelationOfOperation', description: 'A relation, with the role of the operation in it.' },
 )

@@ -50,17 +50,16 @@ async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]
 export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boolean {
   if (made.seen_whole_vault === null) return false
   if (now.seen_whole_vault === true) return true
-  const isWithin = (before: string[] | null, after: string[] | null) => {
-    const known = new Set(after)
-    return (before ?? []).every((id) => known.has(id))
-  }
   return (
     !made.seen_whole_vault &&
-    isWithin(made.seen_group_ids, now.seen_group_ids) &&
-    isWithin(made.seen_shared_ids, now.seen_shared_ids) &&
-    isWithin(made.seen_category_rights, now.seen_category_rights)
+    lists.every((name) => {
+      const known = new Set(now[name])
+      return (made[name] ?? []).every((id) => known.has(id))
+    })
   )
 }
+
+const lists = ['seen_group_ids', 'seen_shared_ids', 'seen_category_rights'] as const
 
 /** What was visible at one of two moments or at both: everything that may have been read in between. */
 export function mergeSnapshots(first: AccessSnapshot, second: AccessSnapshot): AccessSnapshot {

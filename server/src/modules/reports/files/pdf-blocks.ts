@@ -1,6 +1,5 @@
 import type { Row } from './document.ts'
-import type { Drawing, Texts } from './pdf-drawing.ts'
-import { wrap } from './pdf-layout.ts'
+import { type Drawing, type Texts, wrap } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 
 /** How many values are side by side, and their sizes. */

@@ -1,6 +1,5 @@
 import { type ColumnKind, isNumeric, type Row } from './document.ts'
-import { cell, type Drawing, type Texts } from './pdf-drawing.ts'
-import { widthOf, wrap } from './pdf-layout.ts'
+import { cell, type Drawing, type Texts, widthOf, wrap } from './pdf-layout.ts'
 import { leftEdge, type Pages } from './pdf-pages.ts'
 import { splitNumber } from './print.ts'
 

@@ -1,7 +1,6 @@
 import { type Column, inLots, isNumeric, type PrintedColumn, type Row, type Table } from './document.ts'
 import { createBlocks } from './pdf-blocks.ts'
-import { cell, type Drawing, type Texts } from './pdf-drawing.ts'
-import { planLayout, widthOf } from './pdf-layout.ts'
+import { cell, type Drawing, planLayout, type Texts, widthOf } from './pdf-layout.ts'
 import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
 import { createRows } from './pdf-rows.ts'
 import { absent, printCell, splitNumber } from './print.ts'
