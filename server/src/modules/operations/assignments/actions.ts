@@ -110,7 +110,7 @@ const edit: Executor = {
 export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
 /** @throws 403, 409 when it is archived, 400 when it does not apply to the operation */
-export function assertAssignable(
+function assertAssignable(
   category: CategoryRow,
   type: OperationType,
   { canAssign }: Rights,
@@ -124,7 +124,7 @@ export function assertAssignable(
 }
 
 /** Values of an archived category cannot be changed, only removed. @throws 403, 409 when it is archived */
-export function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
+function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
   if (!canEdit) throw forbidden('not_permitted', 'You may not edit this category')
   if (category.archived && !removes) throw conflict('archived', 'The category is archived')
 }
@@ -207,7 +207,7 @@ const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => (
 export type AssignmentAction = 'category_assign' | 'category_edit'
 
 /** Whether the change needs the approvers of the category; removing an assignment counts as editing it. */
-export function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
+function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
   return approval_scope === 'assign_and_edit' || (approval_scope === 'edit' && action === 'category_edit')
 }
 
@@ -217,12 +217,7 @@ export function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_sc
  *
  * @param administratorsId the group that approves when the category names no approvers
  */
-export function decisionOf(
-  category: CategoryRow,
-  action: AssignmentAction,
-  administratorsId: string,
-  facts: Facts,
-): Decision {
+function decisionOf(category: CategoryRow, action: AssignmentAction, administratorsId: string, facts: Facts): Decision {
   const none = { blockReason: null, trace: [], policies: [], facts }
   if (!needsApproval(category, action)) return { effect: 'allow', decisionPolicy: null, requirements: [], ...none }
   const { id, key: code, name, approvers } = category

@@ -30,17 +30,15 @@ export function planValues(
   const entries: [string, string][] = []
   for (const field of fields) {
     const present = current !== null && Object.hasOwn(current, field.key) ? current[field.key]! : null
-    const outcome = planValue(field, Object.hasOwn(given, field.key) ? given[field.key] : undefined, {
-      present,
-      isNew: current === null,
-    })
+    const value = Object.hasOwn(given, field.key) ? given[field.key] : undefined
+    const outcome = planValue(field, value, present, current === null)
     if ('fault' in outcome) faults.push({ field: `values.${field.key}`, message: outcome.fault })
     else if (outcome.canonical !== null) entries.push([field.key, outcome.canonical])
   }
   return faults.length > 0 ? { faults } : { values: Object.fromEntries(entries) }
 }
 
-function planValue(field: Field, given: unknown, { present, isNew }: { present: string | null; isNew: boolean }) {
+function planValue(field: Field, given: unknown, present: string | null, isNew: boolean): CanonicalValue {
   const outcome = nextValue(field, given, present, isNew)
   const isMissing = 'canonical' in outcome && outcome.canonical === null && field.required && !field.archived
   return isMissing ? { fault: 'is required' } : outcome

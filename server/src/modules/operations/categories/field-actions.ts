@@ -29,7 +29,7 @@ export async function addField(
   if (category.fields.length >= fieldsPerCategoryMax) {
     throw conflict('limit_reached', `A category has at most ${fieldsPerCategoryMax} fields`)
   }
-  const draft = draftOf(body)
+  const draft = withScale({ ...defaults, ...body })
   assertSound(draft, category.fields)
   const fieldId = newId(by.now)
   await trx
@@ -57,7 +57,7 @@ export async function addField(
 export async function updateField(
   trx: Trx,
   { id, fieldId }: { id: string; fieldId: string },
-  body: FieldChange,
+  body: Static<typeof FieldUpdate>,
   by: ByMember,
 ): Promise<CategoryFieldRow> {
   const category = await lockLiveDefinition(trx, id, by)
@@ -67,7 +67,7 @@ export async function updateField(
   }
   const others = category.fields.filter((other) => other !== field)
   const before = draftOfRow(field)
-  const after = changedDraft(field, body)
+  const after = withScale({ ...before, ...body })
   assertSound(after, others)
   if (after.archived && !field.archived)
     assertNoCurrencyOf(
@@ -140,15 +140,8 @@ function columnsOfField(draft: FieldDraft) {
   }
 }
 
-type Creation = Static<typeof FieldCreation>
-export type FieldChange = Static<typeof FieldUpdate>
-
 /** The complete definition of a field after a creation or a change. */
-export type FieldDraft = Required<Creation> & { archived: boolean }
-
-export function draftOf(creation: Creation): FieldDraft {
-  return withScale({ ...defaults, ...creation })
-}
+export type FieldDraft = Required<Static<typeof FieldCreation>> & { archived: boolean }
 
 const defaults = {
   required: false,
@@ -163,17 +156,13 @@ const defaults = {
   archived: false,
 }
 
-export function changedDraft(row: CategoryFieldRow, change: FieldChange): FieldDraft {
-  return withScale({ ...draftOfRow(row), ...change })
-}
-
 /** A currency always has a scale, so that equal amounts are equal strings. */
 function withScale(draft: FieldDraft): FieldDraft {
   return draft.type === 'currency' ? { ...draft, scale: draft.scale ?? currencyScaleDefault } : draft
 }
 
 /** The errors of a field that its schema cannot express, except for its link to another field. */
-export function findFieldFaults(draft: FieldDraft): FieldFault[] {
+function findFieldFaults(draft: FieldDraft): FieldFault[] {
   const { type, optionsJson, scale, unit } = draft
   const isNumeric = type === 'number' || type === 'currency'
   const faults: FieldFault[] = []
@@ -204,7 +193,7 @@ function findRepeatedOptions(options: { value: string }[]): FieldFault[] {
  *
  * @param fields the other fields of the category
  */
-export function findLinkFault(draft: FieldDraft, fields: CategoryFieldRow[]): string | null {
+function findLinkFault(draft: FieldDraft, fields: CategoryFieldRow[]): string | null {
   const { type, currencyFieldKey, archived } = draft
   if (currencyFieldKey === null || archived) return null
   if (type !== 'currency') return 'belongs to a currency'

@@ -159,7 +159,7 @@ type NamedSubject = { kind: SubjectKind; userId?: string | null; groupId?: strin
 type Names = { list: string; userId: string; groupId: string }
 
 /** The errors of entries that do not name exactly one subject, or repeat one; without errors `idOfSubject` returns its id. */
-export function findSubjectFaults(subjects: NamedSubject[], names: Names): FieldFault[] {
+function findSubjectFaults(subjects: NamedSubject[], names: Names): FieldFault[] {
   const firstAt = new Map<string, number>()
   return subjects.flatMap((subject, i): FieldFault[] => {
     const [wanted, stray] =
@@ -178,7 +178,7 @@ export function findSubjectFaults(subjects: NamedSubject[], names: Names): Field
 }
 
 /** The errors of users and groups that are not in the vault; the groups cannot be deleted until the transaction ends. */
-export async function findForeignSubjects(
+async function findForeignSubjects(
   trx: Trx,
   vaultId: string,
   subjects: NamedSubject[],
@@ -189,15 +189,13 @@ export async function findForeignSubjects(
   const groups = await lockExistingGroups(trx, vaultId, idsOf('group'))
   return subjects.flatMap((subject, i): FieldFault[] => {
     const id = idOfSubject(subject)
-    if (subject.kind === 'user') {
-      const field = `${names.list}.${i}.${names.userId}`
-      return members.has(id) ? [] : [{ field, message: 'is not a member of the vault' }]
-    }
-    const field = `${names.list}.${i}.${names.groupId}`
-    return groups.has(id) ? [] : [{ field, message: 'is not a group of the vault' }]
+    const isUser = subject.kind === 'user'
+    if ((isUser ? members : groups).has(id)) return []
+    const field = `${names.list}.${i}.${isUser ? names.userId : names.groupId}`
+    return [{ field, message: `is not a ${isUser ? 'member' : 'group'} of the vault` }]
   })
 }
 
-export function idOfSubject({ kind, userId, groupId }: NamedSubject): string {
+function idOfSubject({ kind, userId, groupId }: NamedSubject): string {
   return (kind === 'user' ? userId : groupId)!
 }

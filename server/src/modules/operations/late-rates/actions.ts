@@ -60,20 +60,13 @@ export async function addRate(trx: Trx, key: OperationKey, by: ByMember): Promis
   return added
 }
 
-async function findRate(trx: Trx, { vault_id, id, type }: OperationRow): Promise<Rated | null> {
-  const { rows } = await sql<RateColumns & { usd_rate: string; usd_value: string }>`
-    select trim_scale(usd_rate) as usd_rate, usd_rate_as_of, usd_rate_source, usd_value from operations
-    where vault_id = ${vault_id} and id = ${id} and usd_rate is not null`.execute(trx)
+async function findRate(trx: Trx, { vault_id, id }: OperationRow): Promise<Rated | null> {
+  const { rows } = await sql<Omit<Rated, 'usdRateAsOf'> & { usdRateAsOf: Date | null }>`
+    select id, type as "operationType", trim_scale(usd_rate) as "usdRate", usd_rate_as_of as "usdRateAsOf",
+      usd_rate_source as "usdRateSource", usd_value as "usdValue"
+    from operations where vault_id = ${vault_id} and id = ${id} and usd_rate is not null`.execute(trx)
   const [row] = rows
-  if (row === undefined) return null
-  return {
-    id,
-    operationType: type,
-    usdRate: row.usd_rate,
-    usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,
-    usdRateSource: row.usd_rate_source,
-    usdValue: row.usd_value,
-  }
+  return row === undefined ? null : { ...row, usdRateAsOf: row.usdRateAsOf?.toISOString() ?? null }
 }
 
 /** The recorded rate of the time of the operation, by the rule that applies when an operation is created. */

@@ -56,19 +56,18 @@ export async function findExistingRelations(
 
 /** A relation both ends of which the viewer may see. */
 export async function findRelation(db: Db | Trx, scope: AddressScope, id: string): Promise<RelationRow | null> {
-  const { rows } = await sql<RelationRow>`
-    select ${columns}, ${createdBy('r')} from operation_relations r
-    where r.vault_id = ${scope.vaultId} and r.id = ${id} and ${isRelationVisible(scope)}`.execute(db)
-  return rows[0] ?? null
+  return (await selectVisible(db, scope, sql`r.id = ${id}`))[0] ?? null
 }
 
 /** The relations of one operation whose other end the viewer may see too, newest first; at most `relationsPerOperationMax`. */
-export async function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
+export function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
+  return selectVisible(db, scope, sql`r.source_operation_id = ${operationId} or r.target_operation_id = ${operationId}`)
+}
+
+async function selectVisible(db: Db | Trx, scope: AddressScope, which: RawBuilder<unknown>): Promise<RelationRow[]> {
   const { rows } = await sql<RelationRow>`
     select ${columns}, ${createdBy('r')} from operation_relations r
-    where r.vault_id = ${scope.vaultId}
-      and (r.source_operation_id = ${operationId} or r.target_operation_id = ${operationId})
-      and ${isRelationVisible(scope)}
+    where r.vault_id = ${scope.vaultId} and (${which}) and ${isRelationVisible(scope)}
     order by r.created_at desc, r.id desc`.execute(db)
   return rows
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
@@ -280,7 +280,6 @@ function linesOf(
   { after, limit }: { after: Position | null; limit: number | null },
 ) {
   const { scope, interval } = filter
-  const numbers = numbersOf(account)
   const changeOf = (
     number: string | null,
   ) => sql`(case when e.credit_account = ${number}::bigint then e.amount else 0 end
@@ -294,14 +293,10 @@ function linesOf(
       : sql`true`,
   ]
   return sql<Line>`
-    with touched as (
-      select * from ledger_entries where debit_account = any(${numbers})
-      union
-      select * from ledger_entries where credit_account = any(${numbers})
-    ), changes as (
+    with changes as (
       select e.sequence, e.kind, e.operation_id, e.created_at,
         ${changeOf(account.available)} as available_change, ${changeOf(account.reserved)} as reserved_change
-      from touched e where e.created_at >= ${interval.from} and e.created_at < ${interval.to}
+      from (${entriesOf(account, interval, sql`*`)}) e
     ), running as (
       select changes.*,
         ${opening.available.toString()}::numeric + sum(available_change) over passed as available,
@@ -324,17 +319,15 @@ function linesOf(
 }
 
 /** The maximum number of lines of a statement; filters by category are ignored. */
-async function countEntries(trx: Trx, { filter }: StatementRequest, { account }: StatementHead): Promise<number> {
+const countEntries = (trx: Trx, { filter }: StatementRequest, { account }: StatementHead): Promise<number> =>
+  countRows(trx, sql`from (${entriesOf(account, filter.interval, sql`sequence`)}) entries`)
+
+/** SQL: the entries of the accounts in the interval, one between the two of them once. */
+function entriesOf(account: Account, { from, to }: Interval, columns: RawBuilder<unknown>): RawBuilder<unknown> {
   const numbers = numbersOf(account)
-  const { from, to } = filter.interval
-  return countRows(
-    trx,
-    sql`from (
-      select sequence from ledger_entries
-      where debit_account = any(${numbers}) and created_at >= ${from} and created_at < ${to}
-      union
-      select sequence from ledger_entries
-      where credit_account = any(${numbers}) and created_at >= ${from} and created_at < ${to}
-    ) entries`,
-  )
+  const within = sql`created_at >= ${from} and created_at < ${to}`
+  return sql`
+    select ${columns} from ledger_entries where debit_account = any(${numbers}) and ${within}
+    union
+    select ${columns} from ledger_entries where credit_account = any(${numbers}) and ${within}`
 }

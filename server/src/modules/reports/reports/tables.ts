@@ -79,22 +79,17 @@ function innerTables({ name, title, properties, items, isList, readings, origin 
     const parents = new Map<Json, Json>()
     for (const item of items) for (const one of (item[key] ?? []) as Json[]) parents.set(one, item)
     const originOfRow = (one: Json): Row => ({ [of.key]: toText(parents.get(one)![first!]) })
+    const rows = [...parents.keys()]
+    const part = { name: `${name} ${key}`, title: `${title}, ${toLabel(key).toLowerCase()}` }
     tables.push({
-      name: toFileName(`${name} ${key}`),
-      title: `${title}, ${toLabel(key).toLowerCase()}`,
+      name: toFileName(part.name),
+      title: part.title,
       columns: [of, ...nested],
-      rows: [...parents.keys()].map((one) => ({ ...originOfRow(one), ...toRow(one, nested) })),
+      rows: rows.map((one) => ({ ...originOfRow(one), ...toRow(one, nested) })),
     })
+    const within = { columns: [of], of: originOfRow }
     tables.push(
-      ...innerTables({
-        name: `${name} ${key}`,
-        title: `${title}, ${toLabel(key).toLowerCase()}`,
-        properties: inner,
-        items: [...parents.keys()],
-        isList: true,
-        readings: nested,
-        origin: { columns: [of], of: originOfRow },
-      }),
+      ...innerTables({ ...part, properties: inner, items: rows, isList: true, readings: nested, origin: within }),
     )
   }
   return tables
@@ -118,13 +113,10 @@ const assetKeys = ['tokenId', 'assetCode', 'assetSymbol', 'network', 'contractAd
 /** `incomingByAsset` and its like of all rows as one table, sorted by asset, with one row per asset and outer row. */
 function byAsset(outer: { name: string; title: string; items: Json[]; origin: Origin; lists: string[] }): Table {
   const { name, title, items, origin, lists } = outer
-  const figures = lists.map(
-    (key): Column => ({
-      key: key.replace(/ByAsset$/, ''),
-      label: toLabel(key.replace(/ByAsset$/, '')),
-      kind: 'amount',
-    }),
-  )
+  const figures = lists.map((list): Column => {
+    const key = list.replace(/ByAsset$/, '')
+    return { key, label: toLabel(key), kind: 'amount' }
+  })
   const assets = assetKeys.map((key): Column => ({ key, label: toLabel(key), kind: 'text' }))
   const rows = items.flatMap((item) => rowsByAsset(item, lists).map((row) => ({ ...origin.of(item), ...row })))
   // Sorting is stable: the rows of an asset stay in the order of the outer rows.
