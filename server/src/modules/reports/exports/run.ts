@@ -9,7 +9,7 @@ import {
   exportChunkBytes,
   exportHeartbeatMilliseconds,
 } from '../../../lib/limits.ts'
-import { fileKindOf, render } from '../files/formats.ts'
+import { fileKindOf, renderers } from '../files/formats.ts'
 import { collectGarbageAbove } from '../files/garbage.ts'
 import { prepare } from '../reports/answer.ts'
 import { reportOf } from '../reports/catalogue.ts'
@@ -72,7 +72,7 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
     // The report's snapshot was taken between the two.
     const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.filter.scope))
     let written = 0
-    const bytes = render(kind, document, (count) => {
+    const bytes = renderers[kind](document, (count) => {
       collectGarbageAbove()
       written += count
       watch.percent = Math.min(99, Math.floor((100 * written) / Math.max(1, totalRows)))

@@ -1,4 +1,4 @@
-import type { OnRows, Renderer, ReportDocument } from './document.ts'
+import type { Renderer } from './document.ts'
 import { renderCsv, renderCsvArchive } from './render-csv.ts'
 import { renderXlsx } from './render-xlsx.ts'
 
@@ -17,7 +17,7 @@ export const mediaTypes: Record<FileKind, string> = {
   pdf: 'application/pdf',
 }
 
-const renderers: Record<FileKind, Renderer> = {
+export const renderers: Record<FileKind, Renderer> = {
   csv: renderCsv,
   zip: renderCsvArchive,
   xlsx: renderXlsx,
@@ -31,10 +31,6 @@ const renderers: Record<FileKind, Renderer> = {
 /** The kind of the file of a report in this format. */
 export function fileKindOf(format: FileFormat, report: { document?: { isSingleTable?: boolean } }): FileKind {
   return format === 'csv' && report.document?.isSingleTable !== true ? 'zip' : format
-}
-
-export function render(kind: FileKind, document: ReportDocument, onRows: OnRows): AsyncIterable<Uint8Array> {
-  return renderers[kind](document, onRows)
 }
 
 /** A file name of ASCII letters, digits, hyphens and underscores: safe in a header and on every disk. */

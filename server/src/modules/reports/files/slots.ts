@@ -1,23 +1,23 @@
 import { tooManyRequests, unavailable } from '../../../lib/errors.ts'
 
-/** Limits how many of something a node does at a time, and how many of them for one caller. */
-export type Slots = {
-  /**
-   * Takes a slot and returns the function that releases it.
-   *
-   * @throws 429 when the caller has reached their limit, 503 when the node has none left
-   */
-  take(callerId: string): () => void
-}
-
 const retrySeconds = 10
 
-/** A download holds connections or memory for as long as its client reads, so the number of downloads is bounded. */
-export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: number }): Slots {
+export type Slots = ReturnType<typeof createSlots>
+
+/**
+ * Limits how many files a node sends at a time, and how many of them to one caller: a download holds connections or memory
+ * for as long as its client reads.
+ */
+export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: number }) {
   const taken = new Map<string, number>()
   let all = 0
   return {
-    take(callerId) {
+    /**
+     * Takes a slot and returns the function that releases it.
+     *
+     * @throws 429 when the caller has reached their limit, 503 when the node has none left
+     */
+    take(callerId: string): () => void {
       const own = taken.get(callerId) ?? 0
       if (own >= ofCaller) {
         throw tooManyRequests(

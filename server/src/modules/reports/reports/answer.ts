@@ -7,7 +7,7 @@ import type { Deps } from '../../../deps.ts'
 import type { Http } from '../../../http/endpoints.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { inlineFileMilliseconds } from '../../../lib/limits.ts'
-import { type FileFormat, fileKindOf, fileNameOf, render } from '../files/formats.ts'
+import { type FileFormat, fileKindOf, fileNameOf, renderers } from '../files/formats.ts'
 import { collectGarbageAbove } from '../files/garbage.ts'
 import { begun, sendFile } from '../files/send.ts'
 import type { Slots } from '../files/slots.ts'
@@ -68,7 +68,7 @@ export async function answerFile(
   let isSending = false
   try {
     await openDocument(db, order, request, async ({ document }) => {
-      const bytes = Readable.from(await begun(render(kind, document, collectGarbageAbove)), { objectMode: false })
+      const bytes = Readable.from(await begun(renderers[kind](document, collectGarbageAbove)), { objectMode: false })
       addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
       isSending = true
       sendFile(reply, bytes, kind, fileNameOf(order.report.type, document.id, kind))

@@ -13,10 +13,10 @@ import {
   toTimeline,
 } from '../blocks/breakdowns.ts'
 import { type Compared, compareIntervals, emptySide } from '../blocks/comparison.ts'
-import { assessDataQuality, type OtherFaults } from '../blocks/data-quality.ts'
-import { type Noticed, observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
+import { assessDataQuality } from '../blocks/data-quality.ts'
+import { observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
 import { summarize } from '../blocks/summary.ts'
-import { cutInterval, type Interval, previousInterval } from '../buckets.ts'
+import { cutInterval, previousInterval } from '../buckets.ts'
 import { findAddresses, findAssets, findCounterparties, findProfiles } from '../details.ts'
 import { countedStatusOf } from '../operation-filter.ts'
 import { inSnapshot, nameFew } from '../reading.ts'
@@ -32,15 +32,6 @@ import {
 } from './statistics.ts'
 import { compareOperations, sumOperations } from './sum-operations.ts'
 
-/** The complete activity report, read in one snapshot. */
-export type ActivityFacts = {
-  activity: Activity
-  approvals: Approvals
-  noticed: Noticed
-  otherFaults: OtherFaults
-  previous: { interval: Interval; figures: Compared } | null
-}
-
 export type ActivityReport = Static<typeof TransactionActivityReport>
 
 /** A report of the activity engine: the facts of one snapshot, composed by pure blocks. */
@@ -49,7 +40,7 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 }
 
 /** Reads the facts of a report in the snapshot of `trx`. */
-export async function readFacts(trx: Trx, given: ActivityRequest): Promise<ActivityFacts> {
+export async function readFacts(trx: Trx, given: ActivityRequest) {
   const request = await nameFew(trx, given)
   const { filter, timezone } = request
   const isCounted = countedStatusOf(filter)
@@ -119,7 +110,10 @@ function comparedOf({ overall, isCounted }: Activity): Compared {
 }
 
 /** The blocks of a report from its facts; a pure function. */
-export function composeActivity(request: ActivityRequest, facts: ActivityFacts): ActivityReport {
+export function composeActivity(
+  request: ActivityRequest,
+  facts: Awaited<ReturnType<typeof readFacts>>,
+): ActivityReport {
   const { activity, approvals, noticed, otherFaults, previous } = facts
   const { comparison, filter, isBrokenDownByOwner, drilldown } = request
   return {
