@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
-import { announcePlatformChange, announceVaultChange, quote } from '../../record/notifications/announce.ts'
+import { announceRegistryChange, announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { dropNotificationsOf } from '../../record/notifications/write.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
 import { listWithoutQuorum, tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
@@ -128,7 +128,7 @@ async function announce(
   const event = { actorId, action: `user.${verb}`, targetType: 'user', targetId: id, details, now }
   const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by an administrator of the platform`
   const said = { reason, ...(operator === undefined ? {} : { operator }) }
-  await announcePlatformChange(trx, { ...event, words: { sentence, after: said } })
+  await announceRegistryChange(trx, { ...event, words: { sentence, after: said } }, [])
   const { serviceTokens, invitations } = await findLeft(trx, userId)
   for (const vaultId of await listVaultIdsOf(trx, userId)) {
     const ofVault = <T extends Left>(left: T[]) => left.filter((one) => one.vaultId === vaultId)

@@ -42,12 +42,11 @@ export type TargetRecord = {
   fault: string | null
 }
 
-/** @param sealedHash the hash under which the seal that the record names holds it; null: that seal does not */
+/** `sealed_hash` is the hash under which the seal that the record names holds it; null: that seal does not. */
 export function readRecord(
-  record: RecordColumns & { target_id: string; seal_sequence: string | null },
-  sealedHash: Buffer | null,
+  record: RecordColumns & { target_id: string; seal_sequence: string | null; sealed_hash: Buffer | null },
 ): TargetRecord {
-  const isSealBroken = record.seal_sequence !== null && (sealedHash === null || !sealedHash.equals(record.hash))
+  const isSealBroken = record.seal_sequence !== null && record.sealed_hash?.equals(record.hash) !== true
   return {
     id: record.id,
     targetId: record.target_id,

@@ -6,6 +6,7 @@ import type { AuditRecords } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
+import { auditVerifyPageRecordsMax } from '../../../lib/limits.ts'
 import type { Bounds } from '../../../lib/period.ts'
 import type { SealRow } from '../seals/queries.ts'
 import { readRecord, type TargetRecord } from './content.ts'
@@ -121,14 +122,42 @@ export async function listRecordsOf(
   noun: string,
   targetIds: string[],
 ): Promise<TargetRecord[]> {
-  const { rows } = await sql<AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }>`${prepared}
-    select r.*, s.record_hashes[array_position(s.record_ids, r.id)] as sealed_hash
-    from audit_records r
-    left join audit_seals s on s.chain = r.chain and s.sequence = r.seal_sequence
+  const { rows } = await sql<SealedRecordRow>`${prepared}
+    select r.*, ${sealedHash} from ${withSeals}
     where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})`.execute(
     db,
   )
-  return rows.map(({ sealed_hash, ...record }) => readRecord(record, sealed_hash))
+  return rows.map(readRecord)
+}
+
+/** A record with the hash under which the seal that it names holds it; null: that seal does not. */
+export type SealedRecordRow = AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }
+const sealedHash = sql`s.record_hashes[array_position(s.record_ids, r.id)] as sealed_hash`
+const withSeals = sql`audit_records r left join audit_seals s on s.chain = r.chain and s.sequence = r.seal_sequence`
+
+/** A record with its moment; `rank` orders those of one moment, which a change set writes all at once. */
+export type ReplayedRecord = TargetRecord & { at: Date }
+
+/**
+ * The records of a chain with these actions, in the order in which things happened: by time, and within a millisecond in the
+ * order of `actions`, because ids of one moment have none.
+ */
+export async function* replay(trx: Trx, chain: string, actions: readonly string[]): AsyncGenerator<ReplayedRecord> {
+  let after = { at: new Date(0), rank: 0, id: '' }
+  for (;;) {
+    const { rows } = await sql<SealedRecordRow & { rank: number }>`
+      select * from (
+        select r.*, ${sealedHash}, array_position(${actions}::text[], r.action) as rank from ${withSeals}
+        where r.chain = ${chain} and r.action = any(${actions}::text[]) and r.created_at >= ${after.at}
+      ) f
+      where (f.created_at, f.rank, f.id) > (${after.at}, ${after.rank}::int, ${after.id})
+      order by f.created_at, f.rank, f.id limit ${auditVerifyPageRecordsMax}`.execute(trx)
+    for (const row of rows) {
+      yield { ...readRecord(row), at: row.created_at }
+      after = { at: row.created_at, rank: row.rank, id: row.id }
+    }
+    if (rows.length < auditVerifyPageRecordsMax) return
+  }
 }
 
 /** The first record that names a seal that does not exist; seals are numbered from 1 to `last`. */

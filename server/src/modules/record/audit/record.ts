@@ -35,16 +35,7 @@ export function audit(
   target: { type: string; id: string | null },
   details: AuditEvent['details'] = {},
 ): Promise<string> {
-  const { vaultId, actorId, now } = by
-  return insertAuditRecord(trx, {
-    vaultId,
-    actorId,
-    now,
-    action,
-    targetType: target.type,
-    targetId: target.id,
-    details,
-  })
+  return insertAuditRecord(trx, { ...by, action, targetType: target.type, targetId: target.id, details })
 }
 
 /** Writes an audit record. Returns its id. */

@@ -42,8 +42,8 @@ export async function announceVaultChange(
 }
 
 /**
- * Writes audit records of a change of a token or network, for the platform and for the vaults that use it, and announces it
- * to the administrators of the platform and of these vaults.
+ * Writes audit records of a change of the platform, such as one of a token, for the platform and for the vaults that it
+ * concerns, and announces it to the administrators of the platform and of these vaults.
  */
 export async function announceRegistryChange(
   trx: Trx,
@@ -60,14 +60,6 @@ export async function announceRegistryChange(
       union
       ${administratorsOf(vaultIds)}`,
   )
-}
-
-/** Writes an audit record of a change of the platform that no vault learns of, and announces it to its administrators. */
-export async function announcePlatformChange(
-  trx: Trx,
-  { words, ...event }: Omit<AuditEvent, 'vaultId'> & { words: ChangeInWords },
-): Promise<void> {
-  await announceRegistryChange(trx, { words, ...event }, [])
 }
 
 /** @param audience SQL that selects `user_id` */

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { administratorsOf } from '../../../access/memberships.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { isReachable } from './announce.ts'
+import type { NotificationKey } from './queries.ts'
 
 /** The shortest time between two mails about the same subject. */
 const alarmPauseSeconds = 300
@@ -13,50 +14,45 @@ export type Subject = {
   initiatorId: string
 }
 
+/** Queues a mail of a kind about a subject to each user `u` of `audience`, a list of tables with a condition. */
+async function enqueue(
+  trx: Trx,
+  kind: NotificationKey['kind'],
+  { vaultId, subjectType, subjectId }: { vaultId: string; subjectType: string; subjectId: string },
+  now: Date,
+  {
+    audience,
+    repeated = sql`on conflict do nothing`,
+  }: { audience: RawBuilder<unknown>; repeated?: RawBuilder<unknown> },
+): Promise<void> {
+  await sql`${prepared}
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, ${kind}, ${now}, ${now} from ${audience} ${repeated}`.execute(
+    trx,
+  )
+}
+
 /**
  * Queues mails that ask the voters of a subject for their vote, in the transaction that starts the vote. The initiator and
  * users who turned these mails off get none.
  */
-export async function notifyApprovers(
-  trx: Trx,
-  { vaultId, subjectType, subjectId, initiatorId }: Subject,
-  now: Date,
-): Promise<void> {
-  await sql`${prepared}
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select v.vault_id, v.subject_id, ${subjectType}, v.user_id, 'approval_needed', ${now}, ${now}
-    from approval_voters v
-    join users u on u.id = v.user_id and ${isReachable} and u.notify_approvals
-    where v.vault_id = ${vaultId} and v.subject_id = ${subjectId} and v.user_id <> ${initiatorId}
-    on conflict do nothing`.execute(trx)
+export async function notifyApprovers(trx: Trx, subject: Subject, now: Date): Promise<void> {
+  const audience = sql`approval_voters v join users u on u.id = v.user_id and ${isReachable} and u.notify_approvals
+    where v.vault_id = ${subject.vaultId} and v.subject_id = ${subject.subjectId} and v.user_id <> ${subject.initiatorId}`
+  await enqueue(trx, 'approval_needed', subject, now, { audience })
 }
 
 /** Queues a mail to the initiator about the decision, unless the initiator made it. */
-export async function notifyInitiator(
-  trx: Trx,
-  { vaultId, subjectType, subjectId, initiatorId }: Subject,
-  actorId: string | null,
-  now: Date,
-): Promise<void> {
-  if (initiatorId === actorId) return
-  await sql`${prepared}
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'decided', ${now}, ${now}
-    from users u where u.id = ${initiatorId} and ${isReachable} and u.notify_decisions
-    on conflict do nothing`.execute(trx)
+export async function notifyInitiator(trx: Trx, subject: Subject, actorId: string | null, now: Date): Promise<void> {
+  if (subject.initiatorId === actorId) return
+  const audience = sql`users u where u.id = ${subject.initiatorId} and ${isReachable} and u.notify_decisions`
+  await enqueue(trx, 'decided', subject, now, { audience })
 }
 
 /** Queues a mail to the initiator about a transfer that waits for longer than usual, once. Nobody can turn it off. */
-export async function notifyOfDelay(
-  trx: Trx,
-  { vaultId, subjectType, subjectId, initiatorId }: Subject,
-  now: Date,
-): Promise<void> {
-  await sql`
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stuck', ${now}, ${now}
-    from users u where u.id = ${initiatorId} and ${isReachable}
-    on conflict do nothing`.execute(trx)
+export async function notifyOfDelay(trx: Trx, subject: Subject, now: Date): Promise<void> {
+  const audience = sql`users u where u.id = ${subject.initiatorId} and ${isReachable}`
+  await enqueue(trx, 'stuck', subject, now, { audience })
 }
 
 /**
@@ -65,29 +61,24 @@ export async function notifyOfDelay(
  */
 export async function notifyOfStop(
   trx: Trx,
-  { vaultId, subjectType, subjectId }: Omit<Subject, 'initiatorId'>,
+  subject: Omit<Subject, 'initiatorId'>,
   now: Date,
   initiatorId: string | null = null,
 ): Promise<void> {
-  await sql`
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stopped', ${now}, ${now}
-    from users u
-    where ${isReachable} and (u.id = ${initiatorId} or u.id in (${administratorsOf([vaultId])}))
-    ${againAfterPause}`.execute(trx)
+  const audience = sql`users u
+    where ${isReachable} and (u.id = ${initiatorId} or u.id in (${administratorsOf([subject.vaultId])}))`
+  await enqueue(trx, 'stopped', subject, now, { audience, repeated: againAfterPause })
 }
 
 /** Queues mails to the administrators of a vault about a deposit that the chain took back. Nobody can turn them off. */
 export async function notifyOfOrphan(
   trx: Trx,
-  { vaultId, depositId }: { vaultId: string; depositId: string },
+  { vaultId, depositId: subjectId }: { vaultId: string; depositId: string },
   now: Date,
 ): Promise<void> {
-  await sql`
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select ${vaultId}, ${depositId}, 'deposit', u.id, 'orphaned', ${now}, ${now}
-    from users u where ${isReachable} and u.id in (${administratorsOf([vaultId])})
-    ${againAfterPause}`.execute(trx)
+  const audience = sql`users u where ${isReachable} and u.id in (${administratorsOf([vaultId])})`
+  const subject = { vaultId, subjectType: 'deposit', subjectId }
+  await enqueue(trx, 'orphaned', subject, now, { audience, repeated: againAfterPause })
 }
 
 /**

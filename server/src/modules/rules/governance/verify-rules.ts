@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
-import { replay } from '../../record/audit/replay.ts'
+import { replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { hashOfRules, noGovernance, readRules } from './document.ts'
 import type { RulesDocument } from './document-schema.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { administratorsCode, everyoneCode } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
-import { type ReplayedRecord, replay } from '../../record/audit/replay.ts'
+import { type ReplayedRecord, replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 
 const actions = [

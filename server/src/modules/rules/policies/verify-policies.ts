@@ -1,6 +1,6 @@
 import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
-import { type ReplayedRecord, replay } from '../../record/audit/replay.ts'
+import { type ReplayedRecord, replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { draftOfRow } from './actions.ts'
 import type { PolicyDraft } from './policy-draft.ts'

@@ -1,6 +1,6 @@
 import type { Trx } from '../../../db/client.ts'
 import { markOf } from '../../../lib/secrets.ts'
-import { replay } from '../../record/audit/replay.ts'
+import { replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 
 /** The mark of a secret as records hold it; null: there is no secret. */
