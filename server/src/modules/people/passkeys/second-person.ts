@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
-import { administratorsCode } from '../../../access/memberships.ts'
+import { isAdministrators } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { requestAction } from '../../rules/approval-requests/request.ts'
-import type { Requirement } from '../../rules/policies/decision.ts'
+import { votesOfPeople } from '../../rules/policies/decision.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
 import { keepPasskey, lockPerson, type NewKey } from './actions.ts'
 import { readNewKey, toPayload } from './new-key.ts'
@@ -24,24 +24,11 @@ export const passkeyExecutors: { passkey_add: Executor } = {
     },
     async decide(trx, { vaultId, now }, _prepared, initiator) {
       const { rows } = await sql<{ id: string }>`
-        select id from policy_groups where vault_id = ${vaultId} and is_system and code = ${administratorsCode}`.execute(
-        trx,
-      )
-      const requirement: Requirement = {
-        policyId: rows[0]!.id,
-        policyCode: 'second_person',
-        policyName: 'A second person',
-        threshold: 1,
-        bypassed: false,
-        allowInitiator: false,
-        approvers: null,
-        groupId: rows[0]!.id,
-        peopleOnly: true,
-      }
-      const { policyId: id, policyCode: code, policyName: name } = requirement
+        select id from policy_groups g where vault_id = ${vaultId} and ${isAdministrators('g')}`.execute(trx)
+      const administrators = { id: rows[0]!.id, code: 'second_person', name: 'A second person' }
       const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
       const none = { blockReason: null, policies: [], trace: [], facts }
-      return { ...none, effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement] }
+      return { ...none, ...votesOfPeople(administrators, 1) }
     },
     async apply(trx, { initiatorId: userId, now }, { payload }) {
       const key = readNewKey(payload, now)

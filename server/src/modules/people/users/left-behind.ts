@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { administratorsCode } from '../../../access/memberships.ts'
+import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 
 /** How much of each kind is listed. */
@@ -32,8 +32,7 @@ export async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind
   const administered = await sql<Vault>`
     select v.code, v.name
     from policy_group_memberships own
-    join policy_groups g on g.vault_id = own.vault_id and g.id = own.group_id and g.is_system
-      and g.code = ${administratorsCode}
+    join policy_groups g on g.vault_id = own.vault_id and g.id = own.group_id and ${isAdministrators('g')}
     join vaults v on v.id = own.vault_id
     where own.user_id = ${userId} and not exists (
       select from policy_group_memberships m join users u on u.id = m.user_id and u.disabled_at is null

@@ -4,10 +4,10 @@ import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
-import type { Decision, Requirement } from '../policies/decision.ts'
+import { type Decision, type Requirement, strictestFirst } from '../policies/decision.ts'
 import { decidedElsewhere, keepDecision } from '../policies/keep-decision.ts'
 import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
-import { openApproval } from '../votes/open.ts'
+import { type ApprovalRequirement, openApproval } from '../votes/open.ts'
 import type { CreationRecord } from './compare-record.ts'
 import { applySteps, decideSteps, hashPayload, prepareSteps, type RequestAction, type StepResult } from './steps.ts'
 
@@ -63,7 +63,7 @@ async function openRequest(
   { member, action, approvalTtlHours, now }: ActionRequest,
   steps: PreparedStep[],
   decisions: Decision[],
-  { strictest, requirements }: { strictest: Requirement; requirements: (Requirement & { stepIndex: number })[] },
+  { strictest, requirements }: Strictest,
 ): Promise<string> {
   const id = newId(now)
   const vaultId = member.vault.id
@@ -137,11 +137,13 @@ function bypassedOf(decisions: Decision[]): string[] {
   return [...new Set(waived.map(({ policyCode }) => policyCode))]
 }
 
+type Strictest = { strictest: Requirement; requirements: ApprovalRequirement[] }
+
 export type ChainOutcome =
   | { effect: 'apply' }
   /** `message` is for the initiator to read. */
   | { effect: 'refuse'; stepIndex: number; reason: 'blocked_by_policy' | 'no_policy_allows'; message: string }
-  | { effect: 'wait'; strictest: Requirement; requirements: (Requirement & { stepIndex: number })[] }
+  | ({ effect: 'wait' } & Strictest)
 
 /**
  * The outcome of a chain from the decisions on its steps (contract 11.3). Any block or denial refuses all of it, and a
@@ -158,19 +160,14 @@ export function outcomeOf(decisions: Decision[]): ChainOutcome {
   const requirements = decisions.flatMap((decision, stepIndex) =>
     decision.requirements.map((requirement) => ({ ...requirement, stepIndex })),
   )
-  const strictest = requirements.filter(({ bypassed }) => !bypassed).toSorted(strictestFirst(decisions))[0]
-  return strictest === undefined ? { effect: 'apply' } : { effect: 'wait', strictest, requirements }
-}
-
-/** Highest threshold, then without adminBypass, then lowest id: as within one decision (contract 8.5). */
-function strictestFirst(decisions: Decision[]): (a: Requirement, b: Requirement) => number {
   const withBypass = new Set(
     decisions.flatMap(({ policies }) => policies.filter(({ adminBypass }) => adminBypass).map(({ id }) => id)),
   )
-  return (a, b) => {
-    if (a.threshold !== b.threshold) return b.threshold - a.threshold
-    const order = Number(withBypass.has(a.policyId)) - Number(withBypass.has(b.policyId))
-    if (order !== 0) return order
-    return a.policyId < b.policyId ? -1 : 1
-  }
+  const strictness = ({ policyId: id, threshold: approvalThreshold }: Requirement) => ({
+    ...{ id, approvalThreshold, adminBypass: withBypass.has(id) },
+  })
+  const [strictest] = requirements
+    .filter(({ bypassed }) => !bypassed)
+    .toSorted((a, b) => strictestFirst(strictness(a), strictness(b)))
+  return strictest === undefined ? { effect: 'apply' } : { effect: 'wait', strictest, requirements }
 }

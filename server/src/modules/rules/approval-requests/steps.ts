@@ -16,6 +16,7 @@ import {
   type Step,
   type StepContext,
 } from '../votes/executor.ts'
+import { inPart, replaceTexts } from '../votes/parts.ts'
 import { withEarlierKind } from './earlier-kind.ts'
 
 /**
@@ -80,7 +81,7 @@ export async function decideSteps(
 
 export type StepResult = { stepIndex: number; action: string; resultId: string }
 
-export type Application = {
+type Application = {
   context: StepContext
   action: RequestAction
   steps: PreparedStep[]
@@ -109,10 +110,10 @@ export async function applySteps(trx: Trx, application: Application): Promise<St
   }
   const results: StepResult[] = []
   for (const [stepIndex, { step, baseVersion }] of steps.entries()) {
-    const resolved = resolveReferences(
-      step,
-      results.map(({ resultId }) => resultId),
-    )
+    const resolved = replaceTexts(step, (text) => {
+      const index = referenceOf(text)
+      return index === null ? text : results[index]?.resultId
+    }) as Step
     const { resultId } = await inStep(action, stepIndex, () =>
       executorOf(executors, step.action).apply(trx, context, resolved, baseVersion, fetched?.[stepIndex]),
     )
@@ -171,7 +172,7 @@ async function fetchFrom<Result>(
 }
 
 /** Only a request of a newer version of the service names an action that this one does not know. */
-export function executorOf(executors: Executors, action: PreparedStep['step']['action']): Executor {
+function executorOf(executors: Executors, action: PreparedStep['step']['action']): Executor {
   const executor = executors[action]
   if (executor === undefined) throw new Error(`There is no executor for ${action}`)
   return executor
@@ -186,7 +187,7 @@ type Mention = { path: string; text: string }
  * Checks that every `$step:N` of a step names a step before it.
  * @throws 400 with the path of the first that does not
  */
-export function assertReferences(step: Step, stepIndex: number): void {
+function assertReferences(step: Step, stepIndex: number): void {
   for (const { path, text } of mentionsOf(step)) {
     const index = referenceOf(text)
     if (index === null) throw badRequest(path, `must be ${marker} and the number of an earlier step`)
@@ -198,28 +199,12 @@ export function assertReferences(step: Step, stepIndex: number): void {
  * Checks that a reference in place of an id refers to a step with a result of the right kind.
  * @throws 400 with the path of the first reference that does not
  */
-export function assertReferenceTypes(one: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
+function assertReferenceTypes(one: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
   for (const { path, text } of mentionsOf(one.step)) {
     const wanted = path === 'targetId' ? one.targetType : references[path]
     const given = earlier[referenceOf(text)!]!
     if (wanted === undefined || given.targetType === wanted) continue
     throw badRequest(path, `${text} is a ${noun(given.targetType)}, not a ${noun(wanted)}`)
-  }
-}
-
-/** The step with every reference replaced by the result it stands for. */
-export function resolveReferences(step: Step, resultIds: string[]): Step {
-  const resolve = (value: unknown): unknown => {
-    const index = referenceOf(value)
-    if (index !== null) return resultIds[index]
-    if (Array.isArray(value)) return value.map(resolve)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member)]))
-  }
-  return {
-    action: step.action,
-    targetId: resolve(step.targetId) as string | null,
-    payload: resolve(step.payload) as Record<string, unknown>,
   }
 }
 
@@ -240,37 +225,15 @@ function mentionsOf({ targetId, payload }: Step): Mention[] {
 const noun = (targetType: string) => targetType.replaceAll('_', ' ')
 
 /** Runs the work of one step; in a chain its faults get the path of the step. */
-export async function inStep<Result>(action: RequestAction, i: number, work: () => Promise<Result>): Promise<Result> {
-  if (action !== 'composite') return work()
-  try {
-    return await work()
-  } catch (error) {
-    throw error instanceof AppError ? withStep(error, i) : error
-  }
-}
-
-function withStep(error: AppError, i: number): AppError {
-  const { reason, message, code, headers, details } = error
-  const common = { headers, cause: error, ...(code === undefined ? {} : { code }) }
-  if (!Array.isArray(details)) {
-    return new AppError(reason, `steps.${i}: ${message}`, { ...common, ...(details === undefined ? {} : { details }) })
-  }
-  const faults = details.map((fault) => ({ ...fault, field: pathInRequest(fault.field, i) }))
-  const first = faults[0]
-  const text = first === undefined ? `steps.${i}: ${message}` : `${first.field}: ${first.message}`
-  return new AppError(reason, text, { ...common, details: faults })
-}
-
-function pathInRequest(field: string, i: number): string {
-  if (field === 'targetId') return `steps.${i}.targetId`
-  return field === '' || field === 'body' ? `steps.${i}.payload` : `steps.${i}.payload.${field}`
+function inStep<Result>(action: RequestAction, i: number, work: () => Promise<Result>): Promise<Result> {
+  return action === 'composite' ? inPart(`steps.${i}`, work) : work()
 }
 
 /** One gated action by its own name, or a chain of them. */
 export type RequestAction = GatedAction | 'composite'
 
 /** The content to which votes and execution are bound: the prepared steps and the initiator. */
-export type BoundPayload = {
+type BoundPayload = {
   requestId: string
   vaultId: string
   initiatorId: string
@@ -279,13 +242,9 @@ export type BoundPayload = {
 }
 
 /** The payload of a stored request. */
-export function boundPayloadOf(row: {
-  id: string
-  vault_id: string
-  initiator_id: string
-  action: RequestAction
-  steps: PreparedStep[]
-}): BoundPayload {
+export function boundPayloadOf(
+  row: { id: string; vault_id: string; initiator_id: string } & Pick<BoundPayload, 'action' | 'steps'>,
+): BoundPayload {
   const { id: requestId, vault_id: vaultId, initiator_id: initiatorId, action, steps } = row
   return { requestId, vaultId, initiatorId, action, steps }
 }

@@ -1,8 +1,9 @@
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
-import { AppError, badRequest } from '../../../lib/errors.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { inPart, replaceTexts } from '../votes/parts.ts'
 
 /**
  * The changes of the rules. Each is the work of one direct endpoint, and can be one of several in a change set. The domains
@@ -70,11 +71,7 @@ export type Governed = {
 /** An entry of the table; the payload is checked like the body of the endpoint, and typed by its schema. */
 export function governedAction<T extends TSchema>(
   entry: Omit<GovernedAction, 'apply' | 'schema'> & { schema: T },
-  apply: (
-    trx: Trx,
-    change: { targetId: string; payload: import('typebox').Static<T> },
-    context: ChangeContext,
-  ) => Promise<string | null>,
+  apply: (trx: Trx, change: { targetId: string; payload: Static<T> }, context: ChangeContext) => Promise<string | null>,
 ): GovernedAction {
   const read = payloadReader(entry.schema)
   return {
@@ -97,52 +94,15 @@ export async function applyEach(
   context: ChangeContext,
 ): Promise<void> {
   const results: (string | null)[] = []
-  for (const [i, change] of changes.entries()) {
-    results.push(
-      await inChange(i, async () => {
-        const targetId = resolve(change.targetId, results) as string | null
-        const payload = resolve(change.payload, results) as Record<string, unknown>
-        return actions[change.action].apply(trx, { ...change, targetId, payload }, context)
-      }),
-    )
-  }
-}
-
-function resolve(value: unknown, results: (string | null)[]): unknown {
-  if (typeof value === 'string') {
-    const match = reference.exec(value)
-    if (match === null) return value
+  const resolve = (text: string) => {
+    const match = reference.exec(text)
+    if (match === null) return text
     const id = results[Number(match[1])]
-    if (id == null) throw badRequest('', `${value} does not name an earlier change with a result`)
+    if (id == null) throw badRequest('', `${text} does not name an earlier change with a result`)
     return id
   }
-  if (Array.isArray(value)) return value.map((one) => resolve(one, results))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolve(one, results)]))
-}
-
-/** Faults get the path of the change. */
-async function inChange<Result>(i: number, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    const { reason, message, code, headers, details } = error
-    const common = { headers, cause: error, ...(code === undefined ? {} : { code }) }
-    if (!Array.isArray(details)) {
-      throw new AppError(reason, `changes.${i}: ${message}`, {
-        ...common,
-        ...(details === undefined ? {} : { details }),
-      })
-    }
-    const faults = details.map((fault) => ({ ...fault, field: pathOf(fault.field, i) }))
-    const first = faults[0]
-    const text = first === undefined ? `changes.${i}: ${message}` : `${first.field}: ${first.message}`
-    throw new AppError(reason, text, { ...common, details: faults })
+  for (const [i, change] of changes.entries()) {
+    const apply = async () => actions[change.action].apply(trx, replaceTexts(change, resolve) as Change, context)
+    results.push(await inPart(`changes.${i}`, apply))
   }
-}
-
-function pathOf(field: string, i: number): string {
-  if (field === 'targetId') return `changes.${i}.targetId`
-  return field === '' || field === 'body' ? `changes.${i}.payload` : `changes.${i}.payload.${field}`
 }

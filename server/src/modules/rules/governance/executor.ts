@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
-import { administratorsCode } from '../../../access/memberships.ts'
+import { isAdministrators } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
-import type { Decision, Requirement } from '../policies/decision.ts'
+import { type Decision, votesOfPeople } from '../policies/decision.ts'
 import type { Initiator } from '../policies/queries.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../votes/executor.ts'
 import type { Change } from './actions.ts'
@@ -41,29 +41,16 @@ export function rulesExecutor(engine: Engine): Executor {
  */
 async function decideByGovernance(trx: Trx, vaultId: string, initiator: Initiator, now: Date): Promise<Decision> {
   const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
-  const { rows } = await sql<{ kind: string; groupId: string; name: string }>`
-    select u.kind, g.id as "groupId", g.name from users u, policy_groups g
+  const { rows } = await sql<{ kind: string; groupId: string }>`
+    select u.kind, g.id as "groupId" from users u, policy_groups g
     where u.id = ${initiator.userId} and g.vault_id = ${vaultId}
-      and ${approverGroupId === null ? sql`g.is_system and g.code = ${administratorsCode}` : sql`g.id = ${approverGroupId}`}`.execute(
-    trx,
-  )
+      and ${approverGroupId === null ? isAdministrators('g') : sql`g.id = ${approverGroupId}`}`.execute(trx)
   const { kind, groupId } = rows[0]!
   const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
   const none = { blockReason: null, policies: [], trace: [], facts }
   if (threshold === 0) return { ...none, effect: 'allow', decisionPolicy: null, requirements: [] }
-  const requirement: Requirement = {
-    policyId: groupId,
-    policyCode: 'governance',
-    policyName: 'Governance',
-    threshold: threshold + (kind === 'service' ? 1 : 0),
-    bypassed: false,
-    allowInitiator: false,
-    approvers: null,
-    groupId,
-    peopleOnly: true,
-  }
-  const decisionPolicy = { id: groupId, code: requirement.policyCode, name: requirement.policyName }
-  return { ...none, effect: 'approval', decisionPolicy, requirements: [requirement] }
+  const group = { id: groupId, code: 'governance', name: 'Governance' }
+  return { ...none, ...votesOfPeople(group, threshold + (kind === 'service' ? 1 : 0)) }
 }
 
 type Approved = { context: StepContext; step: Step; baseVersion: string | null; probed: unknown }

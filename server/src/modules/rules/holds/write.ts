@@ -19,7 +19,7 @@ export async function insertHolds(trx: Trx, holds: Insertable<Holds>[]): Promise
   await insertRows(trx, { holds })
 }
 
-/** What an active hold on a deposit reserves, once there is something to reserve. */
+/** What an active hold on a deposit reserves: once there is something to reserve, or what another hold reserved until now. */
 export async function setReserved(
   trx: Trx,
   { vaultId, id, reserved }: { vaultId: string; id: string; reserved: bigint },

@@ -89,7 +89,7 @@ export type Decision = {
   effect: Effect
   /** Why the action is blocked, for the initiator to read; null unless `effect` is block. */
   blockReason: string | null
-  decisionPolicy: { id: string; code: string; name: string } | null
+  decisionPolicy: Named | null
   requirements: Requirement[]
   /** Every candidate, matching or not, ordered by policy id. */
   trace: PolicyTrace[]
@@ -150,12 +150,14 @@ export function combine(matches: Match[], initiatorIsAdmin: boolean): Omit<Decis
   return { effect, blockReason: null, decisionPolicy: named(decisive), requirements, policies }
 }
 
-/** Highest threshold, then without adminBypass, then lowest id. */
-export function strictestFirst(a: PolicySnapshot, b: PolicySnapshot): number {
+/** Highest threshold, then without adminBypass, then lowest id (contract 8.5). */
+export function strictestFirst(a: Strictness, b: Strictness): number {
   if (a.approvalThreshold !== b.approvalThreshold) return b.approvalThreshold - a.approvalThreshold
   if (a.adminBypass !== b.adminBypass) return a.adminBypass ? 1 : -1
   return a.id < b.id ? -1 : 1
 }
+
+type Strictness = Pick<PolicySnapshot, 'approvalThreshold' | 'adminBypass' | 'id'>
 
 function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement {
   return {
@@ -170,8 +172,21 @@ function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement 
   }
 }
 
-export function named({ id, code, name }: PolicySnapshot): { id: string; code: string; name: string } {
-  return { id, code, name }
+/** What stands for a policy in a decision: a policy, or a rule of the service with the group that votes. */
+type Named = { id: string; code: string; name: string }
+
+export const named = ({ id, code, name }: Named): Named => ({ id, code, name })
+
+/** So many people of a group must agree, whatever the policies say: neither the initiator nor a service is one of them. */
+export function votesOfPeople(
+  { id, code, name }: Named,
+  threshold: number,
+): Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'> {
+  const requirement: Requirement = {
+    ...{ policyId: id, policyCode: code, policyName: name, threshold, bypassed: false, allowInitiator: false },
+    ...{ approvers: null, groupId: id, peopleOnly: true },
+  }
+  return { effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement] }
 }
 
 /**

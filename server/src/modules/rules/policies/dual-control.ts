@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { decide, type Question } from './decide.ts'
-import type { ActionType, Decision, Requirement } from './decision.ts'
+import { type ActionType, type Decision, type Requirement, votesOfPeople } from './decision.ts'
 
 /** The actions that two people carry out together, whatever the policies say. */
 export const underDualControl: ReadonlySet<string> = new Set<ActionType>([
@@ -36,19 +36,8 @@ export function requireSecondPerson(
   if (decision.effect === 'deny' && !isAdmin) return decision
   const asked = decision.requirements.map(withoutInitiator)
   if (asked.length > 0) return { ...decision, effect: 'approval', requirements: asked }
-  const administrators: Requirement = {
-    policyId: administratorsId,
-    policyCode: 'two_administrators',
-    policyName: 'Two administrators',
-    threshold: 1,
-    bypassed: false,
-    allowInitiator: false,
-    approvers: null,
-    groupId: administratorsId,
-    peopleOnly: true,
-  }
-  const { policyId: id, policyCode: code, policyName: name } = administrators
-  return { ...decision, effect: 'approval', decisionPolicy: { id, code, name }, requirements: [administrators] }
+  const administrators = { id: administratorsId, code: 'two_administrators', name: 'Two administrators' }
+  return { ...decision, ...votesOfPeople(administrators, 1) }
 }
 
 const withoutInitiator = (requirement: Requirement): Requirement => ({

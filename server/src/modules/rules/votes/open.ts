@@ -5,26 +5,13 @@ import { insertRows } from '../../../db/insert-rows.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
+import type { Requirement } from '../policies/decision.ts'
 import type { RecordedRequirement } from './compare-record.ts'
 import { type GroupThreshold, groupThresholdsOf, placesOf, placesTaken } from './places.ts'
 import { type ProfileRow, profileOf } from './queries.ts'
 
-/** The requirement of one policy for a subject. */
-export type ApprovalRequirement = {
-  /** The step of a chain to which it applies; 0 for a subject that is not a chain. */
-  stepIndex?: number
-  policyId: string
-  policyCode: string
-  policyName: string
-  threshold: number
-  bypassed: boolean
-  allowInitiator: boolean
-  /** Explicit approvers; null: all members of `groupId`. */
-  approvers: { kind: 'user' | 'group'; id: string; threshold?: number }[] | null
-  groupId: string
-  /** Votes of services do not count. */
-  peopleOnly?: true
-}
+/** The requirement of one policy for a subject; of a chain, for the step of this number. */
+export type ApprovalRequirement = Requirement & { stepIndex?: number }
 
 type Approval = {
   vaultId: string

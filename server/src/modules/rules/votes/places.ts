@@ -1,3 +1,5 @@
+import type { Approver } from '../policies/decision.ts'
+
 /** A group whose members must give so many of the votes. */
 export type GroupThreshold = { groupId: string; threshold: number }
 
@@ -33,9 +35,7 @@ export const placesOf = (thresholds: readonly GroupThreshold[]): number =>
   thresholds.reduce((sum, { threshold }) => sum + threshold, 0)
 
 /** The groups of a list of approvers that have a threshold of their own. */
-export function groupThresholdsOf(
-  approvers: readonly { kind: 'user' | 'group'; id: string; threshold?: number }[] | null,
-): GroupThreshold[] {
+export function groupThresholdsOf(approvers: readonly Approver[] | null): GroupThreshold[] {
   return (approvers ?? []).flatMap(({ id, threshold }) => (threshold === undefined ? [] : [{ groupId: id, threshold }]))
 }
 

@@ -1,17 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { Profile } from '../../../http/schema.ts'
 import type { RequirementState } from './tally.ts'
 
-export type ProfileRow = {
-  id: string
-  name: string | null
-  email: string | null
-  username: string | null
-  image: string | null
-  color: string | null
-  emoji: string | null
-}
+export type ProfileRow = Profile
 
 /** One voter of the snapshot with their vote, as `approversOf` reads it; times are in wire form. */
 export type ApproverRow = {
