@@ -15,7 +15,7 @@ import { allowPasskeyOf, removePasskeysOf } from './modules/people/passkeys/acti
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
-import { resetGovernance } from './modules/rules/governance/reset.ts'
+import { resetGovernance } from './modules/rules/governance/settings.ts'
 import { findRunningOrigin } from './running-service.ts'
 import { rotateKey } from './seal-again.ts'
 import { verifyState } from './verify-state.ts'

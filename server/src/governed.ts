@@ -3,7 +3,6 @@ import { categoryActions } from './modules/operations/categories/governed.ts'
 import { invitationActions } from './modules/people/invitations/governed.ts'
 import { memberActions } from './modules/people/members/governed.ts'
 import { serviceTokenActions } from './modules/people/service-tokens/governed.ts'
-import { acceptTokenAction } from './modules/rules/governance/accept-token.ts'
 import type { Governed } from './modules/rules/governance/actions.ts'
 import { governanceActions } from './modules/rules/governance/settings.ts'
 import { policyActions } from './modules/rules/policies/governed.ts'
@@ -20,7 +19,6 @@ export function governedOf(deps: Deps): Governed {
       ...serviceTokenActions,
       ...categoryActions,
       ...vaultActions(deps),
-      ...acceptTokenAction,
       ...governanceActions,
     },
     withProbe: (change) => withProbe(deps, change),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from './db/transaction.ts'
-import { resetGovernance } from './modules/rules/governance/reset.ts'
+import { resetGovernance } from './modules/rules/governance/settings.ts'
 import { Authenticator } from './testing/authenticator.ts'
 import { addMember, createVaultFixture, ensureGroup } from './testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'

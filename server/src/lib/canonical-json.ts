@@ -18,3 +18,5 @@ export function canonicalJson(value: unknown): string {
   }
   throw new TypeError(`A ${typeof value} has no canonical form`)
 }
+
+export const isSameJson = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other)

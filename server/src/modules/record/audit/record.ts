@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import type { AuditRecords } from '../../../db/types.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
@@ -95,7 +95,7 @@ type Fields = Record<string, unknown>
 
 /** The details of an update for its audit record: only the fields that differ, before and after. null: no field differs. */
 export function changedFields(before: Fields, after: Fields): { before: Fields; after: Fields } | null {
-  const names = Object.keys(after).filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]))
+  const names = Object.keys(after).filter((name) => !isSameJson(before[name], after[name]))
   if (names.length === 0) return null
   const pick = (fields: Fields) => Object.fromEntries(names.map((name) => [name, fields[name]]))
   return { before: pick(before), after: pick(after) }

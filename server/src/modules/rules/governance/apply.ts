@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
+import type { By } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import { conflict } from '../../../lib/errors.ts'
+import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { applyEach, type ChangeContext, type Governed } from './actions.ts'
 import { type Direction, directionOf } from './direction.ts'
 import { readRules } from './document.ts'
 import type { RulesDocument } from './document-schema.ts'
+import type { LockedChangeSet } from './queries.ts'
 import { approverGroupOf, assertQuorum } from './quorum.ts'
 import { type HiddenChanges, revealSecrets } from './secrets.ts'
 import { lockRules, publishRules } from './versions.ts'
@@ -65,9 +68,9 @@ export async function assertStillGovernable(
 ): Promise<void> {
   const decidersOf = (rules: RulesDocument) => {
     const id = approverGroupOf(rules)
-    return canonicalJson([rules.governance.threshold, id, rules.groups.find((group) => group.id === id)?.members ?? []])
+    return [rules.governance.threshold, id, rules.groups.find((group) => group.id === id)?.members ?? []]
   }
-  if (decidersOf(before) !== decidersOf(after)) await assertQuorum(trx, vaultId, after.governance)
+  if (!isSameJson(decidersOf(before), decidersOf(after))) await assertQuorum(trx, vaultId, after.governance)
 }
 
 /** Runs `work` and takes back what it wrote. */
@@ -95,3 +98,23 @@ export async function endOutdated(
 /** Why a change set cannot go on: what changed since the version that it was drafted on. */
 export const outdated = (details: string) =>
   conflict('rules_changed', 'The rules were changed after the change set was drafted; rebase it', details)
+
+type Outcome = {
+  verb: 'scheduled' | 'cancelled' | 'stale' | 'failed'
+  /** The sentence after the title. */
+  how: string
+  details: Record<string, unknown>
+  after?: Record<string, unknown>
+}
+
+/** Records what became of a change set that was submitted, and mails it to its author too. */
+export async function announceOutcome(
+  trx: Trx,
+  by: Omit<By, 'actorId'> & { actorId: string | null },
+  { id, title, author_id }: Pick<LockedChangeSet, 'id' | 'title' | 'author_id'>,
+  { verb, how, details, after }: Outcome,
+): Promise<void> {
+  const words = { sentence: `The change of the rules ${quote(title)} ${how}`, after }
+  const target = { action: `change_set.${verb}`, targetType: 'change_set', targetId: id }
+  await announceVaultChange(trx, { ...by, ...target, details: { title, ...details }, words }, { userIds: [author_id] })
+}

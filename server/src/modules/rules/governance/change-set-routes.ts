@@ -9,8 +9,14 @@ import { prefetching } from '../approval-requests/steps.ts'
 import { assertSteppedUp } from '../signatures/step-up.ts'
 import type { Change } from './actions.ts'
 import type { Engine } from './apply.ts'
-import { cancelChangeSet, createChangeSet, rebaseChangeSet, submitChangeSet, updateChangeSet } from './change-sets.ts'
-import { changesBetween } from './changes-between.ts'
+import {
+  cancelChangeSet,
+  changesBetween,
+  createChangeSet,
+  rebaseChangeSet,
+  submitChangeSet,
+  updateChangeSet,
+} from './change-sets.ts'
 import { toChangeSet, toChangeSetListItem } from './present.ts'
 import { findChangeSet, listChangeSets } from './queries.ts'
 import { assertReadsRules, readersOfRules as readers, readsRules } from './readers.ts'

@@ -1,26 +1,24 @@
 import { sql } from 'kysely'
-import type { Member } from '../../../access/caller.ts'
-import { byMember } from '../../../access/caller.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { waitingChangeSetsMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
-import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { requestAction } from '../approval-requests/request.ts'
 import { cancelRequest } from '../approval-requests/vote.ts'
-import type { Change } from './actions.ts'
-import { type Engine, outdated, tryChanges } from './apply.ts'
+import type { Change, ChangeContext } from './actions.ts'
+import { announceOutcome, type Engine, outdated, tryChanges } from './apply.ts'
 import { differencesOf, namesOf } from './difference.ts'
 import type { Direction } from './direction.ts'
 import type { RulesDocument } from './document-schema.ts'
 import { rulesExecutor } from './executor.ts'
-import { countWaiting, type LockedChangeSet, lockChangeSet } from './queries.ts'
+import { planChanges } from './plan-changes.ts'
+import { countWaiting, type LockedChangeSet, lockChangeSet, updateRow } from './queries.ts'
 import { type HiddenChanges, hideSecrets } from './secrets.ts'
-import { findVersion, newestNumber } from './versions.ts'
+import { findVersion, lockRules, newestNumber } from './versions.ts'
 
-type Asked = { member: Member; now: Date; probed: unknown }
 export type Draft = { title: string; changes: Change[] }
 
 /** @throws 400 for a change that only its own endpoint can ask for, because the answer holds what is shown once */
@@ -29,8 +27,16 @@ function assertDraftable({ governed }: Engine, { changes }: Draft): void {
   if (i !== -1) throw badRequest(`changes.${i}.action`, 'cannot be part of a change set; use its own endpoint')
 }
 
+/** The changes that make of the present rules the wanted ones. @throws 409 when nothing differs */
+export async function changesBetween(trx: Trx, vaultId: string, wanted: RulesDocument, now: Date): Promise<Change[]> {
+  const { document } = await lockRules(trx, vaultId, now)
+  const changes = planChanges(document, wanted)
+  if (changes.length === 0) throw conflict('wrong_state', 'The rules are already like this')
+  return changes
+}
+
 /** @throws the errors of the changes */
-export async function createChangeSet(trx: Trx, engine: Engine, draft: Draft, asked: Asked): Promise<string> {
+export async function createChangeSet(trx: Trx, engine: Engine, draft: Draft, asked: ChangeContext): Promise<string> {
   assertDraftable(engine, draft)
   const id = newId(asked.now)
   const hidden = hideSecrets(engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
@@ -54,7 +60,7 @@ const describe = (title: string, { changes }: HiddenChanges, { baseVersion, dire
 export async function insertChangeSet(
   trx: Trx,
   set: HiddenChanges & Tried & { title: string; isDirect: boolean },
-  { member, now }: Pick<Asked, 'member' | 'now'>,
+  { member, now }: ByMember,
 ): Promise<void> {
   await sql`
     insert into change_sets (vault_id, id, title, status, is_direct, author_id, base_version, changes, secrets, document,
@@ -70,7 +76,7 @@ export async function updateChangeSet(
   trx: Trx,
   engine: Engine,
   { id, ...draft }: Draft & { id: string },
-  asked: Asked,
+  asked: ChangeContext,
 ): Promise<void> {
   await lockDraft(trx, id, asked.member)
   assertDraftable(engine, draft)
@@ -79,23 +85,27 @@ export async function updateChangeSet(
 }
 
 /** Drafts it again on the newest version; one that was submitted is a draft again. @throws as `updateChangeSet` */
-export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, asked: Asked): Promise<void> {
+export async function rebaseChangeSet(trx: Trx, engine: Engine, id: string, asked: ChangeContext): Promise<void> {
   const set = await lockOwn(trx, id, asked.member)
   if (set.status === 'applied' || set.status === 'cancelled') throw wrongState(set)
   if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, asked)
   await redraft(trx, set, await tryChanges(trx, engine, set, asked), asked)
 }
 
-async function redraft(trx: Trx, set: HiddenChanges & { title: string }, tried: Tried, asked: Asked): Promise<void> {
-  const { member, now } = asked
-  await sql`
-    update change_sets set title = ${set.title}, status = 'draft', base_version = ${tried.baseVersion},
-      changes = ${JSON.stringify(set.changes)}, secrets = ${set.secrets}, document = ${JSON.stringify(tried.document)},
-      direction = ${tried.direction}, request_id = null, apply_at = null, failure_reason = null, resolved_at = null,
-      resolved_by_id = null, updated_at = ${now}
-    where vault_id = ${member.vault.id} and id = ${set.id}`.execute(trx)
+async function redraft(
+  trx: Trx,
+  set: HiddenChanges & { title: string },
+  tried: Tried,
+  asked: ChangeContext,
+): Promise<void> {
+  const by = byMember(asked)
+  const content = { title: set.title, changes: JSON.stringify(set.changes), secrets: set.secrets }
+  const { baseVersion: base_version, direction } = tried
+  const ofDraft = { status: 'draft', base_version, document: JSON.stringify(tried.document), direction }
+  const noOutcome = { request_id: null, apply_at: null, failure_reason: null, resolved_at: null, resolved_by_id: null }
+  await updateRow(trx, { ...by, id: set.id }, { ...content, ...ofDraft, ...noOutcome })
   const target = { type: 'change_set', id: set.id }
-  await audit(trx, byMember(asked), 'change_set.updated', target, describe(set.title, set, tried))
+  await audit(trx, by, 'change_set.updated', target, describe(set.title, set, tried))
 }
 
 /**
@@ -106,7 +116,7 @@ export async function submitChangeSet(
   trx: Trx,
   engine: Engine,
   id: string,
-  asked: Asked & { fetched: unknown[] | null },
+  asked: ChangeContext & { fetched: unknown[] | null },
 ): Promise<{ request: string } | { applied: true }> {
   const set = await lockDraft(trx, id, asked.member)
   const vaultId = asked.member.vault.id
@@ -119,7 +129,7 @@ export async function askForVotes(
   trx: Trx,
   engine: Engine,
   set: HiddenChanges & Pick<LockedChangeSet, 'title' | 'base_version' | 'direction'>,
-  { member, now, fetched = null }: Pick<Asked, 'member' | 'now'> & { fetched?: unknown[] | null },
+  { member, now, fetched = null }: ByMember & { fetched?: unknown[] | null },
 ): Promise<{ request: string } | { applied: true }> {
   const vaultId = member.vault.id
   if ((await countWaiting(trx, vaultId)) >= waitingChangeSetsMax) {
@@ -142,9 +152,7 @@ export async function askForVotes(
   })
   if ('refusal' in outcome) throw outcome.refusal
   if ('applied' in outcome) return { applied: true }
-  await sql`
-    update change_sets set status = 'submitted', request_id = ${outcome.request}, updated_at = ${now}
-    where vault_id = ${vaultId} and id = ${set.id}`.execute(trx)
+  await updateRow(trx, { vaultId, id: set.id, now }, { status: 'submitted', request_id: outcome.request })
   return { request: outcome.request }
 }
 
@@ -164,34 +172,18 @@ export async function whatChanged(
  * Ends what is not applied yet. Any administrator may, while it waits for its time too: it is the last chance to object.
  * @throws 404, 409 when it has ended
  */
-export async function cancelChangeSet(trx: Trx, id: string, asked: Pick<Asked, 'member' | 'now'>): Promise<void> {
-  const { member, now } = asked
-  const vaultId = member.vault.id
-  const set = await lockKnown(trx, id, member)
+export async function cancelChangeSet(trx: Trx, id: string, asked: ByMember): Promise<void> {
+  const by = byMember(asked)
+  const set = await lockKnown(trx, id, asked.member)
   const isOpen = ['draft', 'scheduled'].includes(set.status) || set.request_status === 'pending'
   if (!isOpen) throw wrongState(set)
   if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, asked)
-  await sql`
-    update change_sets set status = 'cancelled', resolved_at = ${now}, resolved_by_id = ${member.userId},
-      updated_at = ${now}
-    where vault_id = ${vaultId} and id = ${id}`.execute(trx)
-  const details = { title: set.title, status: set.status }
-  if (set.status !== 'scheduled') {
-    await audit(trx, byMember(asked), 'change_set.cancelled', { type: 'change_set', id }, details)
-    return
-  }
-  await announceVaultChange(
-    trx,
-    {
-      ...byMember(asked),
-      action: 'change_set.cancelled',
-      targetType: 'change_set',
-      targetId: id,
-      details,
-      words: { sentence: `The change of the rules ${quote(set.title)} was cancelled before it took effect` },
-    },
-    { userIds: [set.author_id] },
-  )
+  await updateRow(trx, { ...by, id }, { status: 'cancelled', resolved_at: by.now, resolved_by_id: by.actorId })
+  const { title, status } = set
+  if (status === 'scheduled') {
+    const how = 'was cancelled before it took effect'
+    await announceOutcome(trx, by, set, { verb: 'cancelled', how, details: { status } })
+  } else await audit(trx, by, 'change_set.cancelled', { type: 'change_set', id }, { title, status })
 }
 
 async function lockKnown(trx: Trx, id: string, member: Member): Promise<LockedChangeSet> {

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import type { RulesDocument } from './document-schema.ts'
 
 export const differenceKinds = [
@@ -53,10 +53,8 @@ const shownMax = 5
 /** An e-mail address has one pending invitation to a vault. */
 const withId = ({ invitations }: RulesDocument) => invitations.map((one) => ({ ...one, id: one.email }))
 
-const isSame = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other)
-
 function single(kind: DifferenceKind, before: object, after: object): Difference[] {
-  return isSame(before, after) ? [] : [{ kind, id: null, name: kind, before, after }]
+  return isSameJson(before, after) ? [] : [{ kind, id: null, name: kind, before, after }]
 }
 
 function compare<Item extends { id: string }>(
@@ -65,10 +63,16 @@ function compare<Item extends { id: string }>(
   after: Item[],
   nameOf: (item: Item) => string,
 ): Difference[] {
-  const [earlier, later] = [before, after].map((items) => new Map(items.map((item) => [item.id, item])))
-  const ids = [...new Set([...earlier!.keys(), ...later!.keys()])]
-  return ids.flatMap((id): Difference[] => {
-    const [was, is] = [earlier!.get(id) ?? null, later!.get(id) ?? null]
-    return isSame(was, is) ? [] : [{ kind, id, name: nameOf((is ?? was)!), before: was, after: is }]
+  return pairs(before, after).flatMap(({ before: was = null, after: is = null }): Difference[] => {
+    const item = (is ?? was)!
+    return isSameJson(was, is) ? [] : [{ kind, id: item.id, name: nameOf(item), before: was, after: is }]
   })
+}
+
+/** Pairs by id: `before` and `after` are undefined where there is none. */
+export function pairs<Item extends { id: string }>(before: Item[], after: Item[]): { before?: Item; after?: Item }[] {
+  const earlier = new Map(before.map((item) => [item.id, item]))
+  const later = new Map(after.map((item) => [item.id, item]))
+  const ids = [...new Set([...earlier.keys(), ...later.keys()])]
+  return ids.map((id) => ({ before: earlier.get(id), after: later.get(id) }))
 }

@@ -1,6 +1,7 @@
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import { compareDecimals } from '../../../lib/money.ts'
 import { asksApproval } from '../policies/decision.ts'
+import { pairs } from './difference.ts'
 import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
 
 /**
@@ -32,25 +33,14 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
  * the stricter direction: a threshold that nobody can reach would freeze them. So would the demand for signatures.
  */
 export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boolean {
-  const isOfOne = isSame(before.governance, after.governance) && isSame(before.wallet, after.wallet)
+  const isOfOne = isSameJson(before.governance, after.governance) && isSameJson(before.wallet, after.wallet)
   return isOfOne && directionOf(before, after) === 'tightening'
 }
 
 const idOf = ({ id }: { id: string }) => id
-const isSame = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other)
 const isSubset = (some: readonly string[], all: readonly string[]) => {
   const known = new Set(all)
   return some.every((one) => known.has(one))
-}
-
-/** Pairs by id: `before` and `after` are undefined where there is none. */
-function pairs<Item extends { id: string }>(before: Item[], after: Item[]): { before?: Item; after?: Item }[] {
-  const earlier = new Map(before.map((item) => [item.id, item]))
-  const later = new Map(after.map((item) => [item.id, item]))
-  return [...new Set([...earlier.keys(), ...later.keys()])].map((id) => {
-    const [was, is] = [earlier.get(id), later.get(id)]
-    return { ...(was === undefined ? {} : { before: was }), ...(is === undefined ? {} : { after: is }) }
-  })
 }
 
 function governanceTightens({ governance: before }: RulesDocument, { governance: after }: RulesDocument): boolean {
@@ -67,7 +57,7 @@ function walletTightens(
   { protection: was, ...before }: RulesDocument['wallet'],
   { protection: is, ...after }: RulesDocument['wallet'],
 ): boolean {
-  return isSame(before, after) && (was === undefined || was === is)
+  return isSameJson(before, after) && (was === undefined || was === is)
 }
 
 /**
@@ -86,7 +76,7 @@ function groupsTighten(before: RulesDocument, after: RulesDocument): boolean {
   return pairs(before.groups, after.groups).every(({ before: was, after: is }) => {
     const group = (was ?? is)!
     const [members, remaining] = [was?.members ?? [], is?.members ?? []]
-    if (isSame(members, remaining)) return true
+    if (isSameJson(members, remaining)) return true
     if (!isSubset(remaining, members)) return false
     if (decides(group, before) || decides(group, after)) return false
     const gone = members.filter((userId) => !remaining.includes(userId))
@@ -133,7 +123,7 @@ function policyTightens(was: RulesPolicy, is: RulesPolicy): boolean {
   if (is.effect === 'block') return matchesMore(was, is)
   if (was.effect === 'block') return false
   if (permitsAlone(was) && permitsAlone(is)) return matchesLess(was, is)
-  if (!isSame(was.rules, is.rules)) return false
+  if (!isSameJson(was.rules, is.rules)) return false
   // A policy that asks for votes in doubt lets the action wait for them, and one that allows does not.
   if (was.effect !== is.effect) return false
   return votesTighten(was, is)
@@ -144,12 +134,12 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
   if (is.adminBypass && !was.adminBypass && asksApproval(was)) return false
   if (!asksApproval(was)) return true
   if (is.allowInitiatorApproval && !was.allowInitiatorApproval) return false
-  return isSame(was.approvers, is.approvers)
+  return isSameJson(was.approvers, is.approvers)
 }
 
 /** All rules must hold: with fewer of them a policy matches more often, in doubt as well. */
 const matchesMore = (was: RulesPolicy, is: RulesPolicy) =>
-  is.rules.every((rule) => was.rules.some((earlier) => isSame(rule, earlier)))
+  is.rules.every((rule) => was.rules.some((earlier) => isSameJson(rule, earlier)))
 
 /** Each earlier rule is still there, or one that holds less often stands in its place. */
 const matchesLess = (was: RulesPolicy, is: RulesPolicy) =>
@@ -159,7 +149,7 @@ type Rule = RulesPolicy['rules'][number]
 type Selector = Rule['selectors'][number]
 
 function holdsLess(was: Rule, is: Rule): boolean {
-  if (isSame(was, is)) return true
+  if (isSameJson(was, is)) return true
   if (was.conditionType !== 'require' || is.conditionType !== 'require') return false
   return was.selectors.every((selector) => is.selectors.some((other) => matchesLessOften(selector, other)))
 }
@@ -172,7 +162,7 @@ const listed = new Set([
 
 function matchesLessOften(was: Selector, is: Selector): boolean {
   if (was.selectorType !== is.selectorType) return false
-  if (isSame(was.value, is.value)) return true
+  if (isSameJson(was.value, is.value)) return true
   if (listed.has(was.selectorType)) {
     return isSubset([is.value].flat().map(canonicalJson), [was.value].flat().map(canonicalJson))
   }
@@ -184,7 +174,7 @@ function boundTightens(was: unknown, is: unknown): boolean {
   if (!isBound(was) || !isBound(is)) return false
   const { value: earlier, ...kind } = was
   const { value: later, ...otherKind } = is
-  if (!isSame(kind, otherKind)) return false
+  if (!isSameJson(kind, otherKind)) return false
   const order = compareDecimals(later, earlier)
   return was.op.startsWith('lt') ? order <= 0 : order >= 0
 }
@@ -207,7 +197,7 @@ function categoriesTighten(before: Category[], after: Category[]): boolean {
     if (is === undefined || is.approvalThreshold < was.approvalThreshold) return false
     if (is.approvalScope !== was.approvalScope && is.approvalScope !== 'assign_and_edit') return false
     if (is.allowInitiatorApproval && !was.allowInitiatorApproval) return false
-    return isSame(was.approvers, is.approvers)
+    return isSameJson(was.approvers, is.approvers)
   })
 }
 

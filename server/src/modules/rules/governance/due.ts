@@ -1,19 +1,16 @@
 import { sql } from 'kysely'
-import { findMemberById } from '../../../access/authenticate.ts'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { AppError, conflict } from '../../../lib/errors.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
-import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { differenceFromRecord } from '../approval-requests/compare-record.ts'
 import { listStoredRequests } from '../approval-requests/queries.ts'
-import type { Engine } from './apply.ts'
-import { outdated } from './apply.ts'
+import { announceOutcome, type Engine, outdated } from './apply.ts'
 import { whatChanged } from './change-sets.ts'
-import { applyAndMark, noLongerAdministrator, type RulesPayload } from './executor.ts'
-import { type LockedChangeSet, listDue, lockChangeSet, readGovernance } from './queries.ts'
+import { applyAndMark, getAuthor, type RulesPayload } from './executor.ts'
+import { type LockedChangeSet, listDue, lockChangeSet, readGovernance, updateRow } from './queries.ts'
 import { countStandingVotes } from './quorum.ts'
-import { newestNumber } from './versions.ts'
+import { lockNewestNumber } from './versions.ts'
 
 const batchMax = 20
 
@@ -63,8 +60,7 @@ async function applyScheduled(
   { vaultId, id, now, probed }: Due,
 ): Promise<void> {
   const requestId = set.request_id!
-  await sql`select from rules_heads where vault_id = ${vaultId} for update`.execute(trx)
-  if ((await newestNumber(trx, vaultId)) !== set.base_version) throw outdated(await whatChanged(trx, vaultId, set))
+  if ((await lockNewestNumber(trx, vaultId)) !== set.base_version) throw outdated(await whatChanged(trx, vaultId, set))
   const [request] = await listStoredRequests(trx, vaultId, [requestId])
   const records = await listRecordsOf(trx, vaultId, 'approval_request', [requestId])
   const difference = request === undefined ? 'it is not there' : differenceFromRecord(request, records)
@@ -72,8 +68,7 @@ async function applyScheduled(
     throw conflict('differs_from_record', `The request is not what was recorded: ${difference}`)
   }
   const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
-  const member = await findMemberById(trx, vaultId, set.author_id)
-  if (member === null || !member.isAdmin || member.isHeld) throw noLongerAdministrator()
+  const member = await getAuthor(trx, vaultId, set.author_id)
   const needed = threshold + (member.kind === 'service' ? 1 : 0)
   const standing = await countStandingVotes(trx, vaultId, { requestId, approverGroupId })
   if (standing < needed) {
@@ -84,27 +79,14 @@ async function applyScheduled(
   await applyAndMark(trx, engine, { id, changes, secrets: set.secrets, direction }, { member, now, probed })
 }
 
-async function fail(trx: Trx, { id, title, author_id }: LockedChangeSet, error: AppError, { vaultId, now }: Due) {
-  const status = error.reason === 'rules_changed' ? 'stale' : 'failed'
-  await sql`
-    update change_sets set status = ${status}, failure_reason = ${error.message}, resolved_at = ${now},
-      updated_at = ${now}
-    where vault_id = ${vaultId} and id = ${id}`.execute(trx)
-  await announceVaultChange(
-    trx,
-    {
-      vaultId,
-      actorId: null,
-      action: `change_set.${status}`,
-      targetType: 'change_set',
-      targetId: id,
-      details: { title, reason: error.message },
-      words: {
-        sentence: `The change of the rules ${quote(title)} could not take effect`,
-        after: { reason: error.message },
-      },
-      now,
-    },
-    { userIds: [author_id] },
-  )
+async function fail(trx: Trx, set: LockedChangeSet, { reason, message }: AppError, due: Due): Promise<void> {
+  const verb = reason === 'rules_changed' ? 'stale' : 'failed'
+  await updateRow(trx, due, { status: verb, failure_reason: message, resolved_at: due.now })
+  const outcome = {
+    verb,
+    how: 'could not take effect',
+    details: { reason: message },
+    after: { reason: message },
+  } as const
+  await announceOutcome(trx, { vaultId: due.vaultId, actorId: null, now: due.now }, set, outcome)
 }

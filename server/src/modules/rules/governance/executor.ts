@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
+import { byInitiator, type Member } from '../../../access/caller.ts'
 import { isAdministrators } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { type Decision, votesOfPeople } from '../policies/decision.ts'
 import type { Initiator } from '../policies/queries.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../votes/executor.ts'
-import type { Change } from './actions.ts'
-import { applyChanges, type Engine } from './apply.ts'
+import type { Change, ChangeContext } from './actions.ts'
+import { announceOutcome, applyChanges, type Engine } from './apply.ts'
 import type { Direction } from './direction.ts'
-import { lockChangeSet, readGovernance } from './queries.ts'
+import { lockChangeSet, readGovernance, updateRow } from './queries.ts'
 import type { HiddenChanges } from './secrets.ts'
-import { newestNumber } from './versions.ts'
+import { lockNewestNumber } from './versions.ts'
 
 /** What is voted on: the whole of the changes, not their id. */
 export type RulesPayload = { title: string; changes: Change[]; direction: Direction; baseVersion: number }
@@ -63,31 +63,34 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
   const set = await lockChangeSet(trx, vaultId, id)
   if (set === null) throw new Error(`There is no change set ${id}`)
   const { secrets } = set
-  await sql`select from rules_heads where vault_id = ${vaultId} for update`.execute(trx)
-  if (String(await newestNumber(trx, vaultId)) !== baseVersion) throw new StaleError()
+  if (String(await lockNewestNumber(trx, vaultId)) !== baseVersion) throw new StaleError()
   const governance = await readGovernance(trx, vaultId)
   const hours = direction === 'loosening' ? governance.looseningDelayHours : governance.tighteningDelayHours
   if (governance.threshold > 0 && hours > 0) {
     const applyAt = new Date(now.getTime() + hours * hourMilliseconds)
-    await schedule(trx, { vaultId, id, title, authorId: initiatorId, applyAt, now })
-    return
+    await updateRow(trx, { vaultId, id, now }, { status: 'scheduled', apply_at: applyAt })
+    const time = applyAt.toISOString()
+    const how = 'was approved and waits for its time'
+    const outcome = { verb: 'scheduled', how, details: { applyAt: time }, after: { 'takes effect at': time } } as const
+    return announceOutcome(trx, byInitiator(context), { id, title, author_id: initiatorId }, outcome)
   }
-  const member = await findMemberById(trx, vaultId, initiatorId)
-  if (member === null || !member.isAdmin || member.isHeld) throw noLongerAdministrator()
+  const member = await getAuthor(trx, vaultId, initiatorId)
   await applyAndMark(trx, engine, { id, changes, secrets, direction }, { member, now, probed })
 }
 
-export const noLongerAdministrator = () =>
-  conflict('initiator_lost_permission', 'The author of the change set no longer administers the vault')
-
-type Marked = HiddenChanges & { direction: Direction }
+/** The author as an administrator of the vault. @throws 409 when they are none any more */
+export async function getAuthor(trx: Trx, vaultId: string, authorId: string): Promise<Member> {
+  const member = await findMemberById(trx, vaultId, authorId)
+  if (member?.isAdmin && !member.isHeld) return member
+  throw conflict('initiator_lost_permission', 'The author of the change set no longer administers the vault')
+}
 
 /** Applies approved changes in this transaction, and nothing else than what was approved. */
 export async function applyAndMark(
   trx: Trx,
   engine: Engine,
-  { direction, ...hidden }: Marked,
-  context: Parameters<typeof applyChanges>[3],
+  { direction, ...hidden }: HiddenChanges & { direction: Direction },
+  context: ChangeContext,
 ): Promise<void> {
   const { member, now } = context
   const done = await applyChanges(trx, engine, hidden, context)
@@ -97,33 +100,6 @@ export async function applyAndMark(
       'The change would loosen the rules, and was approved as one that tightens them',
     )
   }
-  await sql`
-    update change_sets set status = 'applied', applied_version = ${done.number}, resolved_at = ${now},
-      updated_at = ${now}
-    where vault_id = ${member.vault.id} and id = ${hidden.id}`.execute(trx)
-}
-
-type Scheduled = { vaultId: string; id: string; title: string; authorId: string; applyAt: Date; now: Date }
-
-async function schedule(trx: Trx, { vaultId, id, title, authorId, applyAt, now }: Scheduled): Promise<void> {
-  await sql`
-    update change_sets set status = 'scheduled', apply_at = ${applyAt}, updated_at = ${now}
-    where vault_id = ${vaultId} and id = ${id}`.execute(trx)
-  await announceVaultChange(
-    trx,
-    {
-      vaultId,
-      actorId: authorId,
-      action: 'change_set.scheduled',
-      targetType: 'change_set',
-      targetId: id,
-      details: { title, applyAt: applyAt.toISOString() },
-      words: {
-        sentence: `The change of the rules ${quote(title)} was approved and waits for its time`,
-        after: { 'takes effect at': applyAt.toISOString() },
-      },
-      now,
-    },
-    { userIds: [authorId] },
-  )
+  const outcome = { status: 'applied', applied_version: done.number, resolved_at: now }
+  await updateRow(trx, { vaultId: member.vault.id, id: hidden.id, now }, outcome)
 }

@@ -4,7 +4,7 @@ import type { Caller, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Confirm } from '../../../http/confirmation.ts'
 import { accepted, isRefusal } from '../../../http/mutate.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { readRequest, type Waits } from '../approval-requests/gate.ts'
 import { joinVaultRole } from '../policies/vault-role.ts'
@@ -44,7 +44,7 @@ export async function govern<A>(
   if (isRefusal(answer)) return answer
   const after = await readRules(trx, vaultId)
   const isOpen = before.governance.threshold === 0
-  const widensNothing = canonicalJson(before) === canonicalJson(after) || mayChangeAlone(before, after)
+  const widensNothing = isSameJson(before, after) || mayChangeAlone(before, after)
   if (before.wallet.protection === 'votes' && !widensNothing)
     await assertSteppedUp(trx, { caller, confirm, isVotedOn: !isOpen })
   if (isOpen || widensNothing) {

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import type { Change, GovernedActionName } from './actions.ts'
 import type { RulesDocument, RulesGroup, RulesPolicy, RulesVariant } from './document-schema.ts'
 
@@ -28,11 +28,9 @@ export function planChanges(
   return plan.changes
 }
 
-const isSame = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other)
-
 /** The fields of `after` that differ from those of `before`. */
 function changed<Item extends object>(before: Item, after: Item): Partial<Item> {
-  const entries = Object.entries(after).filter(([name, value]) => !isSame(value, before[name as keyof Item]))
+  const entries = Object.entries(after).filter(([name, value]) => !isSameJson(value, before[name as keyof Item]))
   return Object.fromEntries(entries) as Partial<Item>
 }
 
@@ -129,7 +127,7 @@ class Plan {
       const present = this.#present.categories.find((category) => category.id === id) ?? none
       const wanted = this.#wanted.categories.find((category) => category.id === id) ?? none
       // Without approval a category may have approvers all the same, which are no part of the rules then.
-      if (wanted !== none && (present === none || !isSame(present.approvers, wanted.approvers))) {
+      if (wanted !== none && (present === none || !isSameJson(present.approvers, wanted.approvers))) {
         const approvers = wanted.approvers.map((approver) => this.#approver(approver))
         this.#add('category_approvers_replace', id, { approvers })
       }
@@ -183,7 +181,7 @@ class Plan {
     const { approverGroupId: wantedGroup, ...rest } = this.#wanted.governance
     const approverGroupId = wantedGroup === null ? null : (this.#ids.get(wantedGroup) ?? wantedGroup)
     const wanted = { ...rest, approverGroupId }
-    if (!isSame(wanted, this.#present.governance)) this.#add('governance_update', null, wanted)
+    if (!isSameJson(wanted, this.#present.governance)) this.#add('governance_update', null, wanted)
   }
 }
 

@@ -30,35 +30,17 @@ export function toWithheldToken({ createdAt, ...token }: WithheldTokenRow) {
 }
 
 export function toChangeSetListItem(row: ChangeSetRow): Static<typeof ChangeSetListItem> {
+  const { applyAt, resolvedAt, created_at, updatedAt, ...fields } = row
   return {
-    id: row.id,
-    vaultId: row.vault_id,
-    title: row.title,
-    status: row.status,
-    isDirect: row.isDirect,
-    authorId: row.authorId,
-    author: row.author,
-    baseVersion: row.baseVersion,
-    newestVersion: row.newestVersion,
-    direction: row.direction,
-    changeCount: row.changeCount,
-    requestId: row.requestId,
-    applyAt: row.applyAt?.toISOString() ?? null,
-    appliedVersion: row.appliedVersion,
-    failureReason: row.failureReason,
-    resolvedById: row.resolvedById,
-    resolvedBy: row.resolvedBy,
-    resolvedAt: row.resolvedAt?.toISOString() ?? null,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
+    ...fields,
+    applyAt: applyAt?.toISOString() ?? null,
+    resolvedAt: resolvedAt?.toISOString() ?? null,
+    createdAt: created_at.toISOString(),
+    updatedAt: updatedAt.toISOString(),
   }
 }
 
 /** The differences are those that its author and its voters were shown, also after it was applied. */
-export function toChangeSet(row: FullChangeSetRow): Static<typeof ChangeSet> {
-  return {
-    ...toChangeSetListItem(row),
-    changes: row.changes,
-    differences: differencesOf(row.before, row.after),
-  }
+export function toChangeSet({ before, after, changes, ...row }: FullChangeSetRow): Static<typeof ChangeSet> {
+  return { ...toChangeSetListItem(row), changes, differences: differencesOf(before, after) }
 }

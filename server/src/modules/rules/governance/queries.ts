@@ -1,14 +1,17 @@
-import { sql } from 'kysely'
-import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
+import { sql, type Updateable } from 'kysely'
+import type { Static } from 'typebox'
+import { profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { ChangeSets } from '../../../db/types.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import type { Change } from './actions.ts'
 import type { Direction } from './direction.ts'
 import { noGovernance } from './document.ts'
 import type { GovernanceSettings, RulesDocument } from './document-schema.ts'
+import type { ChangeSetListItem } from './schema.ts'
 
 /** How a change set is stored; `submitted` is as its request is. */
-export type StoredStatus = 'draft' | 'submitted' | 'scheduled' | 'applied' | 'cancelled' | 'stale' | 'failed'
+type StoredStatus = 'draft' | 'submitted' | 'scheduled' | 'applied' | 'cancelled' | 'stale' | 'failed'
 
 /** What others see of a change set. */
 export const changeSetStatuses = [
@@ -22,31 +25,9 @@ export const changeSetStatuses = [
   'failed',
   'stale',
 ] as const
-export type ChangeSetStatus = (typeof changeSetStatuses)[number]
 
-export type ChangeSetRow = {
-  vault_id: string
-  id: string
-  title: string
-  stored: StoredStatus
-  status: ChangeSetStatus
-  isDirect: boolean
-  authorId: string
-  author: MemberProfile | null
-  baseVersion: number
-  newestVersion: number
-  direction: Direction
-  changeCount: number
-  requestId: string | null
-  applyAt: Date | null
-  appliedVersion: number | null
-  failureReason: string | null
-  resolvedById: string | null
-  resolvedBy: MemberProfile | null
-  resolvedAt: Date | null
-  created_at: Date
-  updatedAt: Date
-}
+type Dates = { applyAt: Date | null; resolvedAt: Date | null; created_at: Date; updatedAt: Date }
+export type ChangeSetRow = Omit<Static<typeof ChangeSetListItem>, keyof Dates | 'createdAt'> & Dates
 export type FullChangeSetRow = ChangeSetRow & { changes: Change[]; before: RulesDocument; after: RulesDocument }
 
 /** What waits for votes on an older version will not be applied, whatever the votes. */
@@ -56,7 +37,7 @@ const status = sql`
     else coalesce(r.status, 'pending') end`
 
 const columns = sql`
-  c.vault_id, c.id, c.title, c.status as stored, ${status} as status, c.is_direct as "isDirect",
+  c.vault_id as "vaultId", c.id, c.title, ${status} as status, c.is_direct as "isDirect",
   c.author_id as "authorId", ${profileOfUser(sql.ref('c.author_id'))} as author, c.base_version as "baseVersion",
   h.number as "newestVersion", c.direction, jsonb_array_length(c.changes) as "changeCount", c.request_id as "requestId",
   c.apply_at as "applyAt", c.applied_version as "appliedVersion",
@@ -72,7 +53,7 @@ export async function listChangeSets(
   db: Db,
   vaultId: string,
   { isOpen }: { isOpen: boolean | null },
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<ChangeSetRow[]> {
   const open = sql`(c.status in ('draft', 'scheduled') or (c.status = 'submitted' and r.status = 'pending'))`
   const { rows } = await sql<ChangeSetRow>`
@@ -115,6 +96,16 @@ export async function lockChangeSet(trx: Trx, vaultId: string, id: string): Prom
     from change_sets c left join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
     where c.vault_id = ${vaultId} and c.id = ${id} for update of c`.execute(trx)
   return rows[0] ?? null
+}
+
+/** Writes how a locked change set goes on. */
+export async function updateRow(
+  trx: Trx,
+  { vaultId, id, now }: { vaultId: string; id: string; now: Date },
+  columns: Updateable<ChangeSets>,
+): Promise<void> {
+  const query = trx.updateTable('change_sets').set({ ...columns, updated_at: now })
+  await query.where((row) => row.and({ vault_id: vaultId, id })).execute()
 }
 
 export async function countWaiting(trx: Trx, vaultId: string): Promise<number> {

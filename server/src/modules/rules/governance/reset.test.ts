@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
 import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
-import { resetGovernance } from './reset.ts'
+import { resetGovernance } from './settings.ts'
 
 let bench: GovernanceBench
 

@@ -3,7 +3,6 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { listWithheld } from '../../registry/tokens/withheld.ts'
 import { WaitingAction } from '../approval-requests/schema.ts'
-import { acceptWithheldToken } from './accept-token.ts'
 import type { Governed } from './actions.ts'
 import { changeSetRoutes } from './change-set-routes.ts'
 import { governedIn } from './govern.ts'
@@ -20,7 +19,7 @@ import {
   versionParams,
   WithheldTokens,
 } from './schema.ts'
-import { updateGovernance } from './settings.ts'
+import { acceptWithheldToken, updateGovernance } from './settings.ts'
 import { findVersion, listVersions, positionOfVersion, readVersion } from './versions.ts'
 export function governanceRoutes(app: App, deps: Deps, governed: Governed): void {
   const api = endpoints(app, deps, 'Governance', { access: 'member' })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import { replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { hashOfRules, noGovernance, readRules } from './document.ts'
@@ -44,7 +44,7 @@ export async function verifyRules(trx: Trx, vaultId: string): Promise<SubjectRep
   }
   const document = await readRules(trx, vaultId)
   for (const part of published) {
-    if (canonicalJson(document[part]) !== canonicalJson(version.document[part])) {
+    if (!isSameJson(document[part], version.document[part])) {
       name('rules', part, `not as version ${number} was published`)
     }
   }

@@ -124,6 +124,12 @@ export async function readVersion(db: Db, vaultId: string, number: number, now: 
   return findVersion(db, vaultId, number)
 }
 
+/** As `newestNumber`, and locks the rules as `lockRules` does. */
+export async function lockNewestNumber(trx: Trx, vaultId: string): Promise<number> {
+  await sql`select from rules_heads where vault_id = ${vaultId} for update`.execute(trx)
+  return newestNumber(trx, vaultId)
+}
+
 /** The number of the newest version; 0 before the first. */
 export async function newestNumber(db: Db | Trx, vaultId: string): Promise<number> {
   const { rows } = await sql<{ number: number }>`

@@ -114,10 +114,10 @@ function findRuleFaults({ selectors }: RuleDraft, i: number, actionType: string)
   })
 }
 
-export type Reference = { field: string; id: string }
+type Reference = { field: string; id: string }
 
 /** The values of selectors of this type with their paths; their form has been checked. */
-export function selectorReferences({ rules = [] }: PolicyChange, wanted: SelectorType): Reference[] {
+function selectorReferences({ rules = [] }: PolicyChange, wanted: SelectorType): Reference[] {
   return rules.flatMap(({ selectors }, i) =>
     selectors.flatMap(({ selectorType, value }, j) => {
       if (selectorType !== wanted) return []
@@ -138,7 +138,7 @@ function nameOf(selectorType: SelectorType, value: unknown): string {
 }
 
 /** The groups or users that approvers refer to, with their paths. */
-export function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | 'userId'): Reference[] {
+function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | 'userId'): Reference[] {
   return approvers.flatMap(({ [key]: id }, i) => (id === undefined ? [] : [{ field: `approvers.${i}.${key}`, id }]))
 }
 
@@ -149,7 +149,7 @@ export function approverReferences({ approvers = [] }: PolicyChange, key: 'group
 export async function lockReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
   const groups = [...selectorReferences(given, 'initiatorGroup'), ...approverReferences(given, 'groupId')]
   await lockExistingGroups(trx, vaultId, idsOf(groups))
-  await lockExistingAddressGroups(trx, vaultId, idsOf(selectorReferences(given, 'addressGroup')))
+  await lockExistingGroups(trx, vaultId, idsOf(selectorReferences(given, 'addressGroup')), 'address_groups')
   return findMissingReferences(trx, vaultId, given)
 }
 
@@ -158,24 +158,15 @@ export async function findMissingReferences(db: Db | Trx, vaultId: string, given
   const named = (selectorType: SelectorType) => selectorReferences(given, selectorType)
   const groups = [...named('initiatorGroup'), ...approverReferences(given, 'groupId')]
   const users = [...named('initiator'), ...approverReferences(given, 'userId')]
-  const addressGroups = named('addressGroup')
   const destinations = named('destination')
   const existingGroups = await listGroupsAmong(db, vaultId, idsOf(groups))
   const members = await listMembersAmong(db, vaultId, idsOf(users))
   const networks = await findNetworksOfVaults(db, [vaultId])
   const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
-  const existing = await listNamedAmong(db, vaultId, {
-    addressGroup: idsOf(addressGroups),
-    counterparty: idsOf(named('counterparty')),
-    counterpartyGroup: idsOf(named('counterpartyGroup')),
-    routeVariant: idsOf(named('routeVariant')),
-    category: idsOf(named('category')),
-    token: idsOf(named('token')),
-    sourceAddress: idsOf(named('sourceAddress')),
-  })
+  const existing = await listNamedAmong(db, vaultId, named)
   return [
     ...missing(groups, existingGroups, 'is no policy group of the vault'),
-    ...missing(addressGroups, existing.addressGroup, 'is no address group of the vault'),
+    ...missing(named('addressGroup'), existing.addressGroup, 'is no address group of the vault'),
     ...missing(users, members, 'is no member of the vault'),
     ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
     ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
@@ -196,16 +187,6 @@ function missing(references: Reference[], existing: ReadonlySet<string>, message
   return references.filter(({ id }) => !existing.has(id)).map(({ field }) => ({ field, message }))
 }
 
-/** The folders of the list that the vault has; they cannot be deleted until the transaction ends. */
-export async function lockExistingAddressGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const { rows } = await sql<{ id: string }>`
-    select id from address_groups where vault_id = ${vaultId} and id = any(${ids}) order by id for key share`.execute(
-    trx,
-  )
-  return new Set(rows.map(({ id }) => id))
-}
-
 const namedTypes = [
   'addressGroup',
   'counterparty',
@@ -222,14 +203,15 @@ type Names<Value> = Record<(typeof namedTypes)[number], Value>
  * code, and addresses by id or key. None of them but folders is ever deleted
  * while addresses exist.
  */
-export async function listNamedAmong(
+async function listNamedAmong(
   db: Db | Trx,
   vaultId: string,
-  wanted: Names<string[]>,
+  named: (type: SelectorType) => Reference[],
 ): Promise<Names<Set<string>>> {
-  const toSets = (names: Names<string[]>) =>
-    Object.fromEntries(namedTypes.map((type) => [type, new Set(names[type])])) as Names<Set<string>>
-  if (namedTypes.every((type) => wanted[type].length === 0)) return toSets(wanted)
+  const namesOf = <Value>(valuesOf: (type: (typeof namedTypes)[number]) => Value) =>
+    Object.fromEntries(namedTypes.map((type) => [type, valuesOf(type)])) as Names<Value>
+  const wanted = namesOf((type) => idsOf(named(type)))
+  if (namedTypes.every((type) => wanted[type].length === 0)) return namesOf(() => new Set())
   const { addressGroup, counterparty, counterpartyGroup, routeVariant, category, token, sourceAddress } = wanted
   const networks = sql`select network_id from vault_networks where vault_id = ${vaultId}`
   const { rows } = await sql<Names<string[]>>`
@@ -253,24 +235,5 @@ export async function listNamedAmong(
         select address_key from addresses
         where vault_id = ${vaultId} and network_id in (${networks}) and address_key = any(${sourceAddress})
       ) as "sourceAddress"`.execute(db)
-  return toSets(rows[0]!)
-}
-
-/** Whether a rule of a policy of the vault, enabled or not, names this value with this selector. */
-export async function isSelectedByPolicy(
-  trx: Trx,
-  vaultId: string,
-  selectorType: SelectorType,
-  value: string,
-): Promise<boolean> {
-  const { rows } = await sql<{ is: boolean }>`
-    select exists (
-      select from policies p
-      where p.vault_id = ${vaultId} and jsonb_path_exists(
-        p.rules,
-        '$[*].selectors[*] ? (@.selectorType == $type).value[*] ? (@ == $value)',
-        jsonb_build_object('type', ${selectorType}::text, 'value', ${value}::text)
-      )
-    ) as is`.execute(trx)
-  return rows[0]!.is
+  return namesOf((type) => new Set(rows[0]![type]))
 }

@@ -27,11 +27,8 @@ import { describeSelectors } from './selectors.ts'
 export function toPolicyGroup(row: GroupRow): Static<typeof PolicyGroup> {
   return {
     ...groupFields(row),
-    policies: row.policies.map((policy) => ({ ...policy, createdAt: isoOf(policy.createdAt) })),
-    memberships: row.memberships.map(({ createdAt, ...membership }) => ({
-      ...membership,
-      createdAt: isoOf(createdAt),
-    })),
+    policies: row.policies.map(inUtc),
+    memberships: row.memberships.map(inUtc),
   }
 }
 
@@ -40,13 +37,7 @@ export function toPolicyGroupListItem(row: GroupListRow): Static<typeof PolicyGr
 }
 
 export function toMembership(row: MembershipRow): Static<typeof PolicyGroupMembership> {
-  return {
-    id: row.id,
-    groupId: row.groupId,
-    userId: row.userId,
-    user: row.user,
-    createdAt: row.createdAt.toISOString(),
-  }
+  return { ...row, createdAt: row.createdAt.toISOString() }
 }
 
 export function toPolicy(row: PolicyRow): Static<typeof Policy> {
@@ -100,7 +91,9 @@ export function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceRe
     ...policy,
     rules: policy.rules.map((rule) => ({
       ...rule,
-      selectors: rule.selectors.map((selector) => (isPrivate(selector, isInitiator) ? hidden(selector) : selector)),
+      selectors: rule.selectors.map((selector) =>
+        isPrivate(selector, isInitiator) ? { ...selector, observed: null } : selector,
+      ),
     })),
   }))
 }
@@ -110,10 +103,6 @@ function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boole
   if (selectorType === 'percentOfBalance' || selectorType === 'category') return !isInitiator
   if (!velocityTypes.has(selectorType)) return false
   return !isInitiator || readVelocityWindow(expected)?.per !== 'initiator'
-}
-
-function hidden(selector: SelectorTrace): SelectorTrace {
-  return { ...selector, observed: null }
 }
 
 /** The same for every vault: only what a value names differs. */
@@ -155,19 +144,12 @@ function policyFields(row: PolicyRow) {
       createdAt: rule.createdAt,
       selectors: rule.selectors.map(({ id, selectorType, value }) => ({ id, ruleId: rule.id, selectorType, value })),
     })),
-    approvers: row.approvers.map(({ id, kind, userId, groupId, threshold, user, createdAt }) => ({
-      id,
-      kind,
-      userId,
-      groupId,
-      threshold,
-      user,
-      createdAt: isoOf(createdAt),
-    })),
+    approvers: row.approvers.map(inUtc),
   }
 }
 
 /** JSON of PostgreSQL writes `+00:00` where the wire has `Z`. */
-function isoOf(timestamp: string): string {
-  return new Date(timestamp).toISOString()
-}
+const inUtc = <Row extends { createdAt: string }>(row: Row): Row => ({
+  ...row,
+  createdAt: new Date(row.createdAt).toISOString(),
+})

@@ -1,11 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isEveryone, membershipOf, type SubjectKind } from '../../../access/memberships.ts'
-import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
+import type { Static } from 'typebox'
+import { isEveryone, membershipOf } from '../../../access/memberships.ts'
+import { profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { ActionType, InitiatorKind, PolicyEffect, PolicySnapshot, StoredRule } from './decision.ts'
 import type { PolicyDraft } from './policy-draft.ts'
+import type { Policy, PolicyGroup, PolicyGroupListItem, PolicyGroupMembership } from './schema.ts'
+import type { SelectorType } from './selectors.ts'
 import { assertWritable, joinVaultRole, lockForAdministrator, type VaultRole } from './vault-role.ts'
 
 export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
@@ -15,15 +18,7 @@ export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
   rules: StoredRule[]
   createdAt: Date
   updatedAt: Date
-  approvers: {
-    id: string
-    kind: SubjectKind
-    userId: string | null
-    groupId: string | null
-    threshold: number | null
-    user: MemberProfile | null
-    createdAt: string
-  }[]
+  approvers: Static<typeof Policy>['approvers']
   groupCode: string
   groupName: string
 }
@@ -110,7 +105,7 @@ export async function listPolicies(
   db: Db | Trx,
   vaultId: string,
   filter: PolicyFilter,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<PolicyRow[]> {
   const { actionType, effect, enabled } = filter
   const { rows } = await sql<PolicyRow>`
@@ -149,40 +144,12 @@ export async function listAllPolicies(trx: Trx, vaultId: string): Promise<Policy
   return rows
 }
 
-type GroupFields = {
-  vaultId: string
-  id: string
-  code: string
-  name: string
-  description: string | null
-  logoUri: string | null
-  color: string | null
-  emoji: string | null
-  isSystem: boolean
-  createdAt: Date
-  updatedAt: Date
-}
+type Times = { createdAt: Date; updatedAt: Date }
+type GroupFields = Omit<Static<typeof PolicyGroupListItem>, keyof Times | '_count'> & Times
 export type GroupListRow = GroupFields & { policyCount: number; membershipCount: number }
 /** The times inside `policies` and `memberships` are timestamptz in the format of PostgreSQL's JSON. */
-export type GroupRow = GroupFields & {
-  policies: {
-    id: string
-    code: string
-    name: string
-    actionType: ActionType
-    effect: PolicyEffect
-    enabled: boolean
-    createdAt: string
-  }[]
-  memberships: { id: string; userId: string; user: MemberProfile | null; createdAt: string }[]
-}
-export type MembershipRow = {
-  id: string
-  groupId: string
-  userId: string
-  user: MemberProfile | null
-  createdAt: Date
-}
+export type GroupRow = GroupFields & Pick<Static<typeof PolicyGroup>, 'policies' | 'memberships'>
+export type MembershipRow = Omit<Static<typeof PolicyGroupMembership>, 'createdAt'> & Pick<Times, 'createdAt'>
 
 export async function findGroup(
   db: Db | Trx,
@@ -232,11 +199,7 @@ export async function lockGroupsOf(
   return rows
 }
 
-export async function listGroups(
-  db: Db | Trx,
-  vaultId: string,
-  { after, limit }: { after: Position | null; limit: number },
-): Promise<GroupListRow[]> {
+export async function listGroups(db: Db | Trx, vaultId: string, { after, limit }: Paging): Promise<GroupListRow[]> {
   const { rows } = await sql<GroupListRow>`
     select ${groupColumns},
       (select count(*)::int from policies p where p.vault_id = g.vault_id and p.group_id = g.id) as "policyCount",
@@ -249,14 +212,6 @@ export async function listGroups(
   return rows
 }
 
-/** The groups of the list that the vault has. */
-export async function listGroupsAmong(db: Db | Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const { rows } = await sql<{ id: string }>`
-    select id from policy_groups where vault_id = ${vaultId} and id = any(${ids})`.execute(db)
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** The ids of the policies of these codes, by code. */
 export async function findPolicyIds(db: Db | Trx, vaultId: string, codes: string[]): Promise<Map<string, string>> {
   if (codes.length === 0) return new Map()
@@ -265,15 +220,24 @@ export async function findPolicyIds(db: Db | Trx, vaultId: string, codes: string
   return new Map(rows.map(({ id, code }) => [code, id]))
 }
 
-/** The groups of the list that the vault has; they cannot be deleted until the transaction ends. */
-export async function lockExistingGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
+/** The policy groups, or folders, of the list that the vault has. */
+export async function listGroupsAmong(
+  db: Db | Trx,
+  vaultId: string,
+  ids: string[],
+  { table = 'policy_groups', lock = sql`` }: { table?: GroupTable; lock?: RawBuilder<unknown> } = {},
+): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
-    select id from policy_groups where vault_id = ${vaultId} and id = any(${ids}) order by id for key share`.execute(
-    trx,
-  )
+    select id from ${sql.table(table)} where vault_id = ${vaultId} and id = any(${ids}) order by id ${lock}`.execute(db)
   return new Set(rows.map(({ id }) => id))
 }
+
+type GroupTable = 'policy_groups' | 'address_groups'
+
+/** As `listGroupsAmong`; they cannot be deleted until the transaction ends. */
+export const lockExistingGroups = (trx: Trx, vaultId: string, ids: string[], table?: GroupTable) =>
+  listGroupsAmong(trx, vaultId, ids, { table, lock: sql`for key share` })
 
 /** Whether a user who can sign in remains in the group when `leavingUserId` leaves it. */
 export async function hasOtherActiveMember(
@@ -289,26 +253,37 @@ export async function hasOtherActiveMember(
   return rows[0]?.has === true
 }
 
+type Uses = { hasPolicies: boolean; isApprover: boolean; isSelected: boolean }
+
 /** The uses that prevent the deletion of a group. */
-export async function groupUses(
-  trx: Trx,
-  { vaultId, id }: { vaultId: string; id: string },
-): Promise<{ hasPolicies: boolean; isApprover: boolean; isSelected: boolean }> {
-  const { rows } = await sql<{ hasPolicies: boolean; isApprover: boolean; isSelected: boolean }>`
+export async function groupUses(trx: Trx, { vaultId, id }: { vaultId: string; id: string }): Promise<Uses> {
+  const { rows } = await sql<Uses>`
     select
       exists (select 1 from policies p where p.vault_id = ${vaultId} and p.group_id = ${id}) as "hasPolicies",
       exists (select 1 from policy_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id})
         or exists (select 1 from category_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id}) as "isApprover",
-      exists (
-        select 1 from policies p
-        where p.vault_id = ${vaultId} and jsonb_path_exists(
-          p.rules,
-          '$[*].selectors[*] ? (@.selectorType == "initiatorGroup").value[*] ? (@ == $id)',
-          jsonb_build_object('id', ${id}::text)
-        )
-      ) as "isSelected"`.execute(trx)
+      ${isSelected(vaultId, 'initiatorGroup', id)} as "isSelected"`.execute(trx)
   return rows[0]!
 }
+
+/** Whether a rule of a policy of the vault, enabled or not, names this value with this selector. */
+export async function isSelectedByPolicy(
+  trx: Trx,
+  vaultId: string,
+  selectorType: SelectorType,
+  value: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`select ${isSelected(vaultId, selectorType, value)} as is`.execute(trx)
+  return rows[0]!.is
+}
+
+const isSelected = (vaultId: string, selectorType: SelectorType, value: string) => sql<boolean>`exists (
+  select from policies p
+  where p.vault_id = ${vaultId} and jsonb_path_exists(
+    p.rules,
+    '$[*].selectors[*] ? (@.selectorType == $type).value[*] ? (@ == $value)',
+    jsonb_build_object('type', ${selectorType}::text, 'value', ${value}::text)
+  ))`
 
 const groupColumns = sql`
   g.vault_id as "vaultId", g.id, g.code, g.name, g.description, g.logo_uri as "logoUri", g.color, g.emoji,

@@ -20,11 +20,11 @@ import {
   initiatorGroup,
   initiatorKind,
 } from './selectors/parties.ts'
-import type { Finding, JsonSchema, SelectorKind } from './selectors/selector.ts'
+import { type Finding, type JsonSchema, type SelectorKind, unknownFinding } from './selectors/selector.ts'
 import { time } from './selectors/time.ts'
 import { readVelocityWindow, velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
 
-/** What the strings of a value name, so that a form can offer a choice; null: nothing that the vault keeps a list of. */
+/** What the strings of a value name, so that a form can offer a choice. */
 export const namedBySelectors = [
   'token',
   'network',
@@ -40,10 +40,12 @@ export const namedBySelectors = [
 
 type Entry = {
   kind: SelectorKind
-  actionTypes: readonly ActionType[]
+  /** Transfers alone unless it names others. */
+  actionTypes?: readonly ActionType[]
   /** A title in words. */
   label: string
-  names: (typeof namedBySelectors)[number] | null
+  /** Left out: nothing that the vault keeps a list of. */
+  names?: (typeof namedBySelectors)[number]
   /** Description of what it compares. */
   summary: string
   /**
@@ -83,60 +85,42 @@ const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'count
  * docs/policies.md are rendered from it.
  */
 const entries = {
-  amount: { kind: amount, label: 'Amount', names: null, actionTypes: transfers, summary: 'amount in token units' },
-  amountUsd: {
-    kind: amountUsd,
-    label: 'Amount in USD',
-    names: null,
-    actionTypes: transfers,
-    summary: 'amount in USD at the newest rate',
-  },
+  amount: { kind: amount, label: 'Amount', summary: 'amount in token units' },
+  amountUsd: { kind: amountUsd, label: 'Amount in USD', summary: 'amount in USD at the newest rate' },
   percentOfBalance: {
     kind: percentOfBalance,
     label: 'Share of the balance in per cent',
-    names: null,
-    actionTypes: transfers,
     summary: 'amount in per cent of what the source address has available of the token before the transfer',
   },
   velocityAmount: {
     kind: velocityAmount,
     lacks: lacksVelocity,
     label: 'Amount within a period',
-    names: null,
-    actionTypes: transfers,
     summary: 'sum of the transfers of the token in a window, this one included, in token units',
   },
   velocityUsd: {
     kind: velocityUsd,
     lacks: lacksVelocity,
     label: 'USD within a period',
-    names: null,
-    actionTypes: transfers,
     summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
   },
   velocityCount: {
     kind: velocityCount,
     lacks: lacksVelocity,
     label: 'Transfers within a period',
-    names: null,
-    actionTypes: transfers,
     summary: 'number of transfers in a window, this one included',
   },
   maxFee: {
     kind: maxFee,
     label: 'Highest network fee',
-    names: null,
-    actionTypes: transfers,
     summary: 'highest network fee that the order permits, in units of the coin; unknown without a limit',
   },
   riskScore: {
     kind: riskScore,
     label: 'Risk score',
-    names: null,
-    actionTypes: transfers,
     summary: 'score from 0 to 100 that the screening gives the payment; unknown without an answer or without screening',
   },
-  token: { kind: token, label: 'Token', names: 'token', actionTypes: transfers, summary: 'token by id or code' },
+  token: { kind: token, label: 'Token', names: 'token', summary: 'token by id or code' },
   network: {
     kind: network,
     label: 'Network',
@@ -148,14 +132,12 @@ const entries = {
     kind: sourceAddress,
     label: 'Paying address',
     names: 'address',
-    actionTypes: transfers,
     summary: 'source address, by id or on-chain address',
   },
   addressGroup: {
     kind: addressGroup,
     label: 'Folder of the paying address',
     names: 'address_group',
-    actionTypes: transfers,
     summary: 'folder of the source address, by id',
   },
   routeVariant: {
@@ -165,42 +147,28 @@ const entries = {
     actionTypes: transfersAndAddresses,
     summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
   },
-  destination: {
-    kind: destination,
-    label: 'Recipient address',
-    names: null,
-    actionTypes: transfers,
-    summary: 'on-chain address of the recipient',
-  },
+  destination: { kind: destination, label: 'Recipient address', summary: 'on-chain address of the recipient' },
   destinationType: {
     kind: destinationType,
     label: 'Kind of recipient',
-    names: null,
-    actionTypes: transfers,
     summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
   },
   destinationAgeHours: {
     kind: destinationAgeHours,
     lacks: lacks('destinationAddedAt'),
     label: 'Age of the recipient address in hours',
-    names: null,
-    actionTypes: transfers,
     summary: 'hours since the address of the recipient came into the address book; unknown outside of it',
   },
   firstPaymentToDestination: {
     kind: firstPaymentToDestination,
     lacks: lacks('isFirstPayment'),
     label: 'First payment to the recipient',
-    names: null,
-    actionTypes: transfers,
     summary: 'whether no transfer of the vault to this address was confirmed yet',
   },
   addressLookAlike: {
     kind: addressLookAlike,
     lacks: lacks('isLookAlike'),
     label: 'Recipient looks like another one',
-    names: null,
-    actionTypes: transfers,
     summary: 'whether the address begins and ends like another one that the vault knows, and is not known itself',
   },
   counterparty: {
@@ -220,14 +188,12 @@ const entries = {
   counterpartyKind: {
     kind: counterpartyKind,
     label: 'Kind of counterparty',
-    names: null,
     actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
     summary: 'individual, company, exchange, service or other',
   },
   counterpartyAgeHours: {
     kind: counterpartyAgeHours,
     label: 'Age of the counterparty in hours',
-    names: null,
     actionTypes: [...transfers, ...counterpartyChanges],
     summary: 'hours since the counterparty was created',
   },
@@ -251,7 +217,6 @@ const entries = {
     kind: initiatorKind,
     lacks: lacks('initiatorKind'),
     label: 'Kind of initiator',
-    names: null,
     actionTypes,
     summary: 'person or service',
     isOfInitiator: true,
@@ -260,35 +225,31 @@ const entries = {
     kind: category,
     label: 'Category',
     names: 'category',
-    actionTypes: transfers,
     summary: 'operation category that the order declares, by key',
   },
-  time: {
-    kind: time,
-    label: 'Time of the week',
-    names: null,
-    actionTypes,
-    summary: 'weekly window on the wall clock of a zone',
-  },
+  time: { kind: time, label: 'Time of the week', actionTypes, summary: 'weekly window on the wall clock of a zone' },
 } satisfies Record<string, Entry>
 
 export type SelectorType = keyof typeof entries
 
 /** A map, in which a name such as `constructor` finds nothing. */
-const registry: ReadonlyMap<string, Entry> = new Map(Object.entries(entries))
+const registry: ReadonlyMap<string, Entry & { actionTypes: readonly ActionType[] }> = new Map(
+  Object.entries(entries).map(([name, entry]) => [name, { actionTypes: transfers, ...entry }]),
+)
 
 /** The selectors that a policy may use. */
 export const selectorTypes: readonly string[] = [...registry.keys()]
 
-export type SelectorDescription = Pick<Entry, 'label' | 'names' | 'summary'> & {
+type SelectorDescription = Pick<Entry, 'label' | 'summary'> & {
   selectorType: string
+  names: (typeof namedBySelectors)[number] | null
   operators: string[]
   valueSchema: JsonSchema
 }
 
 /** The selectors that a policy for this action may use, described for those who draw a form. */
 export function describeSelectors(actionType: ActionType): SelectorDescription[] {
-  return [...registry].flatMap(([selectorType, { kind, label, names, summary, actionTypes }]) =>
+  return [...registry].flatMap(([selectorType, { kind, label, names = null, summary, actionTypes }]) =>
     actionTypes.includes(actionType)
       ? [{ selectorType, label, summary, names, operators: [...kind.operators], valueSchema: kind.schema }]
       : [],
@@ -314,15 +275,13 @@ export function findSelectorFault(actionType: string, selectorType: string, valu
     return { field: 'selectorType', message: `the selector ${selectorType} does not apply to ${actionType}` }
   }
   const fault = entry.kind.findFault(value)
-  return fault === null
-    ? null
-    : { field: fault.field === '' ? 'value' : `value.${fault.field}`, message: fault.message }
+  return fault && { field: fault.field === '' ? 'value' : `value.${fault.field}`, message: fault.message }
 }
 
 /** The result of an unknown selector or an invalid value is unknown, so it fails closed. */
 export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
   const entry = registry.get(selector.selectorType)
-  return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)
+  return entry?.kind.evaluate(selector.value, facts) ?? unknownFinding
 }
 
 /** The fact that this selector asks for and the record of a decision lacks, or null; see `Entry.lacks`. */
@@ -335,6 +294,4 @@ export function lackOfFact(
 
 /** As `evaluateSelector` before there is an action: what does not look at the initiator alone is unknown. */
 export const evaluateOfInitiator: typeof evaluateSelector = (selector, facts) =>
-  registry.get(selector.selectorType)?.isOfInitiator === true
-    ? evaluateSelector(selector, facts)
-    : { matched: null, observed: null }
+  registry.get(selector.selectorType)?.isOfInitiator === true ? evaluateSelector(selector, facts) : unknownFinding

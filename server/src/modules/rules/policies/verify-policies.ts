@@ -1,5 +1,5 @@
 import type { Trx } from '../../../db/client.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import { type ReplayedRecord, replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { draftOfRow } from './actions.ts'
@@ -62,7 +62,7 @@ function applied({ fields, updates }: Recorded): Fields {
 const follows = (now: Fields, before: Fields = {}): boolean =>
   Object.keys(before).every((name) => !(name in now) || isSame(now[name], before[name]))
 
-const isSame = (one: unknown, other: unknown): boolean => canonicalJson(one ?? null) === canonicalJson(other ?? null)
+const isSame = (one: unknown, other: unknown): boolean => isSameJson(one ?? null, other ?? null)
 
 function differenceOf(recorded: Recorded, groupId: string, draft: PolicyDraft): string | null {
   const expected = applied(recorded)

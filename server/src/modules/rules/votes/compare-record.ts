@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type GroupThreshold, votesMissing } from './places.ts'
 
@@ -68,7 +68,7 @@ function hasEnoughVotes({ requirements, votes }: RecordedApproval): boolean {
 }
 
 function isSame<Item extends CastVote | RecordedRequirement>(stored: Item[], recorded: Item[]): boolean {
-  return canonicalJson(inOrder(stored)) === canonicalJson(inOrder(recorded))
+  return isSameJson(inOrder(stored), inOrder(recorded))
 }
 
 /** The texts of the items, sorted, because rows have no order. */

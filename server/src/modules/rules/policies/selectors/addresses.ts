@@ -1,15 +1,14 @@
 import { selectorValueLengthMax, selectorValuesMax } from '../../../../lib/limits.ts'
 import { destinationTypes } from '../decision.ts'
-import { ageSince, toMilliseconds } from './age.ts'
-import { defineSelector, faultOf, oncePerFacts, type Reading, unknownFinding, type ValueForm } from './selector.ts'
+import { ageInHours } from './age.ts'
+import { defineSelector, faultOf, type Reading, selectorOf, unknownFinding, type ValueForm } from './selector.ts'
 import {
   addressKeyOf,
   anyOfSchema,
   anySet,
-  comparison,
   flag,
+  isAmong,
   isObject,
-  meetsBy,
   objectSchema,
   onchainSet,
   setOf,
@@ -49,15 +48,11 @@ const variants: ValueForm<RouteVariant[]> = {
 }
 
 /** A segment of the address by the codes of route and variant: one `{route, variant}`, or an array of them, meaning any of. */
-export const routeVariant = defineSelector(variants, (named, { routeVariants }) =>
-  routeVariants === undefined
-    ? unknownFinding
-    : {
-        matched: named.some(({ route, variant }) =>
-          routeVariants.some((one) => one.route === route && one.variant === variant),
-        ),
-        observed: routeVariants,
-      },
+export const routeVariant = selectorOf(
+  variants,
+  ({ routeVariants }) => routeVariants,
+  (named, segments) =>
+    named.some(({ route, variant }) => segments.some((one) => one.route === route && one.variant === variant)),
 )
 
 function readRouteVariants(value: unknown): Reading<RouteVariant[]> {
@@ -90,30 +85,18 @@ export const destination = defineSelector(onchainSet, (named, { destination }) =
 })
 
 /** The type of the destination: an address of this service, one of the address book, or neither. */
-export const destinationType = defineSelector(setOf(destinationTypes), (named, { destinationType }) =>
-  destinationType === undefined
-    ? unknownFinding
-    : { matched: named.includes(destinationType), observed: destinationType },
-)
+export const destinationType = selectorOf(setOf(destinationTypes), ({ destinationType }) => destinationType, isAmong)
 
 /**
  * Hours since the destination came into the address book: `{op: "lt", value: "24"}` is an address of less than a day,
  * however old its counterparty is. A destination outside the address book has no age, so the result is unknown.
  */
-export const destinationAgeHours = defineSelector(comparison, (bound, facts) => {
-  const age = ageOfDestination(facts)
-  if (age === null) return unknownFinding
-  return { matched: meetsBy(bound, age.milliseconds, toMilliseconds), observed: age.hours }
-})
+export const destinationAgeHours = ageInHours(({ destinationAddedAt }) => destinationAddedAt)
 
-const ageOfDestination = oncePerFacts(({ now, destinationAddedAt }) => ageSince(destinationAddedAt, now))
+const isEqual = (wanted: boolean, is: boolean): boolean => is === wanted
 
 /** Whether the vault pays the destination for the first time: no transfer to it was confirmed yet. */
-export const firstPaymentToDestination = defineSelector(flag, (wanted, { isFirstPayment }) =>
-  isFirstPayment === undefined ? unknownFinding : { matched: isFirstPayment === wanted, observed: isFirstPayment },
-)
+export const firstPaymentToDestination = selectorOf(flag, ({ isFirstPayment }) => isFirstPayment, isEqual)
 
 /** Whether the destination begins and ends like another address that the vault knows. */
-export const addressLookAlike = defineSelector(flag, (wanted, { isLookAlike }) =>
-  isLookAlike === undefined ? unknownFinding : { matched: isLookAlike === wanted, observed: isLookAlike },
-)
+export const addressLookAlike = selectorOf(flag, ({ isLookAlike }) => isLookAlike, isEqual)

@@ -1,25 +1,18 @@
 import { multiplyDecimals, percentOf } from '../../../../lib/money.ts'
 import type { Facts } from '../decision.ts'
 import type { SelectorType } from '../selectors.ts'
-import { defineSelector, oncePerFacts, unknownFinding } from './selector.ts'
-import { anySet, comparison, meets, meetsBy } from './values.ts'
+import { defineSelector, oncePerFacts, selectorOf, unknownFinding } from './selector.ts'
+import { anySet, comparison, isAmong, meets, meetsBy } from './values.ts'
 
 /** The amount in token units against a bound: `{op: "gt", value: "1000"}`. */
-export const amount = defineSelector(comparison, (bound, facts) => {
-  const { amount } = comparedOf(facts)
-  return amount === undefined ? unknownFinding : { matched: meets(bound, amount), observed: amount }
-})
+export const amount = selectorOf(comparison, (facts) => comparedOf(facts).amount, meets)
 
 /** The amount in USD at the rate of the moment, exact and not rounded to cents: `{op: "gt", value: "10000"}`. */
-export const amountUsd = defineSelector(comparison, (bound, facts) => {
-  const usd = comparedUsdOf(facts)
-  return usd === null ? unknownFinding : { matched: meets(bound, usd), observed: usd }
-})
+export const amountUsd = selectorOf(comparison, (facts) => comparedUsdOf(facts) ?? undefined, meets)
 
 /** The amount and the balance that are compared: those of the order, or of the part of a payout that it is in. */
 function comparedOf({ summed, amount, available }: Facts): Pick<Facts, 'amount' | 'available'> {
-  if (summed !== undefined) return summed
-  return { ...(amount === undefined ? {} : { amount }), ...(available === undefined ? {} : { available }) }
+  return summed ?? { amount, available }
 }
 
 /** What the amount of the order itself is worth in USD; null when there is no rate. */
@@ -55,17 +48,13 @@ const shareOf = oncePerFacts((facts) => {
  * The most that the order lets the network take in fees, in units of its coin: `{op: "gt", value: "0.05"}`. Of an order
  * without a limit it is unknown.
  */
-export const maxFee = defineSelector(comparison, (bound, { maxFee }) =>
-  maxFee === undefined ? unknownFinding : { matched: meets(bound, maxFee), observed: maxFee },
-)
+export const maxFee = selectorOf(comparison, ({ maxFee }) => maxFee, meets)
 
 /**
  * The score that the screening gives the payment, from 0 to 100: `{op: "gte", value: "70"}`. Without an answer it is unknown, as
  * it is where screening is off.
  */
-export const riskScore = defineSelector(comparison, (bound, { riskScore }) =>
-  riskScore === undefined ? unknownFinding : { matched: meets(bound, riskScore), observed: riskScore },
-)
+export const riskScore = selectorOf(comparison, ({ riskScore }) => riskScore, meets)
 
 /** The token by id or code. A code may exist on several networks; the id names one of them. */
 export const token = defineSelector(anySet, (named, { token }) =>
@@ -75,15 +64,10 @@ export const token = defineSelector(anySet, (named, { token }) =>
 )
 
 /** The network by its slug. */
-export const network = defineSelector(anySet, (slugs, { networkSlug }) =>
-  networkSlug === undefined ? unknownFinding : { matched: slugs.includes(networkSlug), observed: networkSlug },
-)
+export const network = selectorOf(anySet, ({ networkSlug }) => networkSlug, isAmong)
 
 /** The declared category of the operation, by its key. An operation without a category certainly does not match. */
-export const category = defineSelector(anySet, (keys, { category }) => {
-  if (category === undefined) return unknownFinding
-  return { matched: category !== null && keys.includes(category), observed: category }
-})
+export const category = selectorOf(anySet, ({ category }) => category, isAmong)
 
 /** The selectors for which the orders of a payout are added up. */
 export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])

@@ -43,6 +43,18 @@ export function defineSelector<Value>(
   }
 }
 
+/** A selector of one fact, which is shown as it is; without the fact the result is unknown. */
+export function selectorOf<Value, Fact>(
+  form: ValueForm<Value>,
+  factOf: (facts: Facts) => Fact | undefined,
+  matches: (value: Value, fact: Fact) => boolean,
+): SelectorKind {
+  return defineSelector(form, (value, facts) => {
+    const fact = factOf(facts)
+    return fact === undefined ? unknownFinding : { matched: matches(value, fact), observed: fact }
+  })
+}
+
 export const unknownFinding: Finding = { matched: null, observed: null }
 
 export function faultOf(message: string, field = ''): { fault: FieldFault } {

@@ -89,6 +89,13 @@ export const anySet: ValueForm<string[]> = {
   schema: anyOfSchema({ type: 'string', minLength: 1, maxLength: selectorValueLengthMax }),
 }
 
+/** Whether a set names this; null, which is certainly nothing, is in none. */
+export const isAmong = (named: string[], one: string | null): boolean => one !== null && named.includes(one)
+
+/** Whether a set names any of these. */
+export const areAnyAmong = (named: string[], some: string[] | null): boolean =>
+  named.some((one) => some?.includes(one) === true)
+
 /** A set of which the members are listed. */
 export function setOf(members: readonly string[]): ValueForm<string[]> {
   const read = readSetOf((text) => members.includes(text), `must be one of ${members.join(', ')}`)
