@@ -1,7 +1,6 @@
 import type { Deps } from './deps.ts'
 import { categoryActions } from './modules/operations/categories/governed.ts'
 import { invitationActions } from './modules/people/invitations/governed.ts'
-import { memberActions } from './modules/people/members/governed.ts'
 import { serviceTokenActions } from './modules/people/service-tokens/governed.ts'
 import type { Governed } from './modules/rules/governance/actions.ts'
 import { governanceActions } from './modules/rules/governance/settings.ts'
@@ -14,7 +13,6 @@ export function governedOf(deps: Deps): Governed {
   return {
     actions: {
       ...policyActions,
-      ...memberActions,
       ...invitationActions(deps),
       ...serviceTokenActions,
       ...categoryActions,

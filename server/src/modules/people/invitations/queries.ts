@@ -48,38 +48,25 @@ function selectInvitations(db: Reader) {
         .whereRef('ig.invitation_id', '=', 'invitations.id')
         .orderBy('ig.id'),
     ).as('groups'),
-    jsonObjectFrom(
-      selectFrom('users')
-        .select(['users.id', 'users.name', 'users.email'])
-        .whereRef('users.id', '=', 'invitations.created_by_id'),
-    )
+    jsonObjectFrom(selectFrom('users as u').select(person).whereRef('u.id', '=', 'invitations.created_by_id'))
       .$notNull()
       .as('created_by'),
-    jsonObjectFrom(
-      selectFrom('users')
-        .select(['users.id', 'users.name', 'users.email'])
-        .whereRef('users.id', '=', 'invitations.accepted_user_id'),
-    ).as('accepted_user'),
+    jsonObjectFrom(selectFrom('users as u').select(person).whereRef('u.id', '=', 'invitations.accepted_user_id')).as(
+      'accepted_user',
+    ),
   ])
 }
 
-type InvitableGroup = {
-  id: string
-  vaultId: string
-  vaultCode: string
-  isEveryone: boolean
-  isMember: boolean
-  isAdmin: boolean
-}
+const person = ['u.id', 'u.name', 'u.email'] as const
+
+type InvitableGroup = { vaultId: string; isEveryone: boolean; isMember: boolean; isAdmin: boolean }
 
 /** The groups among `groupIds` that exist, each with the role of the caller in its vault. */
 export async function listInvitableGroups(db: Reader, callerId: string, groupIds: string[]): Promise<InvitableGroup[]> {
   const { rows } = await sql<InvitableGroup>`
-    select g.id, g.vault_id as "vaultId", v.code as "vaultCode",
-      ${isEveryone('g')} as "isEveryone",
+    select g.vault_id as "vaultId", ${isEveryone('g')} as "isEveryone",
       own.is_member and not own.is_held as "isMember", own.is_admin and not own.is_held as "isAdmin"
     from policy_groups g
-    join vaults v on v.id = g.vault_id
     cross join lateral (
       select m.*, ${isHeldUser(sql`g.vault_id`, sql`${callerId}`)} as is_held
       from ${membershipOf(sql`g.vault_id`, sql`${callerId}`)} m) own

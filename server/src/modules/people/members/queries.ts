@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Viewer } from '../../../access/address-scope.ts'
 import { groupsOf, type MemberGroup, membershipOf } from '../../../access/memberships.ts'
 import { displayNameOf } from '../../../access/profile.ts'
-import type { Db } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 
@@ -51,7 +51,7 @@ export async function listMembers(
 }
 
 /** The groups of the vault that name the user, by name. */
-export async function listGroupsOf(db: Db, vaultId: string, userId: string): Promise<MemberGroup[]> {
+export async function listGroupsOf(db: Db | Trx, vaultId: string, userId: string): Promise<MemberGroup[]> {
   const { rows } = await sql<{ groups: MemberGroup[] }>`
     select ${groupsOf(sql`${vaultId}::text`, sql`${userId}::text`)} as groups`.execute(db)
   return rows[0]!.groups

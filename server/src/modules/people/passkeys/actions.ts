@@ -95,11 +95,10 @@ export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): 
   await announce(trx, { userId, email, actorId: userId, change: 'added', key, keyHash, now })
 }
 
+type ByOperator = { userId: string; reason: string; operator: string; now: Date }
+
 /** Lets a person add their first passkey without a second person for an hour, by an operator of the service. */
-export async function allowPasskeyOf(
-  trx: Trx,
-  { userId, reason, operator, now }: { userId: string; reason: string; operator: string; now: Date },
-): Promise<void> {
+export async function allowPasskeyOf(trx: Trx, { userId, reason, operator, now }: ByOperator): Promise<void> {
   const { email } = await lockPerson(trx, userId)
   const until = new Date(now.getTime() + firstPasskeyMinutes * 60_000)
   await trx.updateTable('users').set({ first_passkey_until: until }).where('id', '=', userId).execute()
@@ -123,10 +122,7 @@ export async function removePasskey(trx: Trx, caller: Caller, id: string, now: D
 }
 
 /** Removes all passkeys of a person who lost them, by an operator of the service. Returns how many there were. */
-export async function removePasskeysOf(
-  trx: Trx,
-  { userId, reason, operator, now }: { userId: string; reason: string; operator: string; now: Date },
-): Promise<number> {
+export async function removePasskeysOf(trx: Trx, { userId, reason, operator, now }: ByOperator): Promise<number> {
   const { email } = await lockPerson(trx, userId)
   const keys = await trx.deleteFrom('passkeys').where('user_id', '=', userId).returning(['id', 'name']).execute()
   for (const key of keys)
@@ -169,34 +165,19 @@ type Change = {
 }
 
 /** On the record of the platform and of each vault of the person, and in a mail that they cannot switch off. */
-async function announce(
-  trx: Trx,
-  { userId, email, actorId, change, key, keyHash, reason, operator, now }: Change,
-): Promise<void> {
-  const details = {
-    userId,
-    name: key.name,
-    ...(keyHash === undefined ? {} : { keyHash }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(operator === undefined ? {} : { operator }),
-  }
+async function announce(trx: Trx, { key, actorId, change, ...about }: Change): Promise<void> {
+  const { userId, email, keyHash, reason, operator, now } = about
+  const details = { userId, name: key.name, keyHash, reason, operator }
   const event = { actorId, action: `passkey.${change}`, targetType: 'passkey', targetId: key.id, details, now }
   await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
-  await tell(trx, { email, change, name: key.name, now, ...(operator === undefined ? {} : { operator }) })
+  await tell(trx, { email, change, name: key.name, operator, now })
 }
 
 type Told = Pick<Change, 'email' | 'change' | 'operator' | 'now'> & { name: string }
 
 async function tell(trx: Trx, { email, change, name, operator, now }: Told): Promise<void> {
   if (email === null) return
-  const notice: PasskeyNotice = {
-    kind: 'passkey',
-    mailId: newId(now),
-    email,
-    change,
-    name,
-    operator: operator ?? null,
-    changedAt: now.toISOString(),
-  }
+  const about = { kind: 'passkey' as const, mailId: newId(now), email, change, name, operator: operator ?? null }
+  const notice: PasskeyNotice = { ...about, changedAt: now.toISOString() }
   await enqueueMail(trx, notice, now)
 }

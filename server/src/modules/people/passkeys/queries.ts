@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import { newestFirst } from '../../../db/newest-first.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import type { PreparedStep } from '../../rules/votes/executor.ts'
-import { readNewKey } from './new-key.ts'
+import { readNewKey } from './present.ts'
 
 /** A passkey; `waitsFor`: it is none before a second person accepts it. */
 export type KeyColumns = {
@@ -21,18 +22,13 @@ export type PasskeyRow = KeyColumns & { waitsFor: { vaultCode: string; approvalR
 export async function listPasskeys(
   db: Db | Trx,
   userId: string,
-  { after, limit, now }: { after: Position | null; limit: number; now: Date },
+  { after, limit, now }: Paging & { now: Date },
 ): Promise<PasskeyRow[]> {
-  let query = db
+  const query = db
     .selectFrom('passkeys')
     .select(['id', 'credential_id', 'public_key', 'name', 'is_synced', 'created_at', 'last_used_at'])
     .where('user_id', '=', userId)
-  if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
-  const rows = await query
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+  const rows = await newestFirst(query, { after, limit }).execute()
   const waiting = (await listWaiting(db, userId, now)).filter(
     (row) => after === null || isOlder(row, { created_at: after.createdAt, id: after.id }),
   )

@@ -8,7 +8,7 @@ import { requestAction } from '../../rules/approval-requests/request.ts'
 import { votesOfPeople } from '../../rules/policies/decision.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
 import { keepPasskey, lockPerson, type NewKey } from './actions.ts'
-import { readNewKey, toPayload } from './new-key.ts'
+import { readNewKey, toPayload } from './present.ts'
 import { listCredentials } from './queries.ts'
 
 /**

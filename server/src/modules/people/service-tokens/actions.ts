@@ -5,8 +5,9 @@ import { newId } from '../../../lib/ids.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
 import { insertMemberships } from '../../rules/policies/queries.ts'
 import { tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
+import { listGroupsOf } from '../members/queries.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
-import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
+import { listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
 import type { CreateServiceToken } from './schema.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function createServiceToken(
     throw badRequest('groupIds', 'must not contain the group everyone, which every member is in')
   }
 
-  const { userId } = await insertServiceUser(trx, name, now)
+  const userId = await insertServiceUser(trx, name, now)
   await insertMemberships(trx, { vaultId, groupIds, userId, now })
   const row = await trx
     .insertInto('service_tokens')
@@ -76,7 +77,7 @@ export async function revokeServiceToken(trx: Trx, id: string, by: ByMember): Pr
   }
   await disableUser(trx, revoked.user_id, now)
   const { name, user_id: userId } = revoked
-  const groups = await listGroupsOfMember(trx, vaultId, userId)
+  const groups = await listGroupsOf(trx, vaultId, userId)
   await announceServiceToken(trx, { verb: 'revoked', id, name, details: { name, userId }, groups }, by)
   await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }

@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/newest-first.ts'
 import { onViolation } from '../../../db/transaction.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { serviceKeysMax } from '../../../lib/limits.ts'
@@ -27,22 +27,9 @@ export async function findService(db: Db | Trx, vaultId: string, tokenId: string
 }
 
 /** The keys of a service, newest first; one row more than `limit`. */
-export function listServiceKeys(
-  db: Db | Trx,
-  { vaultId, userId }: { vaultId: string; userId: string },
-  { after, limit }: { after: Position | null; limit: number },
-) {
-  let query = db
-    .selectFrom('service_keys')
-    .select(columns)
-    .where('vault_id', '=', vaultId)
-    .where('user_id', '=', userId)
-  if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
-  return query
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export function listServiceKeys(db: Db | Trx, { vaultId, userId }: { vaultId: string; userId: string }, page: Paging) {
+  const keys = db.selectFrom('service_keys').select(columns)
+  return newestFirst(keys.where('vault_id', '=', vaultId).where('user_id', '=', userId), page).execute()
 }
 
 /**

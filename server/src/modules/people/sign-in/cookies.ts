@@ -15,26 +15,23 @@ export const passkeyCookie = 'passkey_binding'
 /** Outlasts the session: it identifies a known browser, and a sign-in from an unknown one is reported by mail. */
 export const deviceCookie = 'device'
 
-export function deviceCookieOptions(publicOrigin: string): CookieSerializeOptions {
-  return { ...cookieOptions(publicOrigin), path: '/', maxAge: deviceCookieDays * 86_400 }
-}
+const deviceCookieOptions = (publicOrigin: string) => cookieOptions(publicOrigin, '/', deviceCookieDays * 86_400)
 
-export function bindingCookieOptions(publicOrigin: string): CookieSerializeOptions {
-  return { ...cookieOptions(publicOrigin), path: '/api/v1/auth', maxAge: magicLinkTtlMinutes * 60 }
-}
+export const bindingCookieOptions = (publicOrigin: string) =>
+  cookieOptions(publicOrigin, '/api/v1/auth', magicLinkTtlMinutes * 60)
 
-export function passkeyCookieOptions(publicOrigin: string): CookieSerializeOptions {
-  return { ...cookieOptions(publicOrigin), path: '/api/v1/auth', maxAge: passkeyChallengeMinutes * 60 }
-}
+export const passkeyCookieOptions = (publicOrigin: string) =>
+  cookieOptions(publicOrigin, '/api/v1/auth', passkeyChallengeMinutes * 60)
 
 /** The server decides how long a session lives; the cookie is kept until its latest possible end. */
-export function sessionCookieOptions(publicOrigin: string, endsAt?: Date): CookieSerializeOptions {
-  return { ...cookieOptions(publicOrigin), path: '/', ...(endsAt === undefined ? {} : { expires: endsAt }) }
-}
+export const sessionCookieOptions = (publicOrigin: string, expires?: Date): CookieSerializeOptions => ({
+  ...cookieOptions(publicOrigin, '/'),
+  expires,
+})
 
 /** Browsers drop a Secure cookie over plain HTTP, which is possible only with ALLOW_INSECURE or on the local machine. */
-function cookieOptions(publicOrigin: string): CookieSerializeOptions {
-  return { httpOnly: true, sameSite: 'lax', secure: new URL(publicOrigin).protocol === 'https:' }
+function cookieOptions(publicOrigin: string, path: string, maxAge?: number): CookieSerializeOptions {
+  return { httpOnly: true, sameSite: 'lax', secure: new URL(publicOrigin).protocol === 'https:', path, maxAge }
 }
 
 /** The device and address that a request to sign in comes from. */

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { isHeldEverywhere, membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import { newestFirst } from '../../../db/newest-first.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { type ProfileRow, profileColumns } from '../users/present.ts'
@@ -30,25 +31,15 @@ async function listVaultsOf(db: Db | Trx, userId: string) {
 export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
 
 /** The unexpired sessions of a user, newest first; one row more than `limit`. */
-export function listSessions(
-  db: Db | Trx,
-  userId: string,
-  { after, limit }: { after: Position | null; limit: number },
-  now: Date,
-) {
-  let query = db
+export function listSessions(db: Db | Trx, userId: string, page: Paging, now: Date) {
+  const query = db
     .selectFrom('sessions')
     .select(['id', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
     .select(sql<SignInMethod | null>`method`.as('method'))
     .where('user_id', '=', userId)
     .where('expires_at', '>', now)
     .where('ends_at', '>', now)
-  if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
-  return query
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+  return newestFirst(query, page).execute()
 }
 
 /** A sign-in link that still works; reading it does not redeem it. */

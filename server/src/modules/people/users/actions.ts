@@ -48,13 +48,13 @@ export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Prom
 }
 
 /** Creates the user of a service token; no person can sign in as it. */
-export async function insertServiceUser(trx: Trx, name: string, now: Date): Promise<{ userId: string }> {
+export async function insertServiceUser(trx: Trx, name: string, now: Date): Promise<string> {
   const userId = newId(now)
   await trx
     .insertInto('users')
     .values({ id: userId, kind: 'service', name, created_at: now, updated_at: now })
     .execute()
-  return { userId }
+  return userId
 }
 
 /** Disables a user, which takes effect with their next request. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { announceRegistryChange, announceVaultChange, quote } from '../../record/notifications/announce.ts'
@@ -6,7 +7,6 @@ import { dropNotificationsOf } from '../../record/notifications/write.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
 import { listWithoutQuorum, tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { endSessionsOf } from '../sign-in/sessions.ts'
-import { findLeft, type Left } from './left-behind.ts'
 import { toPlatformUser } from './present.ts'
 import { findPlatformUser, isRevokedService, type PlatformUserRow } from './queries.ts'
 import type { Offboarding, PlatformUser } from './schema.ts'
@@ -78,6 +78,45 @@ export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offb
   }
 }
 
+/** How much of each kind is listed. */
+const listedMax = 100
+
+type Vault = { code: string; name: string }
+
+/** Something that a user made and that works without them. */
+type Left = { vaultId: string; vault: Vault; id: string; createdAt: Date }
+
+type LeftBehind = {
+  serviceTokens: (Left & { userId: string; name: string })[]
+  invitations: (Left & { email: string })[]
+  onlyAdministratorOf: Vault[]
+}
+
+/** What a user made in vaults and that still works, and which vaults no other administrator of theirs can administer. */
+async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind> {
+  const vault = sql`json_build_object('code', v.code, 'name', v.name) as vault`
+  const serviceTokens = await sql<LeftBehind['serviceTokens'][number]>`
+    select t.vault_id as "vaultId", ${vault}, t.id, t.user_id as "userId", t.name, t.created_at as "createdAt"
+    from service_tokens t join vaults v on v.id = t.vault_id
+    where t.created_by_id = ${userId} and t.revoked_at is null
+    order by t.created_at desc, t.id desc limit ${listedMax}`.execute(db)
+  const invitations = await sql<LeftBehind['invitations'][number]>`
+    select i.vault_id as "vaultId", ${vault}, i.id, i.email, i.created_at as "createdAt"
+    from invitations i join vaults v on v.id = i.vault_id
+    where i.created_by_id = ${userId} and i.status = 'pending'
+    order by i.created_at desc, i.id desc limit ${listedMax}`.execute(db)
+  const administered = await sql<Vault>`
+    select v.code, v.name
+    from policy_group_memberships own
+    join policy_groups g on g.vault_id = own.vault_id and g.id = own.group_id and ${isAdministrators('g')}
+    join vaults v on v.id = own.vault_id
+    where own.user_id = ${userId} and not exists (
+      select from policy_group_memberships m join users u on u.id = m.user_id and u.disabled_at is null
+      where m.vault_id = g.vault_id and m.group_id = g.id and m.user_id <> ${userId})
+    order by v.code`.execute(db)
+  return { serviceTokens: serviceTokens.rows, invitations: invitations.rows, onlyAdministratorOf: administered.rows }
+}
+
 /** The user of an e-mail address. @throws 404 */
 export async function findUserIdOf(trx: Trx, email: string): Promise<string> {
   const row = await trx.selectFrom('users').select('id').where('email', '=', email.toLowerCase()).executeTakeFirst()
@@ -124,10 +163,10 @@ async function announce(
   { id, name, email, kind }: LockedUser,
   { userId, reason, actorId, operator, now }: Offboard,
 ): Promise<void> {
-  const details = { reason, ...(email === null ? {} : { email }), ...(operator === undefined ? {} : { operator }) }
+  const details = { reason, email: email ?? undefined, operator }
   const event = { actorId, action: `user.${verb}`, targetType: 'user', targetId: id, details, now }
   const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by an administrator of the platform`
-  const said = { reason, ...(operator === undefined ? {} : { operator }) }
+  const said = { reason, operator }
   await announceRegistryChange(trx, { ...event, words: { sentence, after: said } }, [])
   const { serviceTokens, invitations } = await findLeft(trx, userId)
   for (const vaultId of await listVaultIdsOf(trx, userId)) {

@@ -2,8 +2,9 @@ import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/newest-first.ts'
 import type { AuditRecords } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging, Position } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
 import { auditVerifyPageRecordsMax } from '../../../lib/limits.ts'
@@ -22,7 +23,7 @@ export async function listAuditRecords(
   db: Db | Trx,
   chain: string,
   { actor, action, target, bounds }: AuditFilter,
-  page: { after: Position | null; limit: number },
+  page: Paging,
 ): Promise<ListedRecordRow[]> {
   let query = db
     .selectFrom('audit_records')
@@ -34,14 +35,7 @@ export async function listAuditRecords(
   if (target !== undefined) query = query.where('target_id', '=', target)
   if (bounds.from !== null) query = query.where('created_at', '>=', bounds.from)
   if (bounds.to !== null) query = query.where('created_at', '<=', bounds.to)
-  if (page.after !== null) {
-    query = query.where(sql<boolean>`(created_at, id) < (${page.after.createdAt}, ${page.after.id})`)
-  }
-  return query
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .execute()
+  return newestFirst(query, page).execute()
 }
 
 /** Committed records that no seal holds yet, by chain and id. */
@@ -74,7 +68,7 @@ export async function listSealsBefore(
   db: Db | Trx,
   chain: string,
   sequence: number | null,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<SealRow[]> {
   let query = db.selectFrom('audit_seals').selectAll().where('chain', '=', chain)
   if (sequence !== null) query = query.where('sequence', '=', String(sequence))

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { ApprovalRequests } from '../../../db/types.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { sharedHoldLock } from '../holds/active.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { ApprovalState } from '../votes/compare-record.ts'
@@ -59,7 +59,7 @@ export async function listRequests(
   db: Db,
   member: Member,
   { status, action, awaitingMyApproval = false }: RequestFilter,
-  { after, limit, now }: { after: Position | null; limit: number; now: Date },
+  { after, limit, now }: Paging & { now: Date },
 ): Promise<RequestRow[]> {
   const { rows } = await sql<RequestRow>`
     select ${columns} from approval_requests r join users i on i.id = r.initiator_id

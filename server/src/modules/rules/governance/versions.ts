@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging, Position } from '../../../lib/cursor.ts'
 import { idOfSequence, sequenceOfId } from '../../../lib/ids.ts'
 import { type Direction, directionOf } from './direction.ts'
 import { hashOfRules, readRules } from './document.ts'
@@ -95,7 +95,7 @@ async function ensureVersion(db: Db, vaultId: string, now: Date): Promise<void> 
 export async function listVersions(
   db: Db,
   vaultId: string,
-  { after, limit, now }: { after: Position | null; limit: number; now: Date },
+  { after, limit, now }: Paging & { now: Date },
 ): Promise<VersionRow[]> {
   await ensureVersion(db, vaultId, now)
   const { rows } = await sql<VersionRow>`

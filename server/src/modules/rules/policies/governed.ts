@@ -1,11 +1,19 @@
+import type { ByCaller, ByMember } from '../../../access/caller.ts'
 import { Closed } from '../../../http/schema.ts'
 import { governedAction } from '../governance/actions.ts'
 import { createPolicy, deletePolicy, updatePolicy } from './actions.ts'
-import { addMember, createPolicyGroup, deletePolicyGroup, removeMember, updatePolicyGroup } from './group-actions.ts'
+import {
+  addMember,
+  createPolicyGroup,
+  deletePolicyGroup,
+  removeFromVault,
+  removeMember,
+  updatePolicyGroup,
+} from './group-actions.ts'
 import { draftOf } from './policy-draft.ts'
 import { AddMember, CreatePolicy, CreatePolicyGroup, UpdatePolicy, UpdatePolicyGroup } from './schema.ts'
 
-/** Policies and policy groups as governed actions. */
+/** Policies, policy groups and memberships as governed actions. */
 export const policyActions = {
   policy_group_create: governedAction(
     { operationId: 'createPolicyGroup', target: null, schema: CreatePolicyGroup },
@@ -49,9 +57,13 @@ export const policyActions = {
       return targetId
     },
   ),
+  member_remove: governedAction(
+    { operationId: 'removeMember', target: 'member', schema: Closed({}) },
+    async (trx, { targetId }, by) => {
+      await removeFromVault(trx, targetId, by)
+      return targetId
+    },
+  ),
 }
 
-const byCaller = ({ member, now }: { member: Parameters<typeof createPolicyGroup>[2]['member']; now: Date }) => ({
-  caller: member,
-  now,
-})
+const byCaller = ({ member, now }: ByMember): ByCaller => ({ caller: member, now })
