@@ -12,10 +12,10 @@ import {
   Timestamp,
   userKinds,
 } from '../../../http/schema.ts'
-import { nameLengthMax } from '../../../lib/limits.ts'
 import { type ActionType, actionTypes } from '../../rules/policies/decision.ts'
 import { outlooks } from '../../rules/policies/outlook.ts'
 import { MemberUserId } from '../../rules/policies/schema.ts'
+import { Search } from '../users/schema.ts'
 
 const groups = Type.Array(Closed({ id: Id, name: Name }), {
   description: 'The groups of the vault that name them, by name. Every member is in `everyone` too, which is left out.',
@@ -64,14 +64,7 @@ export const vaultMemberParams = {
 
 export const MemberQuery = Closed({
   ...pageQuery,
-  search: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: nameLengthMax,
-      description: 'A part of the name, the username or the e-mail address, regardless of case.',
-      examples: ['ann'],
-    }),
-  ),
+  search: Search,
   kind: Type.Optional(described(Enum(userKinds), 'Restricts the list to people or to services.')),
 })
 export type MemberQuery = Static<typeof MemberQuery>

@@ -1,16 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Id, Name, Nullable, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
+import { bytes, Fingerprint } from '../../rules/signatures/schema.ts'
 
 /** COSE: EdDSA (Ed25519) and ES256 (P-256 with SHA-256). */
 export const algorithms = [-8, -7] as const
 
-const bytes = (description: string, maxLength: number, example: string) =>
-  Type.String({
-    pattern: '^[A-Za-z0-9_-]+$',
-    maxLength,
-    description: `${description}, in base64url.`,
-    examples: [example],
-  })
 const CredentialId = bytes('Id of the credential', 1364, 'AQIDBAUGBwgJCgsMDQ4PEA')
 const Challenge = bytes('The bytes to sign', 128, 'GZ0Qm1Qz8mXc0mXjW0rVYw')
 const ClientData = bytes('`clientDataJSON` of the answer', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')
@@ -39,10 +33,7 @@ export const Passkey = Closed(
     name: Name,
     credentialId: CredentialId,
     publicKey: bytes('Its public key, as SPKI in DER', 2048, 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7'),
-    fingerprint: Type.String({
-      description: 'SHA-256 of the public key: people compare it with what the wallet service shows.',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    fingerprint: Fingerprint,
     isSynced: Type.Boolean({
       description: 'Whether other devices of the person have it too, through the provider of the authenticator.',
       examples: [true],

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, described, GivenId, Id, Name, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 import { ApprovalRequest } from '../../rules/approval-requests/schema.ts'
+import { Fingerprint } from '../../rules/signatures/schema.ts'
 
 export const ServiceToken = Closed(
   {
@@ -43,10 +44,7 @@ export const ServiceKey = Closed(
     id: Id,
     name: Name,
     publicKey: PublicKey,
-    fingerprint: Type.String({
-      description: 'SHA-256 of the public key: people compare it with what the wallet service shows.',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    fingerprint: Fingerprint,
     createdById: Id,
     createdAt: Timestamp,
     revokedAt: described(Nullable(Timestamp), 'Instant from which its signatures are refused, in UTC; null before.'),

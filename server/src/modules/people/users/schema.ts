@@ -89,20 +89,23 @@ export const PlatformUser = Closed(
 )
 export type PlatformUser = Static<typeof PlatformUser>
 
+/** Of lists of people. */
+export const Search = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: nameLengthMax,
+    description: 'A part of the name, the username or the e-mail address, regardless of case.',
+    examples: ['ann'],
+  }),
+)
+
 /** Of a list of users. */
-export const userStatuses = ['active', 'disabled'] as const
+const userStatuses = ['active', 'disabled'] as const
 export type UserStatus = (typeof userStatuses)[number]
 
 export const PlatformUserQuery = Closed({
   ...pageQuery,
-  search: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: nameLengthMax,
-      description: 'A part of the name, the username or the e-mail address, regardless of case.',
-      examples: ['ann'],
-    }),
-  ),
+  search: Search,
   status: Type.Optional(described(Enum(userStatuses), 'Who can use the service, or who was disabled.')),
 })
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
-import type { Caller, Member } from '../../../access/caller.ts'
+import type { ByMember, Caller, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Confirm } from '../../../http/confirmation.ts'
 import { accepted, isRefusal } from '../../../http/mutate.ts'
@@ -59,14 +59,7 @@ export async function govern<A>(
   return accepted({ request: await readRequest(trx, member, request, now) })
 }
 
-type Opening = {
-  member: Member
-  now: Date
-  change: Change
-  before: RulesDocument
-  after: RulesDocument
-  number: number
-}
+type Opening = ByMember & { change: Change; before: RulesDocument; after: RulesDocument; number: number }
 
 /** A change set of one change, which is submitted at once; its changes are those that the votes are bound to. */
 async function openAlone(
@@ -79,13 +72,9 @@ async function openAlone(
   const title = namesOf(differencesOf(before, after)).slice(0, titleLengthMax)
   const set = { ...hidden, baseVersion: number, document: after, direction, title, isDirect: true }
   await insertChangeSet(trx, set, { member, now })
-  const outcome = await askForVotes(
-    trx,
-    // Nothing is applied here: governance is on.
-    { deps, governed: notHere },
-    { ...hidden, title, base_version: number, direction },
-    { member, now },
-  )
+  // Nothing is applied here: governance is on.
+  const engine = { deps, governed: notHere }
+  const outcome = await askForVotes(trx, engine, { ...hidden, title, base_version: number, direction }, { member, now })
   if ('applied' in outcome) throw new Error('A change that needs votes was applied without them')
   return outcome.request
 }
@@ -99,39 +88,35 @@ const notHere: Engine['governed'] = {
   withProbe: (change) => change(null),
 }
 
+/** The change that an endpoint asks for. */
+type Wanted<Id> = [action: Change['action'], targetId: Id, payload: object]
+const toChange = ([action, targetId, payload]: Wanted<string | null>): Change => ({
+  ...{ action, targetId, payload: payload as Change['payload'] },
+})
+
 /** As `govern`, for an endpoint of a vault. */
 export const governedIn =
   (deps: Engine['deps']) =>
   <A>(
     trx: Trx,
     { member, ...asked }: { member: Member; confirm: Confirm; now: Date },
-    [action, targetId, payload]: [Change['action'], string | null, object],
+    wanted: Wanted<string | null>,
     work: () => Promise<A>,
   ): Promise<A | Waits> =>
-    govern(
-      trx,
-      { deps },
-      { vaultId: member.vault.id, caller: member, ...asked },
-      { action, targetId, payload: payload as Change['payload'] },
-      work,
-    )
+    govern(trx, { deps }, { vaultId: member.vault.id, caller: member, ...asked }, toChange(wanted), work)
 
 /** As `govern`, for an endpoint that names a row by its id alone. */
 export const governedBy =
   (deps: Engine['deps'], table: Parameters<typeof vaultOf>[1]) =>
   async <A>(
     trx: Trx,
-    { caller, ...asked }: { caller: Caller; confirm: Confirm; now: Date },
-    [action, id, payload]: [Change['action'], string, object],
+    asked: Omit<Asked, 'vaultId'>,
+    wanted: Wanted<string>,
     work: () => Promise<A>,
-  ): Promise<A | Waits> =>
-    govern(
-      trx,
-      { deps },
-      { vaultId: await vaultOf(trx, table, id, caller.userId), caller, ...asked },
-      { action, targetId: id, payload: payload as Change['payload'] },
-      work,
-    )
+  ): Promise<A | Waits> => {
+    const vaultId = await vaultOf(trx, table, wanted[1], asked.caller.userId)
+    return govern(trx, { deps }, { vaultId, ...asked }, toChange(wanted), work)
+  }
 
 /**
  * The vault of a row that a path names by its id alone; null unless the caller administers it. One statement for whatever

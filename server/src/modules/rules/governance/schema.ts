@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../../http/schema.ts'
 import { changesPerSetMax } from '../../../lib/limits.ts'
+import { Fingerprint } from '../signatures/schema.ts'
 import { governedActions } from './actions.ts'
 import { differenceKinds } from './difference.ts'
 import { directions } from './direction.ts'
@@ -34,10 +35,7 @@ const ResultingDirection = described(Direction, `\`tightening\` if it can only m
 
 const versionFields = {
   number: described(VersionNumber, 'Number of the version; the first is 1.'),
-  hash: Type.String({
-    description: 'SHA-256 of the canonical JSON of the document, in hexadecimal digits.',
-    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-  }),
+  hash: described(Fingerprint, 'SHA-256 of the canonical JSON of the document, in hexadecimal digits.'),
   authorId: described(Nullable(Id), 'Who published it; null for the first, and for what changed outside of the vault.'),
   author: ProfileBeside,
   changeSetId: described(Nullable(Id), 'The change set that was applied; null for a change by one endpoint.'),

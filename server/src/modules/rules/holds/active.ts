@@ -116,15 +116,12 @@ export async function findActiveHold(db: Db | Trx, touched: Touched): Promise<Ac
 
 /** The active hold on just this deposit. */
 export async function findHoldOnDeposit(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
-  const hold = await trx
-    .selectFrom('holds')
-    .select(['id', 'subject_type as subjectType', 'subject_id as subjectId'])
-    .where('vault_id', '=', vaultId)
-    .where('subject_type', '=', 'deposit')
-    .where('subject_id', '=', id)
-    .where('released_at', 'is', null)
-    .executeTakeFirst()
-  return (hold as ActiveHold | undefined) ?? null
+  const { rows } = await sql<ActiveHold>`
+    select id, subject_type as "subjectType", subject_id as "subjectId" from holds
+    where vault_id = ${vaultId} and subject_type = 'deposit' and subject_id = ${id} and released_at is null`.execute(
+    trx,
+  )
+  return rows[0] ?? null
 }
 
 const nouns: Record<HoldSubjectType, string> = {

@@ -1,45 +1,22 @@
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Selectable } from 'kysely'
+import type { Db } from '../../../db/client.ts'
+import type { Holds } from '../../../db/types.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 
-type StoredHold = {
-  id: string
-  subject_type: string
-  subject_id: string
-  reason: string
-  placed_by_id: string | null
-  released_at: Date | null
-  released_by_id: string | null
-  release_reason: string | null
-}
-
 /** Compares every hold, and that it ended, with the record. */
 export function verifyHolds(db: Db): Promise<SubjectReport> {
-  return verifySubjects<StoredHold>(db, {
+  return verifySubjects(db, {
     table: 'holds',
     targetType: 'hold',
     firstAction: 'hold.placed',
-    listStored: (trx: Trx, vaultId: string, ids: string[]) =>
-      trx
-        .selectFrom('holds')
-        .select([
-          'id',
-          'subject_type',
-          'subject_id',
-          'reason',
-          'placed_by_id',
-          'released_at',
-          'released_by_id',
-          'release_reason',
-        ])
-        .where('vault_id', '=', vaultId)
-        .where('id', 'in', ids)
-        .execute(),
+    listStored: (trx, vaultId, ids) =>
+      trx.selectFrom('holds').selectAll().where('vault_id', '=', vaultId).where('id', 'in', ids).execute(),
     differenceOf,
   })
 }
 
-function differenceOf(hold: StoredHold, records: TargetRecord[]): string | null {
+function differenceOf(hold: Selectable<Holds>, records: TargetRecord[]): string | null {
   const faulty = records.find(({ fault }) => fault !== null)
   if (faulty !== undefined) return `its audit record ${faulty.id}: ${faulty.fault}`
   const placed = records.filter(({ action }) => action === 'hold.placed')

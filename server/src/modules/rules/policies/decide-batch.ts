@@ -35,12 +35,7 @@ export type ViewName = 'alone' | 'together' | 'source' | 'token'
 export async function lockBatch(trx: Trx, question: BatchQuestion): Promise<PolicySnapshot[]> {
   const { vaultId, actionType, initiator, orders } = question
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
-  const windows = velocityWindowsOf(candidates)
-  const locks = new Set(orders.flatMap((facts) => velocityLocksOf(windows, vaultId, facts)))
-  await lockVelocity(
-    trx,
-    [...locks].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)),
-  )
+  await lockVelocity(trx, velocityLocksOf(velocityWindowsOf(candidates), vaultId, orders))
   return candidates
 }
 
@@ -71,19 +66,13 @@ export async function decideViews(
   const hasSums = candidates.some(({ rules }) =>
     rules.some(({ selectors }) => selectors.some(({ selectorType }) => summedTypes.has(selectorType))),
   )
-  const views: { view: ViewName; facts: Facts[] }[] = [
-    { view: 'together', facts: together },
-    ...(alone === null ? [] : [{ view: 'alone' as const, facts: alone }]),
-    ...(hasSums
-      ? [
-          {
-            view: 'source' as const,
-            facts: summedBy(together, ({ token, sourceAddressId }) => `${token?.id} ${sourceAddressId}`),
-          },
-          { view: 'token' as const, facts: summedBy(together, ({ token }) => `${token?.id}`) },
-        ]
-      : []),
-  ]
+  const views: { view: ViewName; facts: Facts[] }[] = [{ view: 'together', facts: together }]
+  if (alone !== null) views.push({ view: 'alone', facts: alone })
+  if (hasSums) {
+    const ofSource = summedBy(together, ({ token, sourceAddressId }) => `${token?.id} ${sourceAddressId}`)
+    views.push({ view: 'source', facts: ofSource })
+    views.push({ view: 'token', facts: summedBy(together, ({ token }) => `${token?.id}`) })
+  }
   const strictest = gatherStrictest(new Map(candidates.map((policy) => [policy.id, policy])))
   const each: Decision[] = []
   for (const { view, facts } of views) {
@@ -126,15 +115,13 @@ function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
         strictestFirst(policies.get(a.requirement.policyId)!, policies.get(b.requirement.policyId)!),
       )
       const open = asked.filter(({ requirement }) => !requirement.bypassed)
-      const decisive = (open[0] ?? asked[0])?.by ?? first.allow!
       const strictest = open[0] ?? asked[0]
+      const decisive = strictest?.by ?? first.allow!
+      const policy = strictest && named(policies.get(strictest.requirement.policyId)!)
       return {
         effect: open.length === 0 ? 'allow' : 'approval',
         blockReason: null,
-        decisionPolicy:
-          strictest === undefined
-            ? decisive.decision.decisionPolicy
-            : named(policies.get(strictest.requirement.policyId)!),
+        decisionPolicy: policy ?? decisive.decision.decisionPolicy,
         requirements: asked.map(({ requirement }) => requirement),
         decisive,
       }
@@ -193,16 +180,12 @@ function summedBy(orders: Facts[], groupOf: (facts: Facts) => string): Facts[] {
     group.sources.set(facts.sourceAddressId ?? '', facts.available ?? '0')
     groups.set(groupOf(facts), group)
   }
-  const summed = new Map(
-    [...groups].map(([key, { amount, sources }]) => [
-      key,
-      { amount, available: [...sources.values()].reduce(addDecimals, '0') },
-    ]),
-  )
+  const summed = new Map<string, NonNullable<Facts['summed']>>()
+  for (const [key, { amount, sources }] of groups)
+    summed.set(key, { amount, available: [...sources.values()].reduce(addDecimals, '0') })
   return orders.map((facts) => {
     const group = summed.get(groupOf(facts))!
-    return compareDecimals(group.amount, facts.amount ?? '0') === 0 && group.available === facts.available
-      ? facts
-      : { ...facts, summed: group }
+    const isSame = compareDecimals(group.amount, facts.amount ?? '0') === 0 && group.available === facts.available
+    return isSame ? facts : { ...facts, summed: group }
   })
 }

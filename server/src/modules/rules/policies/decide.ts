@@ -51,7 +51,7 @@ export async function lockCandidates(trx: Trx, question: Question): Promise<Poli
   const { vaultId, actionType, initiator, facts } = question
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
   const limiting = velocityWindowsOf(candidates.filter((policy) => !isRuledOut(policy, facts)))
-  await lockVelocity(trx, velocityLocksOf(limiting, vaultId, facts))
+  await lockVelocity(trx, velocityLocksOf(limiting, vaultId, [facts]))
   return candidates
 }
 

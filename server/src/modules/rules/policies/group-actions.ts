@@ -34,16 +34,12 @@ export async function createPolicyGroup(
     .values({ vault_id: vaultId, id, ...columnsOf(group), created_at: now, updated_at: now })
     .execute()
     .catch(onTakenCode)
-  await announce(
-    trx,
-    { vaultId, id },
-    { caller: member, now },
-    {
-      action: 'policy_group.created',
-      details: { after: group },
-      words: { sentence: `The group ${quote(group.name)} was created`, after: { code: group.code } },
-    },
-  )
+  const by = { caller: member, now }
+  await announce(trx, { vaultId, id }, by, {
+    action: 'policy_group.created',
+    details: { after: group },
+    words: { sentence: `The group ${quote(group.name)} was created`, after: { code: group.code } },
+  })
   return { ...group, vaultId, id, isSystem: false, createdAt: now, updatedAt: now, policies: [], memberships: [] }
 }
 
@@ -54,38 +50,33 @@ export async function updatePolicyGroup(
   trx: Trx,
   id: string,
   patch: Static<typeof UpdatePolicyGroup>,
-  { caller, now }: ByCaller,
+  by: ByCaller,
 ): Promise<GroupRow> {
-  const group = await lockGroup(trx, id, caller.userId)
+  const group = await lockGroup(trx, id, by.caller.userId)
   const changes = changedFields(group, patch)
   if (changes === null) return group
   if (group.isSystem && changes.after.code !== undefined) {
     throw conflict('system_object', 'The code of a system group cannot be changed')
   }
-  const updated = { ...group, ...patch, updatedAt: now }
+  const updated = { ...group, ...patch, updatedAt: by.now }
   await trx
     .updateTable('policy_groups')
-    .set({ ...columnsOf(updated), updated_at: now })
+    .set({ ...columnsOf(updated), updated_at: by.now })
     .where('vault_id', '=', group.vaultId)
     .where('id', '=', id)
     .execute()
     .catch(onTakenCode)
-  await announce(
-    trx,
-    group,
-    { caller, now },
-    {
-      action: 'policy_group.updated',
-      details: changes,
-      words: { sentence: `The group ${quote(group.name)} was updated`, ...changes },
-    },
-  )
+  await announce(trx, group, by, {
+    action: 'policy_group.updated',
+    details: changes,
+    words: { sentence: `The group ${quote(group.name)} was updated`, ...changes },
+  })
   return updated
 }
 
 /** Deletes a group with its memberships. @throws 404, 403, 409 for a system group, or one that policies depend on */
-export async function deletePolicyGroup(trx: Trx, id: string, { caller, now }: ByCaller): Promise<void> {
-  const group = await lockGroup(trx, id, caller.userId)
+export async function deletePolicyGroup(trx: Trx, id: string, by: ByCaller): Promise<void> {
+  const group = await lockGroup(trx, id, by.caller.userId)
   if (group.isSystem) throw conflict('system_object', 'A system group cannot be deleted')
   const uses = await groupUses(trx, group)
   if (uses.hasPolicies) throw conflict('in_use', 'The group has policies; delete them first')
@@ -96,18 +87,13 @@ export async function deletePolicyGroup(trx: Trx, id: string, { caller, now }: B
   const { vaultId, code, name, memberships } = group
   const userIds = memberships.map(({ userId }) => userId)
   const nameOf = await nameSubjects(trx, vaultId, userIds)
-  await announce(
-    trx,
-    group,
-    { caller, now },
-    {
-      action: 'policy_group.deleted',
-      details: { before: { code, name, userIds } },
-      words: { sentence: `The group ${quote(name)} was deleted`, before: { code, members: userIds.map(nameOf) } },
-      userIds,
-    },
-  )
-  await tellOfLostQuorum(trx, { userIds, vaultIds: [vaultId] }, now)
+  await announce(trx, group, by, {
+    action: 'policy_group.deleted',
+    details: { before: { code, name, userIds } },
+    words: { sentence: `The group ${quote(name)} was deleted`, before: { code, members: userIds.map(nameOf) } },
+    userIds,
+  })
+  await tellOfLostQuorum(trx, { userIds, vaultIds: [vaultId] }, by.now)
 }
 
 /** @throws 404, 403, 409 for `everyone`, which stores no members, and for someone who is in the group already */
@@ -145,9 +131,7 @@ export async function removeMember(
   // The lock serialises removals, so that two of them at once cannot remove the last two administrators.
   const group = await lockGroup(trx, groupId, caller.userId)
   if (!group.memberships.some((membership) => membership.userId === userId)) throw notFound('Membership')
-  if (isSystem(group, administratorsCode) && !(await hasOtherActiveMember(trx, group, userId))) {
-    throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
-  }
+  await assertNotLast(trx, group.vaultId, group, userId)
   await trx
     .deleteFrom('policy_group_memberships')
     .where('vault_id', '=', group.vaultId)
@@ -166,10 +150,7 @@ export async function removeFromVault(trx: Trx, userId: string, { member, now }:
   const vaultId = member.vault.id
   const groups = await lockGroupsOf(trx, vaultId, userId)
   if (groups.length === 0) throw notFound('Member')
-  const administrators = groups.find((group) => isSystem(group, administratorsCode))
-  if (administrators !== undefined && !(await hasOtherActiveMember(trx, { vaultId, ...administrators }, userId))) {
-    throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
-  }
+  for (const group of groups) await assertNotLast(trx, vaultId, group, userId)
   await trx
     .deleteFrom('policy_group_memberships')
     .where('vault_id', '=', vaultId)
@@ -193,8 +174,15 @@ export async function removeFromVault(trx: Trx, userId: string, { member, now }:
   await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }
 
-const isSystem = ({ isSystem, code }: Pick<GroupRow, 'isSystem' | 'code'>, systemCode: string): boolean =>
-  isSystem && code === systemCode
+/** @throws 409 when no administrator who can sign in would remain in the group of the administrators */
+async function assertNotLast(trx: Trx, vaultId: string, group: SystemGroup & { id: string }, userId: string) {
+  if (!isSystem(group, administratorsCode) || (await hasOtherActiveMember(trx, { vaultId, id: group.id }, userId)))
+    return
+  throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
+}
+
+type SystemGroup = Pick<GroupRow, 'isSystem' | 'code'>
+const isSystem = ({ isSystem, code }: SystemGroup, systemCode: string): boolean => isSystem && code === systemCode
 
 const onTakenCode = onViolation('policy_groups_vault_id_code_key', () =>
   conflict('already_exists', 'The vault has a group of this code already'),
@@ -211,13 +199,9 @@ function columnsOf({
   return { code, name, description, logo_uri: logoUri, color, emoji }
 }
 
-async function announceMembership(
-  trx: Trx,
-  verb: 'added' | 'removed',
-  group: GroupRow,
-  userId: string,
-  by: ByCaller,
-): Promise<void> {
+type Verb = 'added' | 'removed'
+
+async function announceMembership(trx: Trx, verb: Verb, group: GroupRow, userId: string, by: ByCaller): Promise<void> {
   const nameOf = await nameSubjects(trx, group.vaultId, [userId])
   const preposition = verb === 'added' ? 'to' : 'from'
   await announce(trx, group, by, {

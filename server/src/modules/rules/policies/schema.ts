@@ -68,12 +68,7 @@ const looks = {
   color: Nullable(Color),
   emoji: Nullable(Emoji),
 }
-const optionalLooks = {
-  description: Type.Optional(Nullable(Description)),
-  logoUri: Type.Optional(Nullable(Uri)),
-  color: Type.Optional(Nullable(Color)),
-  emoji: Type.Optional(Nullable(Emoji)),
-}
+const optionalLooks = Type.Partial(Type.Object(looks)).properties
 
 export const PolicyGroupMembership = Closed(
   {
@@ -131,6 +126,11 @@ export const PolicyGroupListItem = Closed(
   { $id: 'PolicyGroupListItem' },
 )
 
+const effect = described(
+  PolicyEffect,
+  'What the policy does when its rules match: permit, refuse, or permit after votes.',
+)
+
 const policyFields = {
   id: Id,
   groupId: described(Id, 'Identifier of the policy group that the policy belongs to.'),
@@ -138,7 +138,7 @@ const policyFields = {
   name: Name,
   ...looks,
   actionType: ActionType,
-  effect: described(PolicyEffect, 'What the policy does when its rules match: permit, refuse, or permit after votes.'),
+  effect,
   blockReason: Nullable(BlockReason),
   approvalThreshold: ApprovalThreshold,
   adminBypass: Type.Boolean({ description: 'Waives the approval for an initiator who administers the vault.' }),
@@ -362,23 +362,15 @@ const settings = {
   ),
 }
 const selectorsDescription = `The selectors, and the actions each applies to:\n\n${renderSelectorTable()}`
-export const creation = {
+const kind = {
   code: Code,
   name: Name,
   actionType: ActionType,
-  effect: described(PolicyEffect, 'What the policy does when its rules match: permit, refuse, or permit after votes.'),
-  ...settings,
+  effect,
 }
+export const creation = { ...kind, ...settings }
 export const CreatePolicy = Closed(creation, { description: selectorsDescription })
-export const UpdatePolicy = Closed({
-  code: Type.Optional(Code),
-  name: Type.Optional(Name),
-  actionType: Type.Optional(ActionType),
-  effect: Type.Optional(
-    described(PolicyEffect, 'What the policy does when its rules match: permit, refuse, or permit after votes.'),
-  ),
-  ...settings,
-})
+export const UpdatePolicy = Closed({ ...Type.Partial(Type.Object(kind)).properties, ...settings })
 
 export const PolicyQuery = Closed({
   ...pageQuery,

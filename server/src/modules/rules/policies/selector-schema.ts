@@ -58,20 +58,15 @@ function withMeanings(schema: JsonSchema): JsonSchema {
     anyOf?: JsonSchema[]
     items?: JsonSchema
   } & JsonSchema
+  const described = Object.entries(properties ?? {}).map(([name, part]) => {
+    const description = meanings[name]
+    return [name, { ...(description && { description }), ...withMeanings(part) }]
+  })
   return {
     ...rest,
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(withMeanings) }),
-    ...(items === undefined ? {} : { items: withMeanings(items) }),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, part]) => [
-              name,
-              { ...(meanings[name] === undefined ? {} : { description: meanings[name] }), ...withMeanings(part) },
-            ]),
-          ),
-        }),
+    ...(anyOf && { anyOf: anyOf.map(withMeanings) }),
+    ...(items && { items: withMeanings(items) }),
+    ...(properties && { properties: Object.fromEntries(described) }),
   }
 }
 

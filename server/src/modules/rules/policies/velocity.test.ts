@@ -259,7 +259,7 @@ describe('locks and round trips', () => {
     const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
     await holder.connect()
     const facts = { now: bench.test.clock.now(), initiatorId: '', initiatorGroupIds: [] }
-    const [lock] = velocityLocksOf([{ per: 'vault', windowSeconds: 3_600 }], bench.vault.id, facts)
+    const [lock] = velocityLocksOf([{ per: 'vault', windowSeconds: 3_600 }], bench.vault.id, [facts])
     await holder.query('select pg_advisory_lock($1)', [String(lock)])
     try {
       expect((await bench.order(address, '1')).status).toBe(201)

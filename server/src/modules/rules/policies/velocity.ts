@@ -5,7 +5,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import type { Facts, PolicySnapshot, VelocityScope, VelocitySum } from './decision.ts'
 import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
 
-export type VelocityWindow = { per: VelocityScope; windowSeconds: number }
+type VelocityWindow = { per: VelocityScope; windowSeconds: number }
 
 /** Every window that velocity selectors of these policies look at, each once. */
 export function velocityWindowsOf(policies: PolicySnapshot[]): VelocityWindow[] {
@@ -28,14 +28,19 @@ export function velocityKeyOf(per: VelocityScope, vaultId: string, facts: Facts)
   return facts.destination?.key ?? null
 }
 
-/** The advisory locks of the scopes of these windows, sorted: transactions that take them in this order cannot deadlock. */
-export function velocityLocksOf(windows: VelocityWindow[], vaultId: string, facts: Facts): bigint[] {
+/**
+ * The advisory locks of the scopes of these windows for all orders, each once and sorted: transactions that take them in this
+ * order cannot deadlock.
+ */
+export function velocityLocksOf(windows: VelocityWindow[], vaultId: string, orders: Facts[]): bigint[] {
   const scopes = new Set(windows.map(({ per }) => per))
-  const locks = [...scopes].flatMap((per) => {
-    const key = velocityKeyOf(per, vaultId, facts)
-    return key === null ? [] : [sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()]
-  })
-  return locks.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const locks = [...scopes].flatMap((per) =>
+    orders.flatMap((facts) => {
+      const key = velocityKeyOf(per, vaultId, facts)
+      return key === null ? [] : [sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()]
+    }),
+  )
+  return [...new Set(locks)].sort((a, b) => (a < b ? -1 : 1))
 }
 
 /** Takes these advisory locks, in their order, until the transaction ends. */

@@ -2,7 +2,19 @@ import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
 import { voteDecisions, voteFormat, voteSubjects } from '../../../lib/signed-vote.ts'
 
-const bytes = (description: string, maxLength: number, example: string) =>
+/** SHA-256 in hexadecimal digits. */
+export const Sha256 = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+})
+
+/** Of the key of a person or service. */
+export const Fingerprint = Type.String({
+  description: 'SHA-256 of the public key: people compare it with what the wallet service shows.',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+})
+
+export const bytes = (description: string, maxLength: number, example: string) =>
   Type.String({
     pattern: '^[A-Za-z0-9_-]+$',
     maxLength,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, Ref, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
-import { SignedVote } from '../signatures/schema.ts'
+import { Sha256, SignedVote } from '../signatures/schema.ts'
 
 /** The fields of an approver in every list of approvers. */
 export const approverFields = {
@@ -60,10 +60,7 @@ export const QuorumReachable = Type.Boolean({
 })
 
 /** The hash to which votes are bound, in hexadecimal digits. */
-export const PayloadHash = Type.String({
-  pattern: '^[0-9a-f]{64}$',
-  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-})
+export const PayloadHash = Sha256
 
 /** The vote as it was signed; `approve` needs it in a protected vault. */
 export const Signature = Type.Optional(Ref(SignedVote))
