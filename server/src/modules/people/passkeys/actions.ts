@@ -8,10 +8,9 @@ import { firstPasskeyMinutes, passkeysPerPersonMax } from '../../../lib/limits.t
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
-import type { Purpose } from './challenge.ts'
 import { findSecondPersons, type KeyColumns, listCredentials } from './queries.ts'
 import type { AddPasskey, Assertion } from './schema.ts'
-import { verifyAssertion, verifyNewKey } from './verify.ts'
+import { type Purpose, verifyAssertion, verifyNewKey } from './verify.ts'
 import { fingerprintOfKey } from './verify-passkeys.ts'
 
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
@@ -56,17 +55,8 @@ export async function addPasskey(
       'The answer of the authenticator is not valid here and now; ask for new options',
     )
   }
-  const row: NewKey = {
-    id: newId(now),
-    credential_id: key.credentialId,
-    public_key: key.publicKey,
-    name: body.name,
-    is_synced: key.isSynced,
-    created_at: now,
-    last_used_at: null,
-    signatures: key.signatures,
-    transports: body.credential.transports,
-  }
+  const { transports } = body.credential
+  const row: NewKey = { id: newId(now), name: body.name, ...key, transports, created_at: now, last_used_at: null }
   const isPermitted = present.length > 0 || (mayAddUntil !== null && mayAddUntil > now)
   const waitsIn = isPermitted ? null : await findSecondPersons(trx, caller.userId)
   if (waitsIn === null) await keepPasskey(trx, { userId: caller.userId, email, key: row, now })
@@ -89,9 +79,8 @@ export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): 
     .values({ ...key, user_id: userId })
     .execute()
     .catch(onViolation('passkeys_credential_id_key', () => conflict('already_exists', 'This passkey is added already')))
-  const { credential_id: credentialId, public_key: publicKey } = key
   await trx.updateTable('users').set({ first_passkey_until: null }).where('id', '=', userId).execute()
-  const keyHash = fingerprintOfKey({ credentialId, publicKey })
+  const keyHash = fingerprintOfKey(key)
   await announce(trx, { userId, email, actorId: userId, change: 'added', key, keyHash, now })
 }
 

@@ -1,10 +1,9 @@
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { passkeyChallengeMinutes } from '../../../lib/limits.ts'
-import { newChallenge, type Purpose } from './challenge.ts'
 import { listCredentials } from './queries.ts'
 import { algorithms, type CreationOptions, type PasskeyOptions, type RequestOptions } from './schema.ts'
-import { rpIdOf } from './verify.ts'
+import { newChallenge, type Purpose, rpIdOf } from './verify.ts'
 
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
 type Credentials = Awaited<ReturnType<typeof listCredentials>>

@@ -9,8 +9,8 @@ import type { SubjectDifference, SubjectReport } from '../../record/audit/verify
 import { listSignedVotes } from '../../rules/signatures/queries.ts'
 
 /** What the record holds of a key: another key under the same name is another one. */
-export const fingerprintOfKey = ({ credentialId, publicKey }: { credentialId: Buffer; publicKey: Buffer }): string =>
-  sha256(Buffer.concat([sha256(credentialId), sha256(publicKey)])).toString('hex')
+export const fingerprintOfKey = (key: { credential_id: Buffer; public_key: Buffer }): string =>
+  sha256(Buffer.concat([sha256(key.credential_id), sha256(key.public_key)])).toString('hex')
 
 /** What the record of the platform says of the keys of people. */
 class Recorded {
@@ -55,13 +55,13 @@ export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
     .orderBy('id')
     .execute()
   const unconfirmed = await listUnconfirmed(trx)
-  for (const { id, user_id: userId, credential_id: credentialId, public_key: publicKey } of stored) {
+  for (const { id, user_id: userId, ...key } of stored) {
     const known = recorded.keys.get(id)
     recorded.keys.delete(id)
     if (known === undefined) name(id, `no audit record gives it to ${userId}`)
     else if (known.userId !== userId) name(id, `it belongs to ${userId}, and according to the audit records to another`)
     // Records before the hash was written name the person alone.
-    else if (known.keyHash !== undefined && known.keyHash !== fingerprintOfKey({ credentialId, publicKey })) {
+    else if (known.keyHash !== undefined && known.keyHash !== fingerprintOfKey(key)) {
       name(id, 'its key is not the one that was added')
     } else if (known.isFirst && unconfirmed.has(id)) {
       name(

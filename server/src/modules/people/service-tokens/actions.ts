@@ -7,6 +7,7 @@ import { insertMemberships } from '../../rules/policies/queries.ts'
 import { tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { listGroupsOf } from '../members/queries.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
+import { findService } from './keys.ts'
 import { listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
 import type { CreateServiceToken } from './schema.ts'
 
@@ -66,13 +67,7 @@ export async function revokeServiceToken(trx: Trx, id: string, by: ByMember): Pr
     .returning(['user_id', 'name'])
     .executeTakeFirst()
   if (revoked === undefined) {
-    const known = await trx
-      .selectFrom('service_tokens')
-      .select('id')
-      .where('vault_id', '=', vaultId)
-      .where('id', '=', id)
-      .executeTakeFirst()
-    if (known === undefined) throw notFound('Service token')
+    await findService(trx, vaultId, id)
     return
   }
   await disableUser(trx, revoked.user_id, now)

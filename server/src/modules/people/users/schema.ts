@@ -20,17 +20,16 @@ import {
 } from '../../../http/schema.ts'
 import { nameLengthMax, noteLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
 
+const mails = {
+  approvals: Type.Boolean({ description: 'Whether to send a mail when a request waits for your vote.' }),
+  decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
+}
+
 /** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
   {
     ...Profile.properties,
-    notifications: described(
-      Closed({
-        approvals: Type.Boolean({ description: 'Whether to send a mail when a request waits for your vote.' }),
-        decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
-      }),
-      'Which mails the person receives.',
-    ),
+    notifications: described(Closed(mails), 'Which mails the person receives.'),
   },
   { $id: 'OwnProfile' },
 )
@@ -43,17 +42,7 @@ export const UpdateProfile = Closed({
   color: Type.Optional(Nullable(Color)),
   emoji: Type.Optional(Nullable(Emoji)),
   notifications: Type.Optional(
-    described(
-      Closed({
-        approvals: Type.Optional(
-          described(Type.Boolean(), 'Whether to send a mail when a request waits for your vote.'),
-        ),
-        decisions: Type.Optional(
-          described(Type.Boolean(), 'Whether to send a mail when a request of yours was decided.'),
-        ),
-      }),
-      'Which mails to receive; what is left out stays.',
-    ),
+    described(Closed(Type.Partial(Type.Object(mails)).properties), 'Which mails to receive; what is left out stays.'),
   ),
 })
 export type UpdateProfile = Static<typeof UpdateProfile>

@@ -39,10 +39,7 @@ export async function listAuditRecords(
 }
 
 /** Committed records that no seal holds yet, by chain and id. */
-export async function listUnsealedRecords(
-  db: Db | Trx,
-  limit: number,
-): Promise<{ chain: string; id: string; hash: Buffer }[]> {
+export function listUnsealedRecords(db: Db | Trx, limit: number) {
   return db
     .selectFrom('audit_records')
     .select(['chain', 'id', 'hash'])
@@ -87,12 +84,7 @@ function sequenceOfCursor({ id }: Position): string {
 }
 
 /** Records that name one of the seals from `first` to `last`. */
-export async function listRecordsOfSeals(
-  db: Db | Trx,
-  chain: string,
-  [first, last]: [first: string, last: string],
-  limit: number,
-): Promise<AuditRecordRow[]> {
+export function listRecordsOfSeals(db: Db | Trx, chain: string, [first, last]: [string, string], limit: number) {
   return db
     .selectFrom('audit_records')
     .selectAll()
@@ -155,11 +147,7 @@ export async function* replay(trx: Trx, chain: string, actions: readonly string[
 }
 
 /** The first record that names a seal that does not exist; seals are numbered from 1 to `last`. */
-export async function findRecordBeyondSeals(
-  db: Db | Trx,
-  chain: string,
-  last: string,
-): Promise<{ id: string; seal_sequence: string | null } | undefined> {
+export function findRecordBeyondSeals(db: Db | Trx, chain: string, last: string) {
   return db
     .selectFrom('audit_records')
     .select(['id', 'seal_sequence'])
@@ -171,12 +159,7 @@ export async function findRecordBeyondSeals(
     .executeTakeFirst()
 }
 
-export async function listUnsealedRecordsAfter(
-  db: Db | Trx,
-  chain: string,
-  id: string,
-  limit: number,
-): Promise<AuditRecordRow[]> {
+export function listUnsealedRecordsAfter(db: Db | Trx, chain: string, id: string, limit: number) {
   return db
     .selectFrom('audit_records')
     .selectAll()

@@ -47,29 +47,25 @@ export const AuditRecord = Closed(
 
 const boundText = 'Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.'
 
-export const AuditLogQuery = Closed({
-  actor: Type.Optional(
+const idFilter = (description: string) =>
+  Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: membershipUserIdLengthMax,
-      description: 'Id of the user or service that acted.',
+      description,
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
-  ),
+  )
+
+export const AuditLogQuery = Closed({
+  actor: idFilter('Id of the user or service that acted.'),
   action: Type.Optional(
     described(
       Type.String({ minLength: 1, maxLength: 100, examples: ['policy.updated'] }),
       'Restricts the list to events of this name.',
     ),
   ),
-  target: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: membershipUserIdLengthMax,
-      description: 'Id of what was acted on.',
-      examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
-    }),
-  ),
+  target: idFilter('Id of what was acted on.'),
   from: Type.Optional(Type.String({ maxLength: 40, description: boundText, examples: ['2026-01-01'] })),
   to: Type.Optional(Type.String({ maxLength: 40, description: boundText, examples: ['2026-01-31'] })),
   ...pageQuery,

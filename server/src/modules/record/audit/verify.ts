@@ -59,12 +59,8 @@ async function openRecords(trx: Trx, seals: [SealRow, ...SealRow[]]): Promise<Ju
 }
 
 async function faultOfSealedRecords(trx: Trx, seal: SealRow, records: AuditRecordRow[]): Promise<SealFault | null> {
-  const fault = (kind: SealFault['kind'], recordId: string, detail: string): SealFault => ({
-    kind,
-    recordId,
-    sealSequence: Number(seal.sequence),
-    detail: `record ${recordId}: ${detail}`,
-  })
+  const fault = (kind: SealFault['kind'], recordId: string, detail: string) =>
+    faultOf(kind, recordId, Number(seal.sequence), detail)
   const found = new Map(records.map((record) => [record.id, record]))
   for (const { id, hash } of leavesOf(seal)) {
     const record = found.get(id)
@@ -83,16 +79,21 @@ async function faultOfSealedRecords(trx: Trx, seal: SealRow, records: AuditRecor
   return extra === undefined ? null : fault('inserted', extra, `seal ${seal.sequence} does not hold it`)
 }
 
+const faultOf = (
+  kind: SealFault['kind'],
+  recordId: string,
+  sealSequence: number | null,
+  detail: string,
+): SealFault => ({
+  ...{ kind, recordId, sealSequence, detail: `record ${recordId}: ${detail}` },
+})
+
 async function verifyNoneBeyond(trx: Trx, report: ChainReport): Promise<SealFault | null> {
   const last = String(report.head?.sequence ?? 0)
   const beyond = await findRecordBeyondSeals(trx, report.chain, last)
   if (beyond === undefined) return null
-  return {
-    kind: 'inserted',
-    recordId: beyond.id,
-    sealSequence: Number(beyond.seal_sequence),
-    detail: `record ${beyond.id}: it names seal ${beyond.seal_sequence}, which is not there`,
-  }
+  const { id, seal_sequence: sequence } = beyond
+  return faultOf('inserted', id, Number(sequence), `it names seal ${sequence}, which is not there`)
 }
 
 async function verifyUnsealed(trx: Trx, report: ChainReport): Promise<SealFault | null> {
@@ -101,9 +102,7 @@ async function verifyUnsealed(trx: Trx, report: ChainReport): Promise<SealFault 
     const records = await listUnsealedRecordsAfter(trx, report.chain, after, auditVerifyPageRecordsMax)
     for (const record of records) {
       const own = faultOfRecord(record)
-      if (own !== null) {
-        return { kind: 'changed', recordId: record.id, sealSequence: null, detail: `record ${record.id}: ${own}` }
-      }
+      if (own !== null) return faultOf('changed', record.id, null, own)
       report.unsealedRecords += 1
       after = record.id
     }

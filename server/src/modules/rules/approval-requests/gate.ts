@@ -7,8 +7,7 @@ import type { Sending } from '../../../http/endpoints.ts'
 import { type Answered, accepted, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { Reason } from '../../../lib/reasons.ts'
-import { toVoteEvidence } from '../signatures/present.ts'
-import { listSignedVotes } from '../signatures/queries.ts'
+import { listSignedVotes, toVoteEvidence } from '../signatures/queries.ts'
 import { assertSteppedUp, steppedUpActions } from '../signatures/step-up.ts'
 import type { Executors, GatedAction } from '../votes/executor.ts'
 import { toApprovalRequest } from './present.ts'
@@ -46,21 +45,18 @@ export const gateErrors = <R extends Reason>(...own: R[]) =>
 export const gatedBy = (action: GatedAction) =>
   `Gated by policies of action type \`${action}\`; 202 with the approval request when votes are required.`
 
+type Gated<A> = {
+  action: RequestAction
+  steps: GatedStep[]
+  executors: Executors
+  applied: (trx: Trx, results: StepResult[], member: Member) => Promise<A>
+}
+
 /** As `createGate`, for several steps at once. */
 export function gateSteps<A>(
   deps: Deps,
   { request, write }: Sending,
-  {
-    action,
-    steps,
-    executors,
-    applied,
-  }: {
-    action: RequestAction
-    steps: GatedStep[]
-    executors: Executors
-    applied: (trx: Trx, results: StepResult[], member: Member) => Promise<A>
-  },
+  { action, steps, executors, applied }: Gated<A>,
 ): Promise<Sent<A | Waits | Refusal>> {
   const member = memberOf(request)
   const { approvalTtlHours } = deps.config
@@ -75,15 +71,8 @@ export function gateSteps<A>(
       const isSteppedUp = steps.some((step) => steppedUpActions.includes(step.action))
       if (isSteppedUp && member.vault.protection === 'votes')
         await assertSteppedUp(trx, { caller: member, confirm: confirmationOf(request), isVotedOn: true })
-      const outcome = await requestAction(trx, {
-        member,
-        action,
-        steps: wanted,
-        executors,
-        approvalTtlHours,
-        now,
-        fetched,
-      })
+      const asked = { member, action, steps: wanted, executors, approvalTtlHours, now, fetched }
+      const outcome = await requestAction(trx, asked)
       if ('refusal' in outcome) return outcome
       if ('request' in outcome) return accepted({ request: await readRequest(trx, member, outcome.request, now) })
       return applied(trx, outcome.results, member)

@@ -20,7 +20,8 @@ import type { RequirementState } from '../votes/tally.ts'
 import type { RequestStatus } from './lifecycle.ts'
 import type { RequestAction, StepResult } from './steps.ts'
 
-type RequestColumns = RowOf<
+/** A request without what stands beside it. */
+export type LockedRequest = RowOf<
   ApprovalRequests,
   {
     action: RequestAction
@@ -31,7 +32,7 @@ type RequestColumns = RowOf<
   }
 >
 
-export type RequestRow = RequestColumns & {
+export type RequestRow = LockedRequest & {
   initiator: ProfileRow
   requirements: RequirementState[]
   approvers: ApproverRow[]
@@ -71,8 +72,6 @@ export async function listRequests(
   return rows
 }
 
-export type LockedRequest = RequestColumns
-
 /** Locks a request, so that votes, cancellation and expiry of it run one after the other. */
 export async function lockRequest(trx: Trx, vaultId: string, id: string): Promise<LockedRequest | null> {
   const { rows } = await sql<LockedRequest>`
@@ -94,7 +93,7 @@ export function listDueRequests(db: Db, now: Date, limit: number): Promise<{ vau
 
 /** The columns of a request that are compared with its audit records. */
 export type StoredRequest = Pick<
-  RequestColumns,
+  LockedRequest,
   'vault_id' | 'id' | 'action' | 'status' | 'initiator_id' | 'steps' | 'payload_hash'
 > & { approval: ApprovalState }
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
+import { chainActions } from '../policies/decision.ts'
 import { RulesVersionNumber } from '../policies/schema.ts'
 import { VoteEvidence } from '../signatures/schema.ts'
 import { gatedActions } from '../votes/executor.ts'
@@ -8,8 +9,6 @@ import { approverFields, groupVoteFields, PayloadHash, QuorumReachable } from '.
 import { requestStatuses } from './lifecycle.ts'
 
 export const requestActions = [...gatedActions, 'composite'] as const
-/** The actions that may be a step of a chain: those on counterparties and their groups. */
-export const chainActions = gatedActions.filter((action) => action.startsWith('counterparty_'))
 
 const RequestStatus = Enum(requestStatuses)
 const RequestAction = Enum(requestActions)

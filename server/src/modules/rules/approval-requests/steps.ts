@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { AppError, badRequest } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { decide, factsOfInitiator } from '../policies/decide.ts'
-import type { Decision, Facts } from '../policies/decision.ts'
+import type { CounterpartyFacts, Decision, Facts } from '../policies/decision.ts'
 import type { Initiator } from '../policies/queries.ts'
 import {
   type Executor,
@@ -17,25 +17,16 @@ import {
   type StepContext,
 } from '../votes/executor.ts'
 import { inPart, replaceTexts } from '../votes/parts.ts'
-import { withEarlierKind } from './earlier-kind.ts'
+
+type Chain<One = Step> = { context: StepContext; action: RequestAction; steps: One[]; executors: Executors }
 
 /**
  * Checks every step and brings it into the form that is stored, hashed and applied.
  * @throws 400 with paths into the request, 404, 409
  */
-export async function prepareSteps(
-  trx: Trx,
-  {
-    context,
-    action,
-    steps,
-    executors,
-  }: { context: StepContext; action: RequestAction; steps: Step[]; executors: Executors },
-): Promise<PreparedStep[]> {
+export async function prepareSteps(trx: Trx, { context, action, steps, executors }: Chain): Promise<PreparedStep[]> {
   for (const [i, step] of steps.entries()) {
-    await inStep(action, i, async () => {
-      assertReferences(step, i)
-    })
+    await inStep(action, i, async () => assertReferences(step, i))
   }
   const prepared: PreparedStep[] = []
   for (const [i, step] of steps.entries()) {
@@ -54,6 +45,43 @@ export async function prepareSteps(
 
 function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
   return a.targetType === b.targetType && a.targetId === b.targetId
+}
+
+/**
+ * The step with the kind of the counterparty that it is about, as the steps before it create or change it. What else an
+ * earlier step will make has no facts yet: who it is, how old, in which groups.
+ */
+function withEarlierKind(one: PreparedStep, executor: Executor, earlier: PreparedStep[]): PreparedStep {
+  const counterpartyId = counterpartyOf(one, executor)
+  const kind = counterpartyId === null ? undefined : kindAfter(earlier, originOf(counterpartyId, earlier))
+  if (kind === undefined) return one
+  const known = one.facts.counterparty as CounterpartyFacts | undefined
+  return { ...one, facts: { ...one.facts, counterparty: { ...known, kind } satisfies CounterpartyFacts } }
+}
+
+/** The counterparty that a step names, as target or in its payload: an id, or `$step:N`. */
+function counterpartyOf({ targetType, targetId, step }: PreparedStep, { references = {} }: Executor): string | null {
+  if (targetType === 'counterparty') return targetId
+  const field = Object.keys(references).find((name) => references[name] === 'counterparty')
+  return field === undefined ? null : (step.payload[field] as string)
+}
+
+function kindAfter(steps: PreparedStep[], origin: string): string | undefined {
+  let kind: string | undefined
+  for (const [i, { targetType, targetId, step, facts }] of steps.entries()) {
+    if (targetType !== 'counterparty') continue
+    if ((targetId === null ? `$step:${i}` : originOf(targetId, steps)) !== origin) continue
+    kind =
+      (step.payload.kind as string | undefined) ?? kind ?? (facts.counterparty as CounterpartyFacts | undefined)?.kind
+  }
+  return kind
+}
+
+/** The id of what exists already, or the `$step:N` of the creation: an update in between may be referred to as well. */
+function originOf(id: string, steps: PreparedStep[]): string {
+  const index = referenceOf(id)
+  const target = index === null ? null : steps[index]!.targetId
+  return target === null ? id : originOf(target, steps)
 }
 
 /** Decides on every step by the policies of the vault, or by the executor if its action has other rules. */
@@ -81,11 +109,7 @@ export async function decideSteps(
 
 export type StepResult = { stepIndex: number; action: string; resultId: string }
 
-type Application = {
-  context: StepContext
-  action: RequestAction
-  steps: PreparedStep[]
-  executors: Executors
+type Application = Chain<PreparedStep> & {
   /** The result of `prefetch` of each step; null: it has not run yet. */
   fetched: unknown[] | null
 }
@@ -122,10 +146,10 @@ export async function applySteps(trx: Trx, application: Application): Promise<St
   return results
 }
 
-type Attempt = { results: StepResult[] } | { event: 'applyFailed' | 'targetChanged'; reason: string }
+type Failure = { event: 'applyFailed' | 'targetChanged'; reason: string }
 
 /** As `applySteps`, but if one step fails, all are rolled back to a savepoint and the transaction continues. */
-export async function tryApplySteps(trx: Trx, application: Application): Promise<Attempt> {
+export async function tryApplySteps(trx: Trx, application: Application): Promise<{ results: StepResult[] } | Failure> {
   await sql`savepoint apply_steps`.execute(trx)
   try {
     return { results: await applySteps(trx, application) }
@@ -138,7 +162,7 @@ export async function tryApplySteps(trx: Trx, application: Application): Promise
 }
 
 /** The failure if the request itself caused the error; errors of the database or the wallet service do not end a request. */
-function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; reason: string } | null {
+function failureOf(error: unknown): Failure | null {
   if (error instanceof StaleError)
     return { event: 'targetChanged', reason: 'The target was changed after the request was created' }
   if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }

@@ -187,14 +187,9 @@ class Plan {
 
 const settingsOfGroup = ({ code, name, description }: RulesGroup) => ({ code, name, description })
 
-const settingsOfCategory = (category: {
-  approvalScope: string
-  approvalThreshold: number
-  allowInitiatorApproval: boolean
-}) => ({
-  approvalScope: category.approvalScope,
-  approvalThreshold: category.approvalThreshold,
-  allowInitiatorApproval: category.allowInitiatorApproval,
+type Asking = { approvalScope: string; approvalThreshold: number; allowInitiatorApproval: boolean }
+const settingsOfCategory = ({ approvalScope, approvalThreshold, allowInitiatorApproval }: Asking) => ({
+  ...{ approvalScope, approvalThreshold, allowInitiatorApproval },
 })
 
 type DraftApprover = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }

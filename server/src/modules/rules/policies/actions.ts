@@ -5,15 +5,14 @@ import { conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/record.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
-import type { StoredRule } from './decision.ts'
 import {
   type ApproverDraft,
   findPolicyFaults,
   lockReferences,
   type PolicyChange,
   type PolicyDraft,
-  type RuleDraft,
   settingsOf,
+  toRules,
 } from './policy-draft.ts'
 import { findPolicy, lockGroup, lockPolicy, type PolicyRow } from './queries.ts'
 
@@ -129,15 +128,6 @@ export function draftOfRow(row: Pick<PolicyRow, keyof PolicyDraft>): PolicyDraft
         userId === null ? { kind, groupId: groupId!, ...(threshold === null ? {} : { threshold }) } : { kind, userId },
     ),
   }
-}
-
-function toRules(drafts: RuleDraft[], now: Date): StoredRule[] {
-  return drafts.map(({ conditionType, selectors }) => ({
-    id: newId(now),
-    conditionType,
-    createdAt: now.toISOString(),
-    selectors: selectors.map(({ selectorType, value }) => ({ id: newId(now), selectorType, value })),
-  }))
 }
 
 async function insertApprovers(

@@ -36,10 +36,8 @@ export type PolicyTrace = {
   rules: RuleTrace[]
 }
 
-/** The actions that policies decide on. */
-export const actionTypes = [
-  'transfer',
-  'create_address',
+/** The actions on counterparties and their groups: those that may be a step of a chain. */
+export const chainActions = [
   'counterparty_create',
   'counterparty_update',
   'counterparty_archive',
@@ -48,10 +46,13 @@ export const actionTypes = [
   'counterparty_group_archive',
   'counterparty_group_add',
   'counterparty_group_remove',
-  'hold_place',
-  'hold_release',
-  'transfer_resolve',
-  'event_resolve',
+] as const
+
+/** The actions that policies decide on. */
+export const actionTypes = [
+  ...(['transfer', 'create_address'] as const),
+  ...chainActions,
+  ...(['hold_place', 'hold_release', 'transfer_resolve', 'event_resolve'] as const),
 ] as const
 export type ActionType = (typeof actionTypes)[number]
 

@@ -5,7 +5,7 @@ import { badRequest, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { PolicySnapshot } from './decision.ts'
 import type { DraftPolicies } from './form-schema.ts'
-import { draftOf, findMissingReferences, findPolicyFaults } from './policy-draft.ts'
+import { draftOf, findMissingReferences, findPolicyFaults, toRules } from './policy-draft.ts'
 import { findPolicyIds, listGroupsAmong } from './queries.ts'
 
 type DraftPolicy = PolicySnapshot & { enabled: boolean }
@@ -69,13 +69,9 @@ export async function readDrafts(
       ...{ id: idByCode.get(code) ?? newId(now), groupId, code, name, actionType, effect, blockReason },
       ...{ approvalThreshold, adminBypass, allowInitiatorApproval: draft.allowInitiatorApproval },
       enabled: draft.enabled,
-      rules: draft.rules.map(({ conditionType, selectors }) => ({
-        ...{ id: newId(now), conditionType, createdAt: now.toISOString() },
-        selectors: selectors.map((selector) => ({ id: newId(now), ...selector })),
-      })),
+      rules: toRules(draft.rules, now),
       approvers: draft.approvers.map(({ kind, userId, groupId, threshold }) => ({
-        ...{ kind, id: (userId ?? groupId)! },
-        ...(threshold === undefined ? {} : { threshold }),
+        ...{ kind, id: (userId ?? groupId)!, threshold },
       })),
     })
   }

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { decide, type Question } from './decide.ts'
-import { type ActionType, type Decision, type Requirement, votesOfPeople } from './decision.ts'
+import { type ActionType, type Decision, votesOfPeople } from './decision.ts'
 
 /** The actions that two people carry out together, whatever the policies say. */
 export const underDualControl: ReadonlySet<string> = new Set<ActionType>([
@@ -34,18 +34,14 @@ export function requireSecondPerson(
 ): Decision {
   if (decision.effect === 'block') return decision
   if (decision.effect === 'deny' && !isAdmin) return decision
-  const asked = decision.requirements.map(withoutInitiator)
+  const asked = decision.requirements.map((requirement) => ({
+    ...requirement,
+    ...{ bypassed: false, allowInitiator: false, peopleOnly: true as const },
+  }))
   if (asked.length > 0) return { ...decision, effect: 'approval', requirements: asked }
   const administrators = { id: administratorsId, code: 'two_administrators', name: 'Two administrators' }
   return { ...decision, ...votesOfPeople(administrators, 1) }
 }
-
-const withoutInitiator = (requirement: Requirement): Requirement => ({
-  ...requirement,
-  bypassed: false,
-  allowInitiator: false,
-  peopleOnly: true,
-})
 
 /**
  * A service acts for the holder of its token, who may be the person that votes afterwards.

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
 import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
+import type { StoredRule } from './decision.ts'
 import { listGroupsAmong, listMembersAmong, lockExistingGroups } from './queries.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import type { RouteVariant } from './selectors/addresses.ts'
@@ -11,7 +13,7 @@ import { findSelectorFault, type SelectorType } from './selectors.ts'
 
 type Creation = Static<typeof CreatePolicy>
 export type PolicyChange = Static<typeof UpdatePolicy>
-export type RuleDraft = NonNullable<Creation['rules']>[number]
+type RuleDraft = NonNullable<Creation['rules']>[number]
 /** Exactly one of userId and groupId is set once `findPolicyFaults` found nothing. */
 export type ApproverDraft = NonNullable<Creation['approvers']>[number]
 
@@ -39,6 +41,16 @@ export function settingsOf(policy: Omit<PolicyDraft, 'rules' | 'approvers'>): Om
     allowInitiatorApproval: policy.allowInitiatorApproval,
     enabled: policy.enabled,
   }
+}
+
+/** The rules as they are stored, with ids. */
+export function toRules(drafts: RuleDraft[], now: Date): StoredRule[] {
+  return drafts.map(({ conditionType, selectors }) => ({
+    id: newId(now),
+    conditionType,
+    createdAt: now.toISOString(),
+    selectors: selectors.map(({ selectorType, value }) => ({ id: newId(now), selectorType, value })),
+  }))
 }
 
 const defaults = {

@@ -23,16 +23,17 @@ export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
   groupName: string
 }
 
+/** A row with the role of the caller in its vault. */
+type ForCaller<Row> = (Row & VaultRole) | undefined
+
 /** The initiator with the groups that policies check; `groupIds` includes the built-in group `everyone`. */
 export type Initiator = { userId: string; kind: InitiatorKind; groupIds: string[]; isAdmin: boolean }
 
+type InitiatorRow = Initiator & { isAuditor: boolean }
+
 /** A member of the vault with their role; null when they are disabled or no longer in any group of it. */
-export async function findMembership(
-  db: Db | Trx,
-  vaultId: string,
-  userId: string,
-): Promise<(Initiator & { isAuditor: boolean }) | null> {
-  const { rows } = await sql<Initiator & { isAuditor: boolean }>`
+export async function findMembership(db: Db | Trx, vaultId: string, userId: string): Promise<InitiatorRow | null> {
+  const { rows } = await sql<InitiatorRow>`
     select u.id as "userId", u.kind, m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
     from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
     join users u on u.id = ${userId} and u.disabled_at is null
@@ -81,11 +82,7 @@ function candidates(vaultId: string, groupIds: string[], condition: RawBuilder<u
     order by p.id collate "C"`
 }
 
-export async function findPolicy(
-  db: Db | Trx,
-  id: string,
-  callerId: string,
-): Promise<(PolicyRow & VaultRole) | undefined> {
+export async function findPolicy(db: Db | Trx, id: string, callerId: string): Promise<ForCaller<PolicyRow>> {
   const { rows } = await sql<PolicyRow & VaultRole>`
     select ${policyColumns}, s.*
     from policies p ${policyJoins} ${joinVaultRole(sql`p.vault_id`, callerId)}
@@ -151,11 +148,7 @@ export type GroupListRow = GroupFields & { policyCount: number; membershipCount:
 export type GroupRow = GroupFields & Pick<Static<typeof PolicyGroup>, 'policies' | 'memberships'>
 export type MembershipRow = Omit<Static<typeof PolicyGroupMembership>, 'createdAt'> & Pick<Times, 'createdAt'>
 
-export async function findGroup(
-  db: Db | Trx,
-  id: string,
-  callerId: string,
-): Promise<(GroupRow & VaultRole) | undefined> {
+export async function findGroup(db: Db | Trx, id: string, callerId: string): Promise<ForCaller<GroupRow>> {
   const { rows } = await sql<GroupRow & VaultRole>`
     select ${groupColumns}, s.*, coalesce(p.policies, '[]') as policies, coalesce(m.memberships, '[]') as memberships
     from policy_groups g
@@ -181,18 +174,16 @@ export async function lockGroup(trx: Trx, id: string, callerId: string): Promise
   return assertWritable(await findGroup(trx, id, callerId), 'Policy group')
 }
 
+type NamedGroup = Pick<GroupRow, 'id' | 'code' | 'name' | 'isSystem'>
+
 /** The groups of a vault that store the user, locked in the order of their ids until the transaction ends. */
-export async function lockGroupsOf(
-  trx: Trx,
-  vaultId: string,
-  userId: string,
-): Promise<Pick<GroupRow, 'id' | 'code' | 'name' | 'isSystem'>[]> {
+export async function lockGroupsOf(trx: Trx, vaultId: string, userId: string): Promise<NamedGroup[]> {
   await sql`
     select from policy_groups g where g.vault_id = ${vaultId} and g.id in (
       select m.group_id from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = ${userId})
     order by g.id for update`.execute(trx)
   // Read after the lock: another removal may have come first.
-  const { rows } = await sql<Pick<GroupRow, 'id' | 'code' | 'name' | 'isSystem'>>`
+  const { rows } = await sql<NamedGroup>`
     select g.id, g.code, g.name, g.is_system as "isSystem" from policy_groups g
     join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
     where g.vault_id = ${vaultId} and m.user_id = ${userId} order by g.name, g.id`.execute(trx)

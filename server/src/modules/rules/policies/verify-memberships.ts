@@ -18,6 +18,8 @@ const actions = [
 
 type Group = { id: string; code: string; isSystem: boolean }
 
+type Details = { userId?: string; groupIds?: string[]; groupCodes?: string[]; after?: { code?: string } }
+
 /** Who is in a group according to the record; `isUnsure` when they joined and left in one moment. */
 type Membership = { isIn: boolean; at: number; isUnsure: boolean }
 
@@ -39,17 +41,7 @@ class Recorded {
       this.faults.push({ vaultId: this.vaultId, targetType: 'audit_record', targetId: id, detail: fault })
       return
     }
-    const {
-      userId,
-      groupIds = [],
-      groupCodes = [],
-      after,
-    } = details as {
-      userId?: string
-      groupIds?: string[]
-      groupCodes?: string[]
-      after?: { code?: string }
-    }
+    const { userId, groupIds = [], groupCodes = [], after } = details as Details
     if (action === 'vault.created') this.set(this.groupOfCode(administratorsCode), actorId, true, record)
     else if (action.startsWith('policy_group.')) this.takeGroup(action, targetId, after?.code)
     else if (action === 'membership.added') this.set(targetId, userId, true, record)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import { spkiOfCose } from '../../../lib/cose.ts'
 import type { SignedVote, VotingKey } from '../../../lib/signed-vote.ts'
-
-type KeyOf = { vaultId: string; userId: string; keyId: string }
+import type { VoteEvidence } from './schema.ts'
 
 /**
  * The key of this person or service that a signed vote names; null if they have none.
@@ -11,7 +11,7 @@ type KeyOf = { vaultId: string; userId: string; keyId: string }
  */
 export async function findVotingKey(
   trx: Db | Trx,
-  { vaultId, userId, keyId }: KeyOf,
+  { vaultId, userId, keyId }: { vaultId: string; userId: string; keyId: string },
   origin: string,
 ): Promise<VotingKey | null> {
   const { rows } = await sql<{ cose: Buffer | null; spki: Buffer | null }>`
@@ -41,4 +41,8 @@ export async function listSignedVotes(db: Db | Trx, vaultId: string, subjectId: 
     from signed_votes where vault_id = ${vaultId} and subject_id = ${subjectId}
     order by created_at, user_id, decision`.execute(db)
   return rows
+}
+
+export function toVoteEvidence({ publicKey, createdAt, ...row }: SignedVoteRow): Static<typeof VoteEvidence> {
+  return { ...row, publicKey: publicKey.toString('base64url'), createdAt: createdAt.toISOString() }
 }

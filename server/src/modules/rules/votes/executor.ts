@@ -1,18 +1,11 @@
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Decision } from '../policies/decision.ts'
+import { chainActions, type Decision } from '../policies/decision.ts'
 import type { Initiator } from '../policies/queries.ts'
 
 /** The actions that wait as an approval request; a waiting transfer is an operation. */
 export const gatedActions = [
   'create_address',
-  'counterparty_create',
-  'counterparty_update',
-  'counterparty_archive',
-  'counterparty_group_create',
-  'counterparty_group_update',
-  'counterparty_group_archive',
-  'counterparty_group_add',
-  'counterparty_group_remove',
+  ...chainActions,
   'category_assign',
   'category_edit',
   'hold_release',

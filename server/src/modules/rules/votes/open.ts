@@ -13,13 +13,8 @@ import { type ProfileRow, profileOf } from './queries.ts'
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */
 export type ApprovalRequirement = Requirement & { stepIndex?: number }
 
-type Approval = {
-  vaultId: string
-  subjectId: string
-  initiatorId: string
-  requirements: ApprovalRequirement[]
-  now: Date
-}
+type Asked = { vaultId: string; initiatorId: string; requirements: ApprovalRequirement[] }
+type Approval = Asked & { subjectId: string; now: Date }
 
 /**
  * Stores the snapshot of the voters of a subject with their entitlements. Only people and services that can sign in
@@ -27,15 +22,18 @@ type Approval = {
  *
  * @throws 409 when there are fewer voters than a threshold requires
  */
-export async function openApproval(
-  trx: Trx,
-  { vaultId, subjectId, initiatorId, requirements, now }: Approval,
-): Promise<RecordedRequirement[]> {
-  await insertRequirements(trx, { vaultId, subjectId, requirements, now })
-  const eligible = await insertEligibilities(trx, { vaultId, subjectId, initiatorId, requirements })
+export async function openApproval(trx: Trx, approval: Approval): Promise<RecordedRequirement[]> {
+  const { vaultId, subjectId, requirements, now } = approval
+  await insertRequirements(trx, approval)
+  const eligible = await insertEligibilities(trx, approval)
   assertQuorum(requirements, eligible)
   const voters = [...new Set(eligible.map(({ user_id }) => user_id))]
-  if (voters.length > 0) await insertVoters(trx, { vaultId, subjectId, now }, voters)
+  if (voters.length > 0) {
+    await sql`${prepared}
+      insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
+      select ${vaultId}, v.id, ${subjectId}, v.user_id, ${now}
+      from unnest(${voters.map(() => newId(now))}::text[], ${voters}::text[]) as v(id, user_id)`.execute(trx)
+  }
   return requirements.map((requirement) => {
     const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
     const own = votersOf(requirement, eligible)
@@ -52,23 +50,7 @@ export async function openApproval(
 const votersOf = ({ stepIndex = 0, policyId }: ApprovalRequirement, eligible: Eligibility[]) =>
   eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
 
-async function insertVoters(
-  trx: Trx,
-  { vaultId, subjectId, now }: Pick<Approval, 'vaultId' | 'subjectId' | 'now'>,
-  voters: string[],
-): Promise<void> {
-  await sql`${prepared}
-    insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
-    select ${vaultId}, v.id, ${subjectId}, v.user_id, ${now}
-    from unnest(${voters.map(() => newId(now))}::text[], ${voters}::text[]) as v(id, user_id)`.execute(trx)
-}
-
-type Snapshot = Pick<Approval, 'vaultId' | 'subjectId' | 'requirements'>
-
-async function insertRequirements(
-  trx: Trx,
-  { vaultId, subjectId, requirements, now }: Snapshot & { now: Date },
-): Promise<void> {
+async function insertRequirements(trx: Trx, { vaultId, subjectId, requirements, now }: Approval): Promise<void> {
   const rows = requirements.map((one) => ({
     vault_id: vaultId,
     subject_id: subjectId,
@@ -79,38 +61,29 @@ async function insertRequirements(
     threshold: one.threshold,
     allow_initiator: one.allowInitiator,
     bypassed: one.bypassed,
-    group_thresholds: thresholdsColumnOf(one),
+    group_thresholds: orNull(groupThresholdsOf(one.approvers)),
     created_at: now,
   }))
   await insertRows(trx, { approval_requirements: rows })
 }
 
-function thresholdsColumnOf({ approvers }: ApprovalRequirement): GroupThreshold[] | null {
-  const thresholds = groupThresholdsOf(approvers)
-  return thresholds.length === 0 ? null : thresholds
-}
+const orNull = (thresholds: GroupThreshold[]) => (thresholds.length === 0 ? null : thresholds)
 
 type Eligibility = { user_id: string; step_index: number; policy_id: string; group_id: string }
 
-async function insertEligibilities(
-  trx: Trx,
-  { vaultId, subjectId, initiatorId, requirements }: Snapshot & { initiatorId: string },
-): Promise<Eligibility[]> {
+async function insertEligibilities(trx: Trx, approval: Approval): Promise<Eligibility[]> {
+  const { vaultId, subjectId } = approval
   const { rows } = await sql<Eligibility>`${prepared}
     insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
     select ${vaultId}, ${subjectId}, e.user_id, e.step_index, e.policy_id, e.group_id
-    from (${eligibleVoters({ vaultId, initiatorId, requirements })}) e
+    from (${eligibleVoters(approval)}) e
     on conflict do nothing
     returning user_id, step_index, policy_id, group_id`.execute(trx)
   return rows
 }
 
 /** SQL: the voters of these requirements with their entitlements; a voter may be in several rows. */
-function eligibleVoters({
-  vaultId,
-  initiatorId,
-  requirements,
-}: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>): RawBuilder<unknown> {
+function eligibleVoters({ vaultId, initiatorId, requirements }: Asked): RawBuilder<unknown> {
   const sources = requirements
     .filter((one) => !one.bypassed)
     .flatMap((one) =>
@@ -146,10 +119,7 @@ export type Electorate = { count: number; voters: ProfileRow[]; places: number }
  * Whom `openApproval` would ask for these requirements of one step, by policy: how many, and the first ones by name. A
  * waived requirement has no entry, and neither has one on which nobody may vote.
  */
-export async function findElectorates(
-  db: Db | Trx,
-  approval: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>,
-): Promise<Map<string, Electorate>> {
+export async function findElectorates(db: Db | Trx, approval: Asked): Promise<Map<string, Electorate>> {
   if (approval.requirements.every(({ bypassed }) => bypassed)) return new Map()
   const { rows } = await sql<Omit<Electorate, 'places'> & { policyId: string }>`${prepared}
     select w.policy_id as "policyId", count(*)::int as count,
@@ -168,10 +138,7 @@ export async function findElectorates(
 }
 
 /** How many of the votes that groups must give could be given, by policy; of most requirements groups must give none. */
-async function countPlaces(
-  db: Db | Trx,
-  { requirements, ...approval }: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>,
-): Promise<Map<string, number>> {
+async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): Promise<Map<string, number>> {
   const asking = requirements.filter(({ approvers }) => groupThresholdsOf(approvers).length > 0)
   if (asking.length === 0) return new Map()
   const { rows } = await sql<{ policyId: string; groups: string[][] }>`
@@ -199,12 +166,10 @@ function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility
   if (shortage !== undefined) throw conflict('quorum_unreachable', 'quorum unreachable', shortage)
 }
 
-type Asked = Pick<ApprovalRequirement, 'policyCode' | 'threshold' | 'bypassed' | 'approvers'>
-
 /** For each requirement that fewer people can vote on than it asks for, a sentence, by the code of its policy. */
-export function findShortages<Requirement extends Asked>(
-  requirements: Requirement[],
-  votersOf: (requirement: Requirement) => Pick<Electorate, 'count' | 'places'>,
+export function findShortages(
+  requirements: ApprovalRequirement[],
+  votersOf: (requirement: ApprovalRequirement) => Pick<Electorate, 'count' | 'places'>,
 ): string[] {
   return requirements
     .filter(({ bypassed }) => !bypassed)
