@@ -1,5 +1,6 @@
 import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
@@ -48,18 +49,9 @@ export async function createInvitation(
         conflict('already_exists', 'An invitation of this e-mail address to the vault is already pending'),
       ),
     )
-  await trx
-    .insertInto('invitation_groups')
-    .values(
-      groupIds.map((groupId) => ({
-        vault_id: vaultId,
-        id: newId(now),
-        invitation_id: id,
-        group_id: groupId,
-        created_at: now,
-      })),
-    )
-    .execute()
+  const ofInvitation = { vault_id: vaultId, invitation_id: id, created_at: now }
+  const groups = groupIds.map((groupId) => ({ ...ofInvitation, id: newId(now), group_id: groupId }))
+  await insertRows(trx, { invitation_groups: groups })
   const nameOf = await nameSubjects(trx, vaultId, groupIds)
   const change = {
     vaultId,
@@ -165,11 +157,6 @@ async function acceptInvitation(
     .execute()
   const groupIds = groups.map((group) => group.group_id)
   await insertMemberships(trx, { vaultId, groupIds, userId, now })
-  await audit(
-    trx,
-    { vaultId, actorId: userId, now },
-    'invitation.accepted',
-    { type: 'invitation', id },
-    { email, groupIds },
-  )
+  const target = { type: 'invitation', id }
+  await audit(trx, { vaultId, actorId: userId, now }, 'invitation.accepted', target, { email, groupIds })
 }

@@ -47,11 +47,8 @@ export async function addServiceKey(
   const service = await findService(trx, vaultId, tokenId)
   if (service.revoked_at !== null) throw conflict('wrong_state', 'The service token is revoked')
   const spki = readEd25519(publicKey)
-  const present = await listServiceKeys(
-    trx,
-    { vaultId, userId: service.user_id },
-    { after: null, limit: serviceKeysMax },
-  )
+  const ofService = { vaultId, userId: service.user_id }
+  const present = await listServiceKeys(trx, ofService, { after: null, limit: serviceKeysMax })
   if (present.filter(({ revoked_at }) => revoked_at === null).length >= serviceKeysMax)
     throw conflict('limit_reached', `A service has at most ${serviceKeysMax} keys`)
   const row = await trx

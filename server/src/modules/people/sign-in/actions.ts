@@ -132,12 +132,9 @@ export async function createSignInLink(
   await insertMagicLink(trx, { token_hash: sha256(token), email, by_operator: true, redirect_to: redirectTo }, now)
   const user = await findUserByEmail(trx, email)
   const operator = nameOfOperator()
-  const action = 'operator.sign_in_link_created'
-  await insertAuditRecords(
-    trx,
-    { actorId: null, action, targetType: 'user', targetId: user?.id ?? null, details: { email, operator }, now },
-    user === null ? [] : await listVaultIdsOf(trx, user.id),
-  )
+  const target = { targetType: 'user', targetId: user?.id ?? null }
+  const event = { actorId: null, action: 'operator.sign_in_link_created', ...target, details: { email, operator }, now }
+  await insertAuditRecords(trx, event, user === null ? [] : await listVaultIdsOf(trx, user.id))
   const notice: OperatorLinkNotice = {
     kind: 'operator-link',
     mailId: newId(now),

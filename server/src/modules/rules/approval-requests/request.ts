@@ -110,21 +110,12 @@ async function recordDecision(
   decisions: Decision[],
 ): Promise<void> {
   const { targetType, targetId } = steps[0]!
-  await audit(
-    trx,
-    byMember({ member, now }),
-    event,
-    { type: targetType, id: targetId },
-    {
-      action,
-      steps: steps.map(({ step }, i) => ({
-        ...step,
-        effect: decisions[i]!.effect,
-        decisionPolicyCode: decisions[i]!.decisionPolicy?.code ?? null,
-      })),
-      bypassed: bypassedOf(decisions),
-    },
-  )
+  const decided = steps.map(({ step }, i) => {
+    const { effect, decisionPolicy } = decisions[i]!
+    return { ...step, effect, decisionPolicyCode: decisionPolicy?.code ?? null }
+  })
+  const details = { action, steps: decided, bypassed: bypassedOf(decisions) }
+  await audit(trx, byMember({ member, now }), event, { type: targetType, id: targetId }, details)
   if (decidedElsewhere.includes(action)) return
   const kept = decisions.map((decision, i) => ({ actionType: steps[i]!.step.action, decision }))
   const { userId: initiatorId } = member

@@ -57,11 +57,8 @@ export function votableRequests(
       log.error({ approvalRequestId: id, vaultId, reason: failureReason }, 'approval request stopped')
       await resolveRequest(trx, request, { event: 'applyFailed', actorId: null, now, failureReason })
       await notifyOfStop(trx, { vaultId, subjectType: 'approval_request', subjectId: id }, now)
-      return conflict(
-        'differs_from_record',
-        'The request failed because it differs from its audit record',
-        failureReason,
-      )
+      const message = 'The request failed because it differs from its audit record'
+      return conflict('differs_from_record', message, failureReason)
     },
     mustBeSigned: (_recorded, { vault }) => vault.protection === 'votes',
     toVoteRecord: (decision) => ({ action: 'approval_request.voted', details: { decision } }),
@@ -93,13 +90,8 @@ async function execute(
   }
   const { event, reason: failureReason } = attempt
   await resolveRequest(trx, request, { event, actorId, now, failureReason })
-  return {
-    refusal: conflict(
-      'not_applied',
-      'Your vote was recorded, but the request could not be applied and had no effect',
-      failureReason,
-    ),
-  }
+  const message = 'Your vote was recorded, but the request could not be applied and had no effect'
+  return { refusal: conflict('not_applied', message, failureReason) }
 }
 
 /** The last vote checks again what may have changed since the request; policies can only restrict it further. */

@@ -27,19 +27,24 @@ export function hideSecrets(
   { id, changes }: { id: string; changes: Change[] },
 ): HiddenChanges {
   const secrets: Secrets = {}
-  const hidden = changes.map((change, i) => {
-    const payload = { ...change.payload }
-    for (const field of secretFields) {
-      const secret = payload[field]
-      if (typeof secret !== 'string') continue
-      const fingerprint = fingerprintOf(sealer, secret)
-      secrets[`${i}.${field}`] = { secret, fingerprint }
-      payload[field] = { fingerprint }
-    }
-    return { ...change, payload }
+  const hidden = replaceSecrets(changes, (secret, at) => {
+    if (typeof secret !== 'string') return secret
+    const fingerprint = fingerprintOf(sealer, secret)
+    secrets[at] = { secret, fingerprint }
+    return { fingerprint }
   })
   const isNone = Object.keys(secrets).length === 0
   return { id, changes: hidden, secrets: isNone ? null : sealer.seal(placeOf(vaultId, id), JSON.stringify(secrets)) }
+}
+
+/** The changes with each secret, or what is shown for it, replaced; `at` is its place. */
+function replaceSecrets(changes: Change[], replace: (value: unknown, at: string) => unknown): Change[] {
+  return changes.map((change, i) => {
+    const payload = { ...change.payload }
+    for (const field of secretFields)
+      if (payload[field] != null) payload[field] = replace(payload[field], `${i}.${field}`)
+    return { ...change, payload }
+  })
 }
 
 /** Puts the secrets back for the changes to be applied. @throws when one is not the one that was voted on */
@@ -49,19 +54,13 @@ export function revealSecrets(
   { id, changes, secrets: sealed }: HiddenChanges,
 ): Change[] {
   const secrets = (sealed === null ? {} : JSON.parse(sealer.open(placeOf(vaultId, id), sealed))) as Secrets
-  return changes.map((change, i) => {
-    const payload = { ...change.payload }
-    for (const field of secretFields) {
-      const shown = payload[field] as { fingerprint?: string } | string | null | undefined
-      if (shown == null) continue
-      const kept = secrets[`${i}.${field}`]
-      // The fingerprint is sealed with its secret, so it needs no key that a rotation would have changed meanwhile.
-      if (kept === undefined || typeof shown !== 'object' || shown.fingerprint !== kept.fingerprint) {
-        throw new Error('A secret of a change set is not the one that was asked for')
-      }
-      payload[field] = kept.secret
+  return replaceSecrets(changes, (shown, at) => {
+    const kept = secrets[at]
+    // The fingerprint is sealed with its secret, so it needs no key that a rotation would have changed meanwhile.
+    if (kept === undefined || (shown as { fingerprint?: string }).fingerprint !== kept.fingerprint) {
+      throw new Error('A secret of a change set is not the one that was asked for')
     }
-    return { ...change, payload }
+    return kept.secret
   })
 }
 

@@ -1,5 +1,6 @@
 import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -134,24 +135,13 @@ async function insertApprovers(
   trx: Trx,
   { vaultId, policyId, approvers, now }: { vaultId: string; policyId: string; approvers: ApproverDraft[]; now: Date },
 ): Promise<void> {
-  if (approvers.length === 0) return
   // Ascending ids keep the approvers in the order of the request.
   const ids = approvers.map(() => newId(now)).sort()
-  await trx
-    .insertInto('policy_approvers')
-    .values(
-      approvers.map(({ kind, userId, groupId, threshold }, i) => ({
-        vault_id: vaultId,
-        id: ids[i]!,
-        policy_id: policyId,
-        kind,
-        user_id: userId ?? null,
-        group_id: groupId ?? null,
-        threshold: threshold ?? null,
-        created_at: now,
-      })),
-    )
-    .execute()
+  const rows = approvers.map(({ kind, userId = null, groupId = null, threshold = null }, i) => ({
+    ...{ vault_id: vaultId, id: ids[i]!, policy_id: policyId, created_at: now },
+    ...{ kind, user_id: userId, group_id: groupId, threshold },
+  }))
+  await insertRows(trx, { policy_approvers: rows })
 }
 
 const onTakenCode = onViolation('policies_vault_id_code_key', () =>

@@ -48,18 +48,15 @@ export async function readDrafts(
   { now, path }: { now: Date; path: string },
 ): Promise<Drafts> {
   const groups = await listGroupsAmong(db, vaultId, [...new Set(bodies.map(({ groupId }) => groupId))])
-  const idByCode = await findPolicyIds(
-    db,
-    vaultId,
-    bodies.map(({ code }) => code),
-  )
+  const codes = bodies.map(({ code }) => code)
+  const idByCode = await findPolicyIds(db, vaultId, codes)
   const faults: FieldFault[] = []
   const policies: DraftPolicy[] = []
   for (const [i, { groupId, ...body }] of bodies.entries()) {
     const draft = draftOf(body)
     const found = findPolicyFaults(draft)
     if (!groups.has(groupId)) found.push({ field: 'groupId', message: 'is no policy group of the vault' })
-    const first = bodies.findIndex(({ code }) => code === body.code)
+    const first = codes.indexOf(body.code)
     if (first !== i) found.push({ field: 'code', message: `is the same as ${path}.${first}.code` })
     // The form of references is checked before they are looked up.
     if (found.length === 0) found.push(...(await findMissingReferences(db, vaultId, draft)))

@@ -124,13 +124,8 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   const isRequired = decision === 'approve' && subject.mustBeSigned(recorded, member)
   if (!isRequired && signed === undefined) return null
   const hash = row.payload_hash.toString('hex')
-  const verified = await verifySigned(
-    trx,
-    signed,
-    { subject: subject.type, hash, decision, member },
-    origin,
-    keyElsewhere,
-  )
+  const expected = { subject: subject.type, hash, decision, member }
+  const verified = await verifySigned(trx, signed, expected, origin, keyElsewhere)
   await keepSigned(trx, verified, { vaultId: row.vault_id, subjectId: row.id, now })
   return verified
 }
