@@ -68,10 +68,7 @@ export async function verifyNewKey(
   const verified = await unlessRefused(() =>
     verifyRegistrationResponse({
       response: { ...publicKeyOf(id), response },
-      expectedChallenge: challenge,
-      expectedOrigin: deps.publicOrigin(),
-      expectedRPID: rpIdOf(deps),
-      requireUserVerification: true,
+      ...expectedOf(deps, challenge),
       supportedAlgorithmIDs: [...algorithms],
     }),
   )
@@ -110,10 +107,7 @@ export async function verifyAssertion(
   const verified = await unlessRefused(() =>
     verifyAuthenticationResponse({
       response: { ...publicKeyOf(id), response },
-      expectedChallenge: challenge,
-      expectedOrigin: deps.publicOrigin(),
-      expectedRPID: rpIdOf(deps),
-      requireUserVerification: true,
+      ...expectedOf(deps, challenge),
       credential: { id, publicKey: Uint8Array.from(key.public_key), counter: Number(key.signatures) },
     }),
   )
@@ -138,6 +132,14 @@ function challengeOf({ clientDataJSON }: { clientDataJSON: string }): string {
     return ''
   }
 }
+
+/** To what every answer is bound. */
+const expectedOf = (deps: Checks, challenge: string) => ({
+  expectedChallenge: challenge,
+  expectedOrigin: deps.publicOrigin(),
+  expectedRPID: rpIdOf(deps),
+  requireUserVerification: true,
+})
 
 const publicKeyOf = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} })
 

@@ -117,7 +117,7 @@ export async function listRecordsOf(
 }
 
 /** A record with the hash under which the seal that it names holds it; null: that seal does not. */
-export type SealedRecordRow = AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }
+type SealedRecordRow = AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }
 const sealedHash = sql`s.record_hashes[array_position(s.record_ids, r.id)] as sealed_hash`
 const withSeals = sql`audit_records r left join audit_seals s on s.chain = r.chain and s.sequence = r.seal_sequence`
 

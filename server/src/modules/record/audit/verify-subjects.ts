@@ -9,7 +9,7 @@ import { listRecordsOf } from './queries.ts'
 export type SubjectDifference = { vaultId: string; targetType: string; targetId: string; detail: string }
 export type SubjectReport = { checked: number; differences: SubjectDifference[] }
 
-export type SubjectKind<Stored extends { id: string }> = {
+type SubjectKind<Stored extends { id: string }> = {
   table: 'transfers' | 'approval_requests' | 'payouts' | 'holds'
   targetType: 'transfer' | 'approval_request' | 'payout' | 'hold'
   /** The action of the audit record that every subject begins with. */

@@ -79,14 +79,9 @@ async function faultOfSealedRecords(trx: Trx, seal: SealRow, records: AuditRecor
   return extra === undefined ? null : fault('inserted', extra, `seal ${seal.sequence} does not hold it`)
 }
 
-const faultOf = (
-  kind: SealFault['kind'],
-  recordId: string,
-  sealSequence: number | null,
-  detail: string,
-): SealFault => ({
-  ...{ kind, recordId, sealSequence, detail: `record ${recordId}: ${detail}` },
-})
+function faultOf(kind: SealFault['kind'], recordId: string, sealSequence: number | null, detail: string): SealFault {
+  return { kind, recordId, sealSequence, detail: `record ${recordId}: ${detail}` }
+}
 
 async function verifyNoneBeyond(trx: Trx, report: ChainReport): Promise<SealFault | null> {
   const last = String(report.head?.sequence ?? 0)

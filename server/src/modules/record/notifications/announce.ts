@@ -11,7 +11,7 @@ const gatheringMilliseconds = 60_000
 export type VaultChange = AuditEvent & { vaultId: string; words: ChangeInWords }
 
 /** The people whom a change concerns, apart from the administrators: users, and all members of groups. */
-export type Audience = { userIds?: string[]; groupIds?: string[] }
+type Audience = { userIds?: string[]; groupIds?: string[] }
 
 /**
  * Writes an audit record of a change of a vault and announces it by mail, in the transaction of the change, so that nobody

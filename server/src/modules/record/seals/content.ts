@@ -13,7 +13,7 @@ export const genesisHash = Buffer.alloc(32)
 export type SealedLeaf = { id: string; hash: Buffer }
 
 /** Seals have been signed Merkle roots since format 2. A seal of format 1 lists its records and is not signed. */
-export type SealContent = {
+type SealContent = {
   chain: string
   sequence: bigint
   previousHash: Buffer

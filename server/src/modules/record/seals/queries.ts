@@ -8,7 +8,7 @@ import type { SealLog } from './content.ts'
 export type SealRow = Selectable<AuditSeals>
 
 /** Where the seals of a log are. */
-export const sealTables: Record<SealLog, RawBuilder<unknown>> = {
+const sealTables: Record<SealLog, RawBuilder<unknown>> = {
   audit: sql`audit_seals`,
   ledger: sql`ledger_seals`,
 }

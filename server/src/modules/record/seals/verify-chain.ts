@@ -34,7 +34,7 @@ export type TrustedKeys = ReadonlySet<string> | null
 /** Says what is wrong with what a seal holds, compared with what is stored now. null: nothing. */
 export type JudgeSealed = (seal: SealRow) => SealFault | null | Promise<SealFault | null>
 
-export type ChainSource = {
+type ChainSource = {
   log: SealLog
   chain: string
   trusted: TrustedKeys

@@ -53,7 +53,7 @@ export async function isRequestVisible(trx: Trx, member: Member, id: string): Pr
   return rows.length > 0
 }
 
-export type RequestFilter = { status?: RequestStatus; action?: RequestAction; awaitingMyApproval?: boolean }
+type RequestFilter = { status?: RequestStatus; action?: RequestAction; awaitingMyApproval?: boolean }
 
 /** The requests that the member may see, newest first; one row more than the limit. */
 export async function listRequests(

@@ -11,7 +11,7 @@ import { type ApprovalRequirement, openApproval } from '../votes/open.ts'
 import type { CreationRecord } from './compare-record.ts'
 import { applySteps, decideSteps, hashPayload, prepareSteps, type RequestAction, type StepResult } from './steps.ts'
 
-export type ActionRequest = {
+type ActionRequest = {
   member: Member
   action: RequestAction
   /** Exactly one unless `action` is composite. */
@@ -130,7 +130,7 @@ function bypassedOf(decisions: Decision[]): string[] {
 
 type Strictest = { strictest: Requirement; requirements: ApprovalRequirement[] }
 
-export type ChainOutcome =
+type ChainOutcome =
   | { effect: 'apply' }
   /** `message` is for the initiator to read. */
   | { effect: 'refuse'; stepIndex: number; reason: 'blocked_by_policy' | 'no_policy_allows'; message: string }
@@ -154,9 +154,9 @@ export function outcomeOf(decisions: Decision[]): ChainOutcome {
   const withBypass = new Set(
     decisions.flatMap(({ policies }) => policies.filter(({ adminBypass }) => adminBypass).map(({ id }) => id)),
   )
-  const strictness = ({ policyId: id, threshold: approvalThreshold }: Requirement) => ({
-    ...{ id, approvalThreshold, adminBypass: withBypass.has(id) },
-  })
+  const strictness = ({ policyId: id, threshold }: Requirement) => {
+    return { id, approvalThreshold: threshold, adminBypass: withBypass.has(id) }
+  }
   const [strictest] = requirements
     .filter(({ bypassed }) => !bypassed)
     .toSorted((a, b) => strictestFirst(strictness(a), strictness(b)))

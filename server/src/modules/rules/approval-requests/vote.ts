@@ -138,7 +138,7 @@ type Resolution = {
  * Resolves a locked request: status, audit record and notifications.
  * @throws 409 when it is resolved already
  */
-export async function resolveRequest(trx: Trx, request: LockedRequest, resolution: Resolution): Promise<void> {
+async function resolveRequest(trx: Trx, request: LockedRequest, resolution: Resolution): Promise<void> {
   const { event, actorId, now, results = null, failureReason = null } = resolution
   const { vault_id: vaultId, id, action, payload_hash } = request
   const to = nextStatus(request.status, event)

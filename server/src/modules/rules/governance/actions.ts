@@ -47,7 +47,7 @@ export type Change = {
 /** `probed` is what a wallet service was asked for outside of the transaction. */
 export type ChangeContext = { member: Member; now: Date; probed: unknown }
 
-export type GovernedAction = {
+type GovernedAction = {
   /** The direct endpoint. */
   operationId: string
   /** What `targetId` names; null: nothing. */
@@ -60,7 +60,7 @@ export type GovernedAction = {
   apply(trx: Trx, change: Change, context: ChangeContext): Promise<string | null>
 }
 
-export type GovernedActions = Readonly<Record<GovernedActionName, GovernedAction>>
+type GovernedActions = Readonly<Record<GovernedActionName, GovernedAction>>
 
 /** What applies changes: the actions, and how a wallet service is asked when one of them throws for it. */
 export type Governed = {

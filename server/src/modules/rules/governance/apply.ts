@@ -74,7 +74,7 @@ export async function assertStillGovernable(
 }
 
 /** Runs `work` and takes back what it wrote. */
-export async function undone<Result>(trx: Trx, work: () => Promise<Result>): Promise<Result> {
+async function undone<Result>(trx: Trx, work: () => Promise<Result>): Promise<Result> {
   await sql`savepoint try_rules`.execute(trx)
   const result = await work()
   await sql`rollback to savepoint try_rules`.execute(trx)

@@ -12,7 +12,7 @@ export const differenceKinds = [
   'variant',
   'service_key',
 ] as const
-export type DifferenceKind = (typeof differenceKinds)[number]
+type DifferenceKind = (typeof differenceKinds)[number]
 
 /** One part of the rules that two versions do not share; `before` is null for a new part, `after` for a removed one. */
 export type Difference = {

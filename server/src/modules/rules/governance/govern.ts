@@ -90,9 +90,9 @@ const notHere: Engine['governed'] = {
 
 /** The change that an endpoint asks for. */
 type Wanted<Id> = [action: Change['action'], targetId: Id, payload: object]
-const toChange = ([action, targetId, payload]: Wanted<string | null>): Change => ({
-  ...{ action, targetId, payload: payload as Change['payload'] },
-})
+function toChange([action, targetId, payload]: Wanted<string | null>): Change {
+  return { action, targetId, payload: payload as Change['payload'] }
+}
 
 /** As `govern`, for an endpoint of a vault. */
 export const governedIn =

@@ -188,9 +188,9 @@ class Plan {
 const settingsOfGroup = ({ code, name, description }: RulesGroup) => ({ code, name, description })
 
 type Asking = { approvalScope: string; approvalThreshold: number; allowInitiatorApproval: boolean }
-const settingsOfCategory = ({ approvalScope, approvalThreshold, allowInitiatorApproval }: Asking) => ({
-  ...{ approvalScope, approvalThreshold, allowInitiatorApproval },
-})
+function settingsOfCategory({ approvalScope, approvalThreshold, allowInitiatorApproval }: Asking): Asking {
+  return { approvalScope, approvalThreshold, allowInitiatorApproval }
+}
 
 type DraftApprover = { kind: 'user' | 'group'; userId?: string; groupId?: string; threshold?: number }
 

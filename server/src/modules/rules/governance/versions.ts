@@ -9,7 +9,7 @@ import { hashOfRules, readRules } from './document.ts'
 import type { RulesDocument } from './document-schema.ts'
 
 /** Who published a version, and how. */
-export type Publisher = { actorId: string | null; changeSetId?: string | null; now: Date }
+type Publisher = { actorId: string | null; changeSetId?: string | null; now: Date }
 
 /** The newest version as it is stored. */
 type Stored = { number: number; document: RulesDocument; hash: Buffer }

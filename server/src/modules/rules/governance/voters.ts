@@ -3,7 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 
 /** An open request for votes on a change set. */
-export type Ballot = { requestId: string; askedAt: Date }
+type Ballot = { requestId: string; askedAt: Date }
 
 type Voter = { vaultId: string; userId: string }
 

@@ -20,7 +20,7 @@ export type ActiveHold = { id: string; subjectType: HoldSubjectType | 'exposure'
 type Text = string | RawBuilder<unknown>
 
 /** What an order, a vote or a hand-over touches: each may be held. */
-export type Touched = {
+type Touched = {
   vaultId: Text
   /** Whether a hold of the whole vault counts; it does unless this is false. */
   ofVault?: boolean

@@ -137,10 +137,10 @@ async function insertApprovers(
 ): Promise<void> {
   // Ascending ids keep the approvers in the order of the request.
   const ids = approvers.map(() => newId(now)).sort()
-  const rows = approvers.map(({ kind, userId = null, groupId = null, threshold = null }, i) => ({
-    ...{ vault_id: vaultId, id: ids[i]!, policy_id: policyId, created_at: now },
-    ...{ kind, user_id: userId, group_id: groupId, threshold },
-  }))
+  const ofPolicy = { vault_id: vaultId, policy_id: policyId, created_at: now }
+  const rows = approvers.map(({ kind, userId = null, groupId = null, threshold = null }, i) => {
+    return { ...ofPolicy, id: ids[i]!, kind, user_id: userId, group_id: groupId, threshold }
+  })
   await insertRows(trx, { policy_approvers: rows })
 }
 

@@ -29,7 +29,7 @@ export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
  * How an order of a batch is looked at: as the only one; with the others in its velocity; and with the sum of the orders of
  * its source and token, or of its token, as its amount.
  */
-export type ViewName = 'alone' | 'together' | 'source' | 'token'
+type ViewName = 'alone' | 'together' | 'source' | 'token'
 
 /** As `lockCandidates`, for all orders of a batch. It locks every scope that a candidate limits. */
 export async function lockBatch(trx: Trx, question: BatchQuestion): Promise<PolicySnapshot[]> {

@@ -108,7 +108,7 @@ export function evaluatePolicy(policy: PolicySnapshot, facts: Facts, evaluate = 
 }
 
 /** Whether a policy cannot match, regardless of the facts that are still unknown. */
-export function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
+function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
   return policy.rules.some(({ conditionType, selectors }) => {
     const truths = selectors.map((selector) => evaluateSelector(selector, facts).matched)
     return combineTruths(conditionType, truths) === false

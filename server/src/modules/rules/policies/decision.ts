@@ -184,8 +184,15 @@ export function votesOfPeople(
   threshold: number,
 ): Pick<Decision, 'effect' | 'decisionPolicy' | 'requirements'> {
   const requirement: Requirement = {
-    ...{ policyId: id, policyCode: code, policyName: name, threshold, bypassed: false, allowInitiator: false },
-    ...{ approvers: null, groupId: id, peopleOnly: true },
+    policyId: id,
+    policyCode: code,
+    policyName: name,
+    threshold,
+    bypassed: false,
+    allowInitiator: false,
+    approvers: null,
+    groupId: id,
+    peopleOnly: true,
   }
   return { effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement] }
 }
@@ -247,7 +254,7 @@ export const initiatorKinds = ['person', 'service'] as const
 export type InitiatorKind = (typeof initiatorKinds)[number]
 
 export const destinationTypes = ['internal', 'counterparty', 'unknown'] as const
-export type DestinationType = (typeof destinationTypes)[number]
+type DestinationType = (typeof destinationTypes)[number]
 
 export const counterpartyKinds = ['individual', 'company', 'exchange', 'service', 'other'] as const
 

@@ -67,9 +67,7 @@ export async function readDrafts(
       ...{ approvalThreshold, adminBypass, allowInitiatorApproval: draft.allowInitiatorApproval },
       enabled: draft.enabled,
       rules: toRules(draft.rules, now),
-      approvers: draft.approvers.map(({ kind, userId, groupId, threshold }) => ({
-        ...{ kind, id: (userId ?? groupId)!, threshold },
-      })),
+      approvers: draft.approvers.map(({ userId, groupId, ...one }) => ({ ...one, id: (userId ?? groupId)! })),
     })
   }
   if (faults.length > 0) throw faulty(faults)

@@ -45,7 +45,7 @@ export const PolicySelectors = Closed(
   { $id: 'PolicySelectors', description: 'The selectors of policies by action, as data for a form.' },
 )
 
-export const PolicyDraft = Closed(
+const PolicyDraft = Closed(
   { groupId: described(Id, 'Identifier of the policy group that the policy would belong to.'), ...creation },
   { $id: 'PolicyDraft', description: 'A policy as `createPolicy` takes it, which is not saved.' },
 )

@@ -51,7 +51,7 @@ export function toPolicyListItem(row: PolicyRow): Static<typeof PolicyListItem> 
 }
 
 /** The reader of a trace: who reads the whole vault, the initiator, or another viewer of the subject, such as an approver. */
-export type TraceReader = { readsAll: boolean; isInitiator: boolean }
+type TraceReader = { readsAll: boolean; isInitiator: boolean }
 
 /** A decision as it is stored with its subject. */
 export function toPolicyDecision(

@@ -96,7 +96,7 @@ export async function lockPolicy(trx: Trx, id: string, callerId: string): Promis
   return assertWritable(await findPolicy(trx, id, callerId), 'Policy')
 }
 
-export type PolicyFilter = { actionType?: ActionType; effect?: PolicyEffect; enabled?: boolean }
+type PolicyFilter = { actionType?: ActionType; effect?: PolicyEffect; enabled?: boolean }
 
 export async function listPolicies(
   db: Db | Trx,

@@ -7,7 +7,7 @@ import { isSignedBy, originOf, type SignedVote, type Vote, type VotingKey } from
 import { findVotingKey } from './queries.ts'
 
 /** What must have been signed, and by whom. */
-export type Expected = Pick<Vote, 'hash' | 'decision'> & {
+type Expected = Pick<Vote, 'hash' | 'decision'> & {
   subject: 'transfer' | 'payout' | 'approval_request'
   member: Member
 }

@@ -20,7 +20,7 @@ export type CastVote = { userId: string; decision: 'approve' | 'reject' }
 export type ApprovalState = { requirements: RecordedRequirement[]; votes: CastVote[] }
 
 /** `requirements` is null for a request of a version of the service that did not record them. */
-export type RecordedApproval = { requirements: RecordedRequirement[] | null; votes: CastVote[] }
+type RecordedApproval = { requirements: RecordedRequirement[] | null; votes: CastVote[] }
 
 /** The audit record of the creation of a subject, or the fault of its records. */
 export function readCreation(

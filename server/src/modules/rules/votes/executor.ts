@@ -27,7 +27,7 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
-export type TargetType =
+type TargetType =
   | 'address'
   | 'counterparty'
   | 'counterparty_group'

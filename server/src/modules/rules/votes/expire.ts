@@ -6,7 +6,7 @@ import type { SubjectRow } from './vote.ts'
 const batchMax = 100
 
 /** A kind of subject whose time to vote ends. */
-export type ExpiringSubject<Row extends SubjectRow> = {
+type ExpiringSubject<Row extends SubjectRow> = {
   noun: string
   listDue(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]>
   lock(trx: Trx, vaultId: string, id: string): Promise<Row | null>

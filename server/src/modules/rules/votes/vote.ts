@@ -31,7 +31,7 @@ export type Ballot = {
 }
 
 /** What a voter sends with a decision. */
-export type VoteInput = { comment?: string; payloadHash?: string; signature?: SignedVote }
+type VoteInput = { comment?: string; payloadHash?: string; signature?: SignedVote }
 
 export function toBallot(
   { comment, payloadHash, signature: signed }: VoteInput = {},
@@ -163,7 +163,7 @@ export async function closeVoting(
 }
 
 /** What people vote on; the noun of its audit records. */
-export type SubjectType = 'transfer' | 'approval_request' | 'payout'
+type SubjectType = 'transfer' | 'approval_request' | 'payout'
 
 /** The columns that every kind of subject has. */
 export type SubjectRow = { vault_id: string; id: string; initiator_id: string; payload_hash: Buffer }

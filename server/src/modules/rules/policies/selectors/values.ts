@@ -7,7 +7,7 @@ import { faultOf, type JsonSchema, type Reading, type ValueForm } from './select
 export type Comparison = { op: OneSided; value: string } | { op: 'between'; min: string; max: string }
 
 export const oneSided = ['gt', 'gte', 'lt', 'lte'] as const
-export type OneSided = (typeof oneSided)[number]
+type OneSided = (typeof oneSided)[number]
 
 const decimalForm = new RegExp(decimalPattern)
 const decimalMessage = 'must be a decimal string such as "1000.5"'

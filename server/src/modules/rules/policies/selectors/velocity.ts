@@ -15,7 +15,7 @@ import {
   strayKey,
 } from './values.ts'
 
-export type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
+type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
 
 export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
   'velocityAmount',
