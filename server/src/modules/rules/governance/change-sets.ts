@@ -15,7 +15,7 @@ import type { Direction } from './direction.ts'
 import type { RulesDocument } from './document-schema.ts'
 import { rulesExecutor } from './executor.ts'
 import { planChanges } from './plan-changes.ts'
-import { countWaiting, type LockedChangeSet, lockChangeSet, updateRow } from './queries.ts'
+import { countWaiting, type LockedChangeSet, lockChangeSet, updateChangeSetRow } from './queries.ts'
 import { type HiddenChanges, hideSecrets } from './secrets.ts'
 import { findVersion, lockRules, newestNumber } from './versions.ts'
 
@@ -103,7 +103,7 @@ async function redraft(
   const { baseVersion: base_version, direction } = tried
   const ofDraft = { status: 'draft', base_version, document: JSON.stringify(tried.document), direction }
   const noOutcome = { request_id: null, apply_at: null, failure_reason: null, resolved_at: null, resolved_by_id: null }
-  await updateRow(trx, { ...by, id: set.id }, { ...content, ...ofDraft, ...noOutcome })
+  await updateChangeSetRow(trx, { ...by, id: set.id }, { ...content, ...ofDraft, ...noOutcome })
   const target = { type: 'change_set', id: set.id }
   await audit(trx, by, 'change_set.updated', target, describe(set.title, set, tried))
 }
@@ -152,7 +152,7 @@ export async function askForVotes(
   })
   if ('refusal' in outcome) throw outcome.refusal
   if ('applied' in outcome) return { applied: true }
-  await updateRow(trx, { vaultId, id: set.id, now }, { status: 'submitted', request_id: outcome.request })
+  await updateChangeSetRow(trx, { vaultId, id: set.id, now }, { status: 'submitted', request_id: outcome.request })
   return { request: outcome.request }
 }
 
@@ -178,7 +178,7 @@ export async function cancelChangeSet(trx: Trx, id: string, asked: ByMember): Pr
   const isOpen = ['draft', 'scheduled'].includes(set.status) || set.request_status === 'pending'
   if (!isOpen) throw wrongState(set)
   if (set.request_status === 'pending') await cancelRequest(trx, set.request_id!, asked)
-  await updateRow(trx, { ...by, id }, { status: 'cancelled', resolved_at: by.now, resolved_by_id: by.actorId })
+  await updateChangeSetRow(trx, { ...by, id }, { status: 'cancelled', resolved_at: by.now, resolved_by_id: by.actorId })
   const { title, status } = set
   if (status === 'scheduled') {
     const how = 'was cancelled before it took effect'

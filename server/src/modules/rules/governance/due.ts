@@ -8,7 +8,7 @@ import { listStoredRequests } from '../approval-requests/queries.ts'
 import { announceOutcome, type Engine, outdated } from './apply.ts'
 import { whatChanged } from './change-sets.ts'
 import { applyAndMark, getAuthor, type RulesPayload } from './executor.ts'
-import { type LockedChangeSet, listDue, lockChangeSet, readGovernance, updateRow } from './queries.ts'
+import { type LockedChangeSet, listDue, lockChangeSet, readGovernance, updateChangeSetRow } from './queries.ts'
 import { countStandingVotes } from './quorum.ts'
 import { lockNewestNumber } from './versions.ts'
 
@@ -81,7 +81,7 @@ async function applyScheduled(
 
 async function fail(trx: Trx, set: LockedChangeSet, { reason, message }: AppError, due: Due): Promise<void> {
   const verb = reason === 'rules_changed' ? 'stale' : 'failed'
-  await updateRow(trx, due, { status: verb, failure_reason: message, resolved_at: due.now })
+  await updateChangeSetRow(trx, due, { status: verb, failure_reason: message, resolved_at: due.now })
   const outcome = {
     verb,
     how: 'could not take effect',

@@ -10,7 +10,7 @@ import { type Executor, StaleError, type Step, type StepContext } from '../votes
 import type { Change, ChangeContext } from './actions.ts'
 import { announceOutcome, applyChanges, type Engine } from './apply.ts'
 import type { Direction } from './direction.ts'
-import { lockChangeSet, readGovernance, updateRow } from './queries.ts'
+import { lockChangeSet, readGovernance, updateChangeSetRow } from './queries.ts'
 import type { HiddenChanges } from './secrets.ts'
 import { lockNewestNumber } from './versions.ts'
 
@@ -68,7 +68,7 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
   const hours = direction === 'loosening' ? governance.looseningDelayHours : governance.tighteningDelayHours
   if (governance.threshold > 0 && hours > 0) {
     const applyAt = new Date(now.getTime() + hours * hourMilliseconds)
-    await updateRow(trx, { vaultId, id, now }, { status: 'scheduled', apply_at: applyAt })
+    await updateChangeSetRow(trx, { vaultId, id, now }, { status: 'scheduled', apply_at: applyAt })
     const time = applyAt.toISOString()
     const how = 'was approved and waits for its time'
     const outcome = { verb: 'scheduled', how, details: { applyAt: time }, after: { 'takes effect at': time } } as const
@@ -101,5 +101,5 @@ export async function applyAndMark(
     )
   }
   const outcome = { status: 'applied', applied_version: done.number, resolved_at: now }
-  await updateRow(trx, { vaultId: member.vault.id, id: hidden.id, now }, outcome)
+  await updateChangeSetRow(trx, { vaultId: member.vault.id, id: hidden.id, now }, outcome)
 }

@@ -99,7 +99,7 @@ export async function lockChangeSet(trx: Trx, vaultId: string, id: string): Prom
 }
 
 /** Writes how a locked change set goes on. */
-export async function updateRow(
+export async function updateChangeSetRow(
   trx: Trx,
   { vaultId, id, now }: { vaultId: string; id: string; now: Date },
   columns: Updateable<ChangeSets>,
