@@ -12,7 +12,9 @@ import { requirementsOf } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { InboxItem, InboxState } from './schema.ts'
 
-type Part = {
+type Item = Static<typeof InboxItem>
+
+export type InboxRow = {
   vault_id: string
   id: string
   vault_code: string
@@ -26,11 +28,6 @@ type Part = {
   decision: 'approve' | 'reject' | null
   voted_at: Date | null
   requirements: RequirementState[]
-}
-
-type Item = Static<typeof InboxItem>
-
-export type InboxRow = Part & {
   kind: Item['kind']
   status: Item['status']
   transfer: Omit<NonNullable<Item['transfer']>, 'amountDecimal'> | null

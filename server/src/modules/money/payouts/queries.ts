@@ -21,7 +21,7 @@ import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../transfers/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/sign-order.ts'
 import type { LoadedRow, Sum } from './load.ts'
-import type { PayoutRow, PayoutStatus } from './schema.ts'
+import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'
 
 type PayoutColumns = RowOf<Payouts, { status: PayoutStatus; sums: Sum[]; decision: KeptDecision }>
 
@@ -59,13 +59,11 @@ export async function isPayoutVisible(db: Db | Trx, member: Member, id: string):
   return rows.length > 0
 }
 
-export type PayoutFilter = { status?: PayoutStatus; awaitingMyApproval?: boolean }
-
 /** The payouts that the member may see, newest first; one row more than the limit. */
 export async function listPayouts(
   db: Db,
   member: Member,
-  { status, awaitingMyApproval = false }: PayoutFilter,
+  { status, awaitingMyApproval = false }: Static<typeof PayoutQuery>,
   { after, limit, now }: Paging & { now: Date },
 ): Promise<PayoutListRow[]> {
   const { rows } = await sql<PayoutListRow>`

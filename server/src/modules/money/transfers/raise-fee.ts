@@ -11,7 +11,7 @@ import { audit } from '../../record/audit/record.ts'
 import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
-import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
+import { type Executor, StaleError, type Step } from '../../rules/votes/executor.ts'
 import { compareWithRecord, type RaiseRecord, type RecordedOrder } from './compare-record.ts'
 import { movePhase } from './move.ts'
 import { isSignedOrder } from './payload.ts'
@@ -104,7 +104,11 @@ export const raiseFeeExecutor: Executor = {
     const recorded = await readRecorded(trx, vaultId, id)
     if (versionOf(transfer, recorded) !== baseVersion) throw new StaleError()
     assertRaisable(transfer, recorded, step)
-    await recordRaise(trx, context, step)
+    const { replacement, txHash, maxFee, permitted } = payloadOf(step)
+    const target = { type: 'transfer', id }
+    const raise: RaiseRecord = { from: permitted.amount, to: maxFee.amount, replacement, txHash }
+    await audit(trx, byInitiator(context), 'transfer.max_fee_raised', target, raise)
+    await audit(trx, byInitiator(context), replacementVerbs[replacement], target, { txHash, maxFee: maxFee.amount })
     // The wallet service is called by the delivery, because no transaction waits for it.
     await movePhase(trx, transfer, transfer.phase, { replacement_due: true, next_attempt_at: now })
     return { resultId: id }
@@ -135,15 +139,6 @@ async function decideOnRaise(
   })
   if ('objection' in again) throw toConflict(again.objection)
   return again.decision
-}
-
-async function recordRaise(trx: Trx, context: StepContext, step: Step): Promise<void> {
-  const { replacement, txHash, maxFee, permitted } = payloadOf(step)
-  const target = { type: 'transfer', id: step.targetId }
-  const by = byInitiator(context)
-  const raise: RaiseRecord = { from: permitted.amount, to: maxFee.amount, replacement, txHash }
-  await audit(trx, by, 'transfer.max_fee_raised', target, raise)
-  await audit(trx, by, replacementVerbs[replacement], target, { txHash, maxFee: maxFee.amount })
 }
 
 /** @throws 409 when the tables differ from the audit records: the delivery will halt the transfer */
