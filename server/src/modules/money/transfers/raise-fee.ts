@@ -79,8 +79,9 @@ export const raiseFeeExecutor: Executor = {
     const { targetId } = step
     const delivery = await findDeliveryState(db, vaultId, targetId ?? '')
     if (delivery === null) throw notFound('Transfer')
+    assertReplaceable(delivery, payloadOf(step))
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
-    assertRaisable(delivery, recorded, step)
+    assertRaisable(recorded, step)
     const baseVersion = versionOf(delivery, recorded)
     const { maxFee } = payloadOf(step)
     const order = orderOf(recorded)
@@ -103,7 +104,8 @@ export const raiseFeeExecutor: Executor = {
     if (transfer === null) throw notFound('Transfer')
     const recorded = await readRecorded(trx, vaultId, id)
     if (versionOf(transfer, recorded) !== baseVersion) throw new StaleError()
-    assertRaisable(transfer, recorded, step)
+    assertReplaceable(transfer, payloadOf(step))
+    assertRaisable(recorded, step)
     const { replacement, txHash, maxFee, permitted } = payloadOf(step)
     const target = { type: 'transfer', id }
     const raise: RaiseRecord = { from: permitted.amount, to: maxFee.amount, replacement, txHash }
@@ -161,14 +163,9 @@ function assertMayRaise(replacement: ReplacementAction): void {
   if (replacement === 'speed-up') throw conflict('above_signed_fee', signedFeeRefusal)
 }
 
-/** @throws 409 when its transaction cannot be replaced, or the limit was raised meanwhile, so that it must be asked for anew */
-function assertRaisable(
-  delivery: DeliveryState,
-  { payload, feeLimit: { maxFee: permitted } }: RecordedOrder,
-  step: Step,
-): void {
+/** @throws 409 when people signed a lower limit, or it was raised meanwhile, so that it must be asked for anew */
+function assertRaisable({ payload, feeLimit: { maxFee: permitted } }: RecordedOrder, step: Step): void {
   const { replacement, maxFee, permitted: known } = payloadOf(step)
-  assertReplaceable(delivery, payloadOf(step))
   if (isSignedOrder(payload)) assertMayRaise(replacement)
   if (permitted === BigInt(known.amount) && BigInt(maxFee.amount) > permitted) return
   throw conflict('changed_concurrently', 'The limit of the fee was changed by someone else just now')
