@@ -449,7 +449,7 @@ describe('the end of power', () => {
       revoked: async () => {
         const person = await test.signIn(email)
         const { items } = (await person.get('/auth/sessions?limit=1')).body
-        expect((await world.main.people.admin.delete(`/auth/sessions/${items[0].id}`)).status).toBe(204)
+        expect((await world.main.people.admin.delete(`/auth/sessions/${items[0]!.id}`)).status).toBe(204)
         return toCaller('revoked', person)
       },
       'signed out': async () => {
@@ -515,7 +515,7 @@ function permittedCaller({ operationId, isPublic }: Operation): Caller {
   return world.callers[name]
 }
 
-async function send({ method, path }: Operation, caller: Caller, request: Request, app = test.app): Promise<Answer> {
+async function send({ method, path }: Operation, caller: Caller, request: Request, app = test.app) {
   const { params = {}, query = {}, body, image } = request
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name] ?? (name === 'code' ? 'harbour' : undefined)

@@ -1,4 +1,4 @@
-import { encodeFunctionData, erc20Abi } from 'viem'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
@@ -121,15 +121,10 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
     token: 'TUSD',
     label: 'Operations',
   })
-  await fund(address.address)
+  await fund(address.address as Hex)
   await until(async () => {
     const { totals } = await treasurer('GET', '/vaults/treasury/balances?summary=true', 200)
-    const available = Object.fromEntries(
-      totals.map((total: { token: { code: string }; availableDecimal: string }) => [
-        total.token.code,
-        total.availableDecimal,
-      ]),
-    )
+    const available = Object.fromEntries(totals.map((total) => [total.token.code, total.availableDecimal]))
     return available.TUSD === '1000' && available.ETH === '1'
   })
 
@@ -150,23 +145,17 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
   // The chain agrees with the ledger.
   expect(await tokenBalance(supplier)).toBe(250_750_000n)
   const confirmed = await treasurer('GET', `/vaults/treasury/transfers/${transfer.id}`, 200)
-  const receipt = await faucet.getTransactionReceipt({ hash: confirmed.txHash })
+  const receipt = await faucet.getTransactionReceipt({ hash: confirmed.txHash as Hex })
   expect(receipt.status).toBe('success')
-  expect(BigInt(confirmed.fee)).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
+  expect(BigInt(confirmed.fee!)).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
   const reconciliation = await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)
   expect(reconciliation.differences).toEqual([])
-  expect(
-    reconciliation.tokens.map((one: { token: { code: string }; difference: string; sumOfPostings: string }) => [
-      one.token.code,
-      one.difference,
-      one.sumOfPostings,
-    ]),
-  ).toEqual([
+  expect(reconciliation.tokens.map((one) => [one.token.code, one.difference, one.sumOfPostings])).toEqual([
     ['ETH', '0', '0'],
     ['TUSD', '0', '0'],
   ])
   const books = await treasurer('GET', `/vaults/treasury/ledger/entries?addressId=${address.id}&tokenId=${usd.id}`, 200)
-  expect(books.items[0].balance).toBe((await tokenBalance(address.address)).toString())
+  expect(books.items[0]!.balance).toBe((await tokenBalance(address.address as Hex)).toString())
 
   const history = await treasurer('GET', '/vaults/treasury/history', 200)
   expect(
@@ -192,10 +181,10 @@ it('T75 a transfer that is stuck on the chain is sped up by its initiator, is pa
   const operator = await signIn('operator@example.org')
   const { items } = await treasurer('GET', '/vaults/treasury/addresses', 200)
   const groups = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
-  const group = groups.items.find((each: { code: string }) => each.code === 'treasury')
+  const group = groups.items.find((each) => each.code === 'treasury')
   const { items: policies } = await operator('GET', '/vaults/treasury/policies?limit=100', 200)
-  await operator('DELETE', `/policies/${policies.find((each: { code: string }) => each.code === 'two-votes').id}`, 204)
-  await operator('POST', `/policy-groups/${group.id}/policies`, 201, {
+  await operator('DELETE', `/policies/${policies.find((each) => each.code === 'two-votes')!.id}`, 204)
+  await operator('POST', `/policy-groups/${group!.id}/policies`, 201, {
     code: 'cheap',
     name: 'Transfers with a limited fee',
     actionType: 'transfer',
@@ -206,7 +195,7 @@ it('T75 a transfer that is stuck on the chain is sped up by its initiator, is pa
   await chain.setAutomine(false)
   const before = await tokenBalance(supplier)
   const path = '/vaults/treasury/transfers'
-  const order = { fromAddressId: items[0].id, toAddress: supplier, amount: '1' }
+  const order = { fromAddressId: items[0]!.id, toAddress: supplier, amount: '1' }
   await treasurer('POST', path, 403, order)
   const { id } = await treasurer('POST', path, 201, { ...order, maxFee: '50000000000000000', feeLevel: 'low' })
   const read = () => treasurer('GET', `${path}/${id}`, 200)
@@ -226,7 +215,7 @@ it('T75 a transfer that is stuck on the chain is sped up by its initiator, is pa
   })
   const confirmed = await read()
   expect(confirmed).toMatchObject({ txHash: sped.txHash, txHashes: [txHash, sped.txHash] })
-  expect(BigInt(confirmed.fee)).toBeLessThanOrEqual(50_000_000_000_000_000n)
+  expect(BigInt(confirmed.fee!)).toBeLessThanOrEqual(50_000_000_000_000_000n)
   expect(await tokenBalance(supplier)).toBe(before + 1_000_000n)
   const reconciliation = await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)
   expect(reconciliation.differences).toEqual([])
@@ -240,7 +229,7 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   const approver = await signIn('first.approver@example.org')
   const { items: addresses } = await treasurer('GET', '/vaults/treasury/addresses', 200)
   const { items: groups } = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
-  const idOf = (code: string) => groups.find((each: { code: string }) => each.code === code).id
+  const idOf = (code: string) => groups.find((each) => each.code === code)!.id
   await operator('POST', `/policy-groups/${idOf('treasury')}/policies`, 201, {
     code: 'dear',
     name: 'Dear transfers',
@@ -255,7 +244,7 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   await chain.mine(1_000_000_000n)
   const before = await tokenBalance(supplier)
   const path = '/vaults/treasury/transfers'
-  const order = { fromAddressId: addresses[0].id, toAddress: supplier, amount: '1', feeLevel: 'low' }
+  const order = { fromAddressId: addresses[0]!.id, toAddress: supplier, amount: '1', feeLevel: 'low' }
   const { id } = await treasurer('POST', path, 201, { ...order, maxFee: '1000000000000000' })
   const read = () => treasurer('GET', `${path}/${id}`, 200)
   await until(async () => (await read()).txHash !== null)
@@ -265,7 +254,7 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   const { speedUp } = await treasurer('POST', `${path}/${id}/replacement-preview`, 200)
   expect(speedUp).toMatchObject({ refusal: null, needsApproval: true })
   await treasurer('POST', `${path}/${id}/speed-up`, 409, { txHash })
-  const maxFee = speedUp.maxFee.amount
+  const maxFee = speedUp.maxFee!.amount
   const { request } = await treasurer('POST', `${path}/${id}/speed-up`, 202, { txHash, maxFee })
   expect(request).toMatchObject({ action: 'transfer_replace', decisionPolicyCode: 'dear' })
   await approver('POST', `/vaults/treasury/approval-requests/${request.id}/approve`, 200, {})
@@ -275,8 +264,8 @@ it('T75 above the limit of its order it is sped up after a vote, without anybody
   })
   const confirmed = await read()
   expect(confirmed.txHashes).toEqual([txHash, confirmed.txHash])
-  expect(BigInt(confirmed.fee)).toBeGreaterThan(1_000_000_000_000_000n)
-  expect(BigInt(confirmed.fee)).toBeLessThanOrEqual(BigInt(maxFee))
+  expect(BigInt(confirmed.fee!)).toBeGreaterThan(1_000_000_000_000_000n)
+  expect(BigInt(confirmed.fee!)).toBeLessThanOrEqual(BigInt(maxFee))
   expect(await tokenBalance(supplier)).toBe(before + 1_000_000n)
   expect((await verifyLedger(server.deps.db)).differences).toEqual([])
   expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 3, differences: [] })
@@ -289,7 +278,7 @@ it('T16 T17 what the chain takes back leaves the books, is missed where it was s
   const chain = controlChain(anvil.rpcUrl)
   await chain.setAutomine(true)
   const { items: groups } = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
-  const groupOf = (code: string) => groups.find((each: { code: string }) => each.code === code).id
+  const groupOf = (code: string) => groups.find((each) => each.code === code)!.id
   await operator('POST', `/policy-groups/${groupOf('treasury')}/policies`, 201, {
     code: 'one-vote',
     name: 'Every transfer needs a vote',
@@ -305,7 +294,7 @@ it('T16 T17 what the chain takes back leaves the books, is missed where it was s
     token: 'TUSD',
   })
   const before = await chain.rpc('evm_snapshot')
-  const raw = await signPayment(address.address, 10_000_000n)
+  const raw = await signPayment(address.address as Hex, 10_000_000n)
   const hash = await chain.send(raw)
   const standing = async () => {
     const query = `summary=true&addressId=${address.id}&token=TUSD`
@@ -339,7 +328,7 @@ it('T16 T17 what the chain takes back leaves the books, is missed where it was s
   const differences = async () =>
     (await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)).tokens.find(
       (one: { token: { code: string } }) => one.token.code === 'TUSD',
-    ).difference
+    )!.difference
   expect(await differences()).toBe('0')
 
   expect(await chain.send(raw)).toBe(hash)
@@ -365,7 +354,7 @@ async function signPayment(to: `0x${string}`, amount: bigint) {
 
 async function idOfCoin(operator: Call): Promise<string> {
   const { items } = await operator('GET', '/tokens?limit=100', 200)
-  return items.find((one: { code: string }) => one.code === 'ETH').id
+  return items.find((one: { code: string }) => one.code === 'ETH')!.id
 }
 
 const signIn = (email: string): Promise<Call> => signInTo(server, email)

@@ -137,7 +137,7 @@ async function makeFiles(organisation: Organisation): Promise<Record<string, str
   await organisation.atTheEnd(async () => {
     for (const [type, parameters] of Object.entries(parametersOfReports(organisation))) {
       const id = await organisation.makeFile(type, { who: 0, parameters })
-      const url = `/api/v1/vaults/${vault.code}/reports/exports/${id}/download`
+      const url = `/api/v1/vaults/${vault.code}/reports/exports/${id}/download` as const
       const headers = { authorization: `Bearer ${member.token}` }
       const response = await test.app.inject({ method: 'GET', url, headers })
       expect([type, response.statusCode], response.body).toEqual([type, 200])

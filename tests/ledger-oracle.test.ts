@@ -283,10 +283,7 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
     for (const [index, tokens] of model.entries()) {
       const { body } = await bench.owner.get(`/vaults/main-vault/balances?summary=true&addressId=${wire[index]!.id}`)
       const found = Object.fromEntries(
-        body.totals.map((total: { token: { code: string }; available: string; reserved: string }) => [
-          total.token.code,
-          [total.available, total.reserved],
-        ]),
+        body.totals.map((total) => [total.token.code, [total.available, total.reserved]]),
       )
       const expected = Object.fromEntries(
         Object.entries(tokens).flatMap(([code, of]) =>

@@ -50,13 +50,13 @@ async function pageOf(person: Person): Promise<Page> {
 
 async function keyOf(person: Person) {
   const [passkey] = (await person.get('/users/me/passkeys')).body.items
-  const publicKey = Buffer.from(passkey.publicKey, 'base64url')
-  return { id: passkey.credentialId, person: person.userId, publicKey }
+  const publicKey = Buffer.from(passkey!.publicKey, 'base64url')
+  return { id: passkey!.credentialId, person: person.userId, publicKey }
 }
 
 it('what passkeys signed on the pages reaches the wallet service, which verifies it for itself', async () => {
   const { vault, owner, firstApprover, secondApprover } = bench
-  const base = `/vaults/${vault.code}`
+  const base = `/vaults/${vault.code}` as const
   const address = await bench.fundedAddress()
   sender = await pageOf(owner)
   voter = await pageOf(firstApprover)
@@ -82,7 +82,7 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   await sender.getByText('Ordered. It waits for votes.').waitFor()
 
   const { items } = (await owner.get(`${base}/transfers`)).body
-  const { id, payload, payloadHash } = items[0]
+  const { id, payload, payloadHash } = items[0]!
   await voter.goto(`${origin}/v/${vault.code}/approvals/transfer/${id}`)
   await voter.getByRole('button', { name: 'Approve' }).click()
   await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
@@ -98,7 +98,7 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
 })
 
 it('a payout is signed once by each, on pages that compute what they sign from all of its rows', async () => {
-  const base = `/vaults/${bench.vault.code}/payouts`
+  const base = `/vaults/${bench.vault.code}/payouts` as const
   // More rows than one page of the API has.
   const lines = Array.from({ length: 120 }, (_, i) => `row-${i},${fakeAddress(`paid ${i}`)},2`)
   const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
@@ -109,7 +109,7 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   await sender.getByRole('button', { name: 'Order 120 payments' }).click()
   await sender.waitForURL(/\/payouts\/c[a-z0-9]{24}$/)
 
-  const [{ id, payloadHash }] = (await bench.owner.get(base)).body.items
+  const { id, payloadHash } = (await bench.owner.get(base)).body.items[0]!
   await voter.goto(`${origin}/v/${bench.vault.code}/payouts/${id}`)
   await voter.getByRole('link', { name: 'Approve or reject …' }).click()
   await voter.waitForURL(`**/approvals/payout/${id}`)

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
-import type { Answer, Person } from '../server/src/testing/app.ts'
+import type { Person } from '../server/src/testing/app.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
@@ -110,10 +110,10 @@ async function addPasskey(person: Person): Promise<Authenticator> {
   return key
 }
 
-async function ordered(amount: string): Promise<Answer['body']> {
+async function ordered(amount: string) {
   const address = await bench.fundedAddress()
   const order = { fromAddressId: address.id, toAddress: bench.recipient, amount }
-  const base = `/vaults/${bench.vault.code}/transfers`
+  const base = `/vaults/${bench.vault.code}/transfers` as const
   const preview = (await bench.owner.post(`${base}/preview`, order)).body
   const { transferId, expiresAt, rulesVersion } = preview.order
   const vote = keys.get(bench.owner)!.vote(preview.vote)

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { parseEther } from 'viem'
+import { type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../server/src/config.ts'
@@ -13,6 +13,7 @@ import { planPayout } from '../server/src/lib/signed-payout.ts'
 import type { Vote } from '../server/src/lib/signed-vote.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
 import { type RunningServer, startServer } from '../server/src/start.ts'
+import type { Address, TransferPayload } from '../server/src/testing/answer.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { createRandom } from '../server/src/testing/random.ts'
@@ -41,8 +42,7 @@ let faucet: Faucet
 /** The owner of the database of the service, and of that of the wallet service. */
 let service: pg.Pool
 let keeper: pg.Pool
-// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
-let address: any
+let address: Address
 let clientId: string
 const people: Record<string, Signer> = {}
 /** Switched the protection on; the wallet service does not know this key. */
@@ -192,7 +192,7 @@ describe('T58 who has taken over the service', () => {
     const forged = { ...honest.order, toAddress: thief, transferId: 'forged-payout-row' }
     const waiting = (i: number) => ({ ...honest, order: others.orders[i], batch: others.plan.placeOf(i) })
     const [initiation] = await votesOf(others.payoutId)
-    const attacks: [what: string, order: Record<string, unknown>, authorization: object, code: string][] = [
+    const attacks: [what: string, order: object, authorization: object, code: string][] = [
       ['not in the payout', forged, { ...honest, order: forged }, 'NOT_IN_PAYOUT'],
       ['altered', { ...honest.order, toAddress: thief }, honest, ''],
       ['under another id', { ...honest.order, transferId: 'forged-twice' }, honest, 'ORDER_DIFFERS'],
@@ -294,8 +294,9 @@ function forgedAuthorization(honest: Captured, order: Record<string, unknown>, r
 }
 
 /** As the service hands an order over, with its bearer secret. */
-async function handOver(order: Record<string, unknown>, authorization: unknown) {
-  const { transferId: id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount } = order
+async function handOver(order: object, authorization: unknown) {
+  const { transferId: id, ...rest } = order as Partial<TransferPayload>
+  const { network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount } = rest
   const fields = { id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount }
   const { status, body } = await ask('POST', '/transfers', { ...fields, authorization })
   return { status, details: body.details }
@@ -337,7 +338,7 @@ async function openVault(): Promise<string> {
     ['treasurer', treasury.id],
     ['first', approvers.id],
     ['second', approvers.id],
-  ]) {
+  ] as const) {
     await operator('POST', '/invitations', 201, { email: `${name}@example.org`, groupIds: [groupId] })
     people[name] = await withPasskey(await signIn(`${name}@example.org`))
   }
@@ -358,7 +359,7 @@ async function openVault(): Promise<string> {
     segments: {},
     token: 'ETH',
   })
-  const hash = await faucet.sendTransaction({ to: address.address, value: parseEther('20'), chain: null })
+  const hash = await faucet.sendTransaction({ to: address.address as Hex, value: parseEther('20'), chain: null })
   await faucet.waitForTransactionReceipt({ hash })
   await controlChain(anvil.rpcUrl).setAutomine(true)
   await until(async () => (await people.treasurer!.call('GET', '/vaults/treasury/balances', 200)).totals.length === 1)
@@ -444,12 +445,11 @@ async function voteAs(name: string, id: string, key = people[name]!.key) {
 }
 
 const payouts = '/vaults/treasury/payouts'
-// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
-type Payload = Record<string, any>
 let rowCount = 0
 
-function planOf(payoutId: string, orders: Payload[]) {
-  const { vaultId, initiatorId, rulesVersion, expiresAt } = orders[0]!
+function planOf(payoutId: string, orders: TransferPayload[]) {
+  const { vaultId, initiatorId, ...terms } = orders[0]!
+  const [rulesVersion, expiresAt] = [terms.rulesVersion!, terms.expiresAt!]
   const paid = orders.map(({ network, contractAddress, amount, ...order }) => {
     const hash = sha256(canonicalJson({ network, contractAddress, amount, ...order })).toString('hex')
     return { network, contractAddress, amount, order: hash }
@@ -468,7 +468,7 @@ async function orderAllAs(name: string, amounts: string[]) {
   }))
   const { payoutId, orders } = (await call('POST', `${payouts}/preview`, 200, { rows })).toSign
   const planned = planOf(payoutId, orders)
-  const { expiresAt, rulesVersion } = orders[0]
+  const { expiresAt, rulesVersion } = orders[0]!
   const vote = voteOf(name, planned.plan.hash.toString('hex'), 'initiate')
   await call('POST', payouts, 201, { rows, signed: { payoutId, expiresAt, rulesVersion, vote } })
   return planned

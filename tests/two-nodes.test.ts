@@ -7,6 +7,7 @@ import { type Db, openDatabase } from '../server/src/db/client.ts'
 import { inTransaction } from '../server/src/db/transaction.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { disableUser } from '../server/src/modules/people/users/actions.ts'
+import type { BodyOf, Method } from '../server/src/testing/answer.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../server/src/testing/fake-wallet.ts'
 
@@ -17,9 +18,12 @@ import { type FakeWallet, fakeAddress, startFakeWallet } from '../server/src/tes
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
 
-// biome-ignore lint/suspicious/noExplicitAny: the schema of answers is the business of other tests.
-type Reply = { status: number; body: any }
-type Call = (method: string, path: string, body?: object) => Promise<Reply>
+type Reply<Body> = { status: number; body: Body }
+type Call = <M extends Uppercase<Method>, Url extends string>(
+  method: M,
+  path: Url,
+  body?: object,
+) => Promise<Reply<BodyOf<Lowercase<M> & Method, Url>>>
 /** A user's client for each of the nodes, with one session. */
 type Person = { id: string; email: string; first: Call; second: Call }
 type Node = { process: ChildProcess; url: string }
@@ -67,7 +71,7 @@ it('T47 a removed membership, and the removed membership of a group of administr
   expect((await leaver.second('GET', '/vaults/harbour')).status).toBe(200)
 
   const { body } = await operator.first('GET', '/vaults/harbour/policy-groups')
-  const administrators = body.items.find((group: { code: string }) => group.code === 'administrators').id
+  const administrators = body.items.find((group) => group.code === 'administrators')!.id
   await ok(operator.first('POST', `/policy-groups/${administrators}/members`, { userId: leaver.id }))
   expect((await leaver.second('GET', '/vaults/harbour/audit-log')).status).toBe(200)
   await ok(operator.first('DELETE', `/policy-groups/${administrators}/members/${leaver.id}`))
@@ -75,7 +79,7 @@ it('T47 a removed membership, and the removed membership of a group of administr
 })
 
 it('T47 a grant to a person is there on the other node with the next request, and so is its end', async () => {
-  const grants = `/vaults/harbour/addresses/${address}/grants`
+  const grants = `/vaults/harbour/addresses/${address}/grants` as const
   const subject = { subjectType: 'user', subjectId: viewer.id }
   expect(await seenBySecond()).toEqual({ address: 404, preview: 404, listed: 0 })
   const { body: grant } = await ok(owner.first('POST', grants, subject))
@@ -87,7 +91,7 @@ it('T47 a grant to a person is there on the other node with the next request, an
 })
 
 it('T47 a grant to a group holds on the other node for as long as there are both grant and membership', async () => {
-  const grants = `/vaults/harbour/addresses/${address}/grants`
+  const grants = `/vaults/harbour/addresses/${address}/grants` as const
   const subject = { subjectType: 'group', subjectId: groups.viewers }
   const { body: grant } = await ok(owner.first('POST', grants, subject))
   expect(await seenBySecond()).toEqual({ address: 200, preview: 403, listed: 1 })
@@ -101,7 +105,7 @@ it('T47 a grant to a group holds on the other node for as long as there are both
 
 it('T47 a shared folder opens and closes on the other node with each change of what is in it and for whom it is', async () => {
   const { body: folder } = await ok(owner.first('POST', '/vaults/harbour/address-groups', { name: 'Payroll' }))
-  const url = `/vaults/harbour/address-groups/${folder.id}`
+  const url = `/vaults/harbour/address-groups/${folder.id}` as const
   const subject = { subjectType: 'group', subjectId: groups.viewers, canTransfer: true }
   const seen = async () => ({ folder: (await viewer.second('GET', url)).status, ...(await seenBySecond()) })
   const nothing = { folder: 404, address: 404, preview: 404, listed: 0 }
@@ -132,7 +136,7 @@ it('T47 a session that was signed out or revoked, a disabled user and a revoked 
     revoked: async () => {
       const person = await signIn(viewer.email)
       const { body } = await ok(person.first('GET', '/auth/sessions?limit=1'))
-      return { call: person.second, end: () => viewer.first('DELETE', `/auth/sessions/${body.items[0].id}`) }
+      return { call: person.second, end: () => viewer.first('DELETE', `/auth/sessions/${body.items[0]!.id}`) }
     },
     disabled: async () => {
       const person = await enrol('disabled@example.org', groups.members)
@@ -152,7 +156,7 @@ it('T47 a session that was signed out or revoked, a disabled user and a revoked 
   for (const [how, prepare] of Object.entries(ends)) {
     const { call, end } = await prepare()
     expect((await call('GET', '/vaults/harbour')).status, how).toBe(200)
-    await ok(end())
+    await ok<unknown>(end())
     expect((await call('GET', '/vaults/harbour')).status, how).toBe(401)
   }
 })
@@ -233,7 +237,7 @@ function callerOf({ url }: Node, token: string | null): Call {
   }
 }
 
-async function ok(reply: Promise<Reply>): Promise<Reply> {
+async function ok<Body>(reply: Promise<Reply<Body>>): Promise<Reply<Body>> {
   const { status, body } = await reply
   expect(status, JSON.stringify(body)).toBeLessThan(300)
   return { status, body }

@@ -17,7 +17,7 @@ async function readHistory(addressId: string): Promise<string[]> {
   let cursor = ''
   do {
     const { body } = await bench.owner.get(`/vaults/main-vault/history?addressId=${addressId}&limit=1${cursor}`)
-    ids.push(...body.items.map(({ id }: { id: string }) => id))
+    ids.push(...body.items.map(({ id }) => id))
     cursor = body.nextCursor === null ? '' : `&cursor=${encodeURIComponent(body.nextCursor)}`
   } while (cursor !== '')
   return ids

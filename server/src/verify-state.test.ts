@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from './db/transaction.ts'
 import { resetGovernance } from './modules/rules/governance/settings.ts'
+import type { Answer } from './testing/answer.ts'
 import { Authenticator } from './testing/authenticator.ts'
 import { addMember, createVaultFixture, ensureGroup } from './testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'
@@ -16,11 +17,10 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 const found = async () => (await verifyState(bench.test.deps.db)).differences
-const must = async (answer: Promise<{ status: number; body: unknown }>) => {
+const must = async <Body>(answer: Promise<Answer<Body>>): Promise<Body> => {
   const { status, body } = await answer
   expect(status, JSON.stringify(body)).toBeLessThan(300)
-  // biome-ignore lint/suspicious/noExplicitAny: the tests of each endpoint check what it answers.
-  return body as any
+  return body
 }
 
 /** Changes of every kind that is verified, as people make them. */

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../server/src/lib/canonical-json.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
-import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
+import type { Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import {
   allowAll,
@@ -340,7 +340,11 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     { subjectType: 'group', subjectId: groups.viewers, canTransfer: false },
     { subjectType: 'user', subjectId: people.grantee.userId, canTransfer: true },
   ]
-  const shareTo = async (url: string, subject: object, secretTo: Set<string>) => {
+  const shareTo = async (
+    url: `/vaults/${string}/${'addresses' | 'address-groups'}/${string}`,
+    subject: object,
+    secretTo: Set<string>,
+  ) => {
     const { id } = await post(owner, `${url}/grants`, subject)
     secretTo.add(id)
     return id as string
@@ -422,7 +426,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     image: keep('image', async () => {
       const { status, body } = await vault.admin.put(`/vaults/${code}/image`, pngOf(`image ${fresh()}`), asPng)
       expect(status).toBe(200)
-      return body.logoUri.split('/').at(-1) as string
+      return body.logoUri!.split('/').at(-1) as string
     }),
     token: async () => vault.tokens.eth.id,
     heldRate: keep('heldRate', async () => {
@@ -444,7 +448,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const txHash = fakeTxHash(`${code} ${fresh()}`)
       for (const amount of ['3', '4']) await deposit(test, { address: hidden.address, amount, txHash })
       const { body } = await admin.get(`/vaults/${code}/deposits?outcome=quarantined`)
-      const { id } = body.items.find((each: { txHash: string }) => each.txHash === txHash)
+      const { id } = body.items.find((each) => each.txHash === txHash)!
       for (const each of [id, txHash]) secrets.vault.add(each)
       return id as string
     }),
@@ -533,7 +537,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     }),
     rulesVersion: async () => {
       const { body } = await admin.get(`/vaults/${code}/rules/versions?limit=1`)
-      return String(body.items[0].number)
+      return String(body.items[0]!.number)
     },
     group: keep('group', group),
     leaver: keep('leaver', leaver),
@@ -595,7 +599,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const { id, key } = await addField()
       const params = { type: 'transfer', id: await transfer(), categoryId: id }
       const value = `Invoice ${fresh()} of ${code}`
-      const url = `/vaults/${code}/operations/transfer/${params.id}/categories/${id}`
+      const url = `/vaults/${code}/operations/transfer/${params.id}/categories/${id}` as const
       const answer = await owner.put(url, { values: { [key]: value } })
       expect(answer.status, JSON.stringify(answer.body)).toBe(201)
       for (const each of [value, answer.body.id]) secrets.asked.add(each)
@@ -624,8 +628,8 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       secrets.owner.add(answer.body.id)
       return answer.body.id as string
     }),
-    route: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').id,
-    variant: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').variants[1].id,
+    route: async () => vault.vault.routes.find((route) => route.code === 'purpose')!.id,
+    variant: async () => vault.vault.routes.find((route) => route.code === 'purpose')!.variants[1]!.id,
   }
   const actAsOwner = async () => {
     const address = await addressOf(owner, `new of ${code} ${fresh()}`, secrets.owner)
@@ -733,7 +737,7 @@ async function createRefused(test: TestApp, { people, resources, vault, join }: 
   ]
 }
 
-async function post(person: Person, url: string, body?: unknown): Promise<Answer['body']> {
+async function post<Url extends string>(person: Person, url: Url, body?: unknown) {
   const answer = await person.post(url, body)
   expect([200, 201], `${url}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
   return answer.body

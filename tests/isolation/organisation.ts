@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { deliverDueTransfers } from '../../server/src/modules/money/transfers/deliver.ts'
 import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
-import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
+import type { Method } from '../../server/src/testing/answer.ts'
+import type { Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
 import {
   allowAll,
@@ -117,10 +118,10 @@ export async function createOrganisation(
   const { admin } = vault
   const everyone: Group = { id: vault.groups.everyone, people: [] }
   const people: Person[] = []
-  const send = async (by: Person, method: 'post' | 'put' | 'patch' | 'delete', url: string, body?: unknown) => {
-    const answer = await by[method](`/vaults/${code}${url}`, body)
+  const send = async <M extends Method, Url extends string>(by: Person, method: M, url: Url, body?: unknown) => {
+    const answer = await by.send(method, `/vaults/${code}${url}`, body)
     expect(answer.status, `${method} ${url}: ${JSON.stringify(answer.body)}`).toBeLessThan(300)
-    return answer.body as Answer['body']
+    return answer.body
   }
   const join = async (groupId: string, person: Person) => {
     expect((await admin.post(`/policy-groups/${groupId}/members`, { userId: person.userId })).status).toBe(201)
@@ -301,7 +302,7 @@ export async function createOrganisation(
             token: who % 2 === 0 ? 'ETH' : 'USDT',
             amount,
           }))
-          const url = `/vaults/${code}/payouts`
+          const url = `/vaults/${code}/payouts` as const
           const answer = await people[initiator]!.post(url, { name: labels[how % labels.length], rows })
           // 409: insufficient funds.
           expect([201, 409], JSON.stringify(answer.body)).toContain(answer.status)
@@ -414,8 +415,9 @@ export async function createOrganisation(
       if (folder === null) return null
       return {
         to: hiddenUnless(seesFolder(folder)),
-        run: () =>
-          send(people[folder.manager]!, 'patch', `/address-groups/${folder.id}`, { name: `At ${now.getTime()}` }),
+        async run() {
+          await send(people[folder.manager]!, 'patch', `/address-groups/${folder.id}`, { name: `At ${now.getTime()}` })
+        },
       }
     },
     file([which, what]) {
@@ -534,9 +536,9 @@ export async function createOrganisation(
       if (operation === null) return null
       return {
         to: hiddenOrOther(seesOperation(operation)),
-        run: () => {
+        async run() {
           const body = { note: `At ${now.getTime()}`, paymentPurpose: labels[how % labels.length] }
-          return send(
+          await send(
             people[operation.address.owner]!,
             'patch',
             `/operations/${operation.type}/${operation.id}/metadata`,
@@ -584,7 +586,7 @@ export async function createOrganisation(
           const address = { network: 'ethereum', address: fakeAddress(name) }
           const body = { name, kind: how % 2 === 0 ? 'company' : 'individual', addresses: [address] }
           const created = await send(people[1]!, 'post', '/counterparties', body)
-          counterparties.push({ id: created.id, addressId: created.addresses[0].id, name })
+          counterparties.push({ id: created.id, addressId: created.addresses[0]!.id, name })
           await send(people[1]!, 'post', `/counterparty-groups/${suppliers}/members`, { counterpartyId: created.id })
         },
       }

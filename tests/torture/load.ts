@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transfer, WebhookAnswer } from '../../server/src/testing/answer.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import type { Random } from '../../server/src/testing/random.ts'
 import { freeAmountMax, type Person, type World } from './world.ts'
@@ -37,8 +38,9 @@ export type Load = {
   assertNoFault(): void
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the schema of answers is the business of other tests.
-type Reply = { status: number; text: string; body: any }
+/** An event of the wallet service, a transfer, or a vote on one. */
+type Body = Required<Pick<WebhookAnswer, 'outcome' | 'depositId'>> & Pick<Transfer, 'id' | 'status'>
+type Reply = { status: number; text: string; body: Body }
 type Question = { path: string; body: object; headers?: Record<string, string> }
 type Answer = Reply & { attempts: number }
 
@@ -101,7 +103,7 @@ export async function createLoad(world: World, nodeUrl: () => string | null, ran
   }
 
   const vote = async (by: Person, transferId: string, decision: Decision, becomes: string) => {
-    const path = `/api/v1/vaults/${world.vault}/transfers/${transferId}/${decision}`
+    const path = `/api/v1/vaults/${world.vault}/transfers/${transferId}/${decision}` as const
     const question = { path, body: {}, headers: headersOf(by, `${decision}-${transferId}`) }
     const answer = await expectAnswer(question, 200)
     if (answer.body.status !== becomes) throw new Error(`Expected ${becomes}: ${describe(question, answer)}`)

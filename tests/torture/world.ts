@@ -1,5 +1,6 @@
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
+import type { BodyOf } from '../../server/src/testing/answer.ts'
 import type { Stack } from './stack.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -19,8 +20,7 @@ export async function createWorld(stack: Stack, wallet: Wallet): Promise<World> 
     await addPerson(stack, 'first.approver@example.org'),
     await addPerson(stack, 'second.approver@example.org'),
   ]
-  // biome-ignore lint/suspicious/noExplicitAny: the schema of answers is the business of other tests.
-  const post = async (by: Person, path: string, body: object): Promise<any> => {
+  const post = async <Url extends string>(by: Person, path: Url, body: object): Promise<BodyOf<'post', Url>> => {
     const response = await fetch(`${stack.nodeUrl()}/api/v1${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${by.token}`, 'content-type': 'application/json' },

@@ -139,7 +139,7 @@ describe('balances', () => {
 
   test('a client may query its own addresses only', async () => {
     const address = await deriveTestAddress(wallet.url, 'm/44/60/4/0')
-    const path = `/balances?network=ethereum&address=${address}`
+    const path = `/balances?network=ethereum&address=${address}` as const
     expect(await call(wallet.url, path, { token: otherVaultToken })).toMatchObject({ status: 404, body: { code: 404 } })
   })
 })

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { startTasks } from '../../../server/src/jobs/tasks.ts'
+import type { Address, Token } from '../../../server/src/testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../server/src/testing/app.ts'
 import {
   addMember,
@@ -17,9 +18,9 @@ export type Stack = {
   url: string
   treasurer: Person
   /** The treasurer's funded address. */
-  address: { id: string; address: string }
+  address: Address
   /** An ERC-20 token of 6 decimals. */
-  tusd: { id: string; code: string; decimals: number; contractAddress: string }
+  tusd: Token
   close(): Promise<void>
 }
 

@@ -21,7 +21,7 @@ afterAll(() => bench.close())
 const url = '/vaults/main-vault'
 const groupId = async (code: string) => {
   const { body } = await bench.vault.admin.get(`${url}/policy-groups?limit=100`)
-  return body.items.find((group: { code: string }) => group.code === code).id as string
+  return body.items.find((group) => group.code === code)!.id as string
 }
 const order = () => ({ fromAddressId: addressId, toAddress: fakeAddress('shop'), amount: '0.01' })
 
@@ -67,7 +67,7 @@ describe('an auditor', () => {
       if (own.body.items !== undefined) expect(own.body.items.length, list).toBe(theirs.body.items.length)
     }
     const { items } = (await auditor.get(`${url}/addresses`)).body
-    expect(items.map(({ id }: { id: string }) => id)).toContain(addressId)
+    expect(items.map(({ id }) => id)).toContain(addressId)
   })
 
   it('changes nothing, although a policy of everybody and one of a group of theirs would let them', async () => {
@@ -112,7 +112,7 @@ describe('an auditor', () => {
     await bench.policy({ code: 'two-votes', effect: 'requireApproval', approvalThreshold: 2, approvers })
     const { id } = (await bench.owner.post(`${url}/transfers`, order())).body
     const asked = (await bench.owner.get(`${url}/transfers/${id}`)).body.approvers
-    expect(asked.map(({ userId }: { userId: string }) => userId).sort()).toEqual([voter.userId, second.userId].sort())
+    expect(asked.map(({ userId }) => userId).sort()).toEqual([voter.userId, second.userId].sort())
     expect((await second.post(`${url}/transfers/${id}/approve`)).status).toBe(200)
     await vault.admin.post(`/policy-groups/${await groupId('auditors')}/members`, { userId: second.userId })
     expect((await voter.post(`${url}/transfers/${id}/approve`)).body).toMatchObject({ status: 'awaiting_approval' })

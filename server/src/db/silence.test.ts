@@ -3,7 +3,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startTasks } from '../jobs/tasks.ts'
 import { databasePatienceMilliseconds, databaseProbeMilliseconds } from '../lib/limits.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import type { Answer } from '../testing/answer.ts'
+import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { allowAll, createVaultFixture } from '../testing/fixtures.ts'
 import { type StoppableDatabase, startStoppableDatabase } from '../testing/stoppable-database.ts'
 import { openDatabase } from './client.ts'
@@ -43,7 +44,7 @@ const vaultPath = '/vaults/main-vault'
 const event = { kind: 'TOPUP', tx: { network: 'ethereum', asset: '', amount: '1', toAddress: '0x1', txHash: '0x1' } }
 
 /** A request of every kind: what reads, writes, signs in, is called by the wallet service, and is asked by a balancer. */
-const requests: Record<string, () => Promise<Answer>> = {
+const requests: Record<string, () => Promise<Answer<unknown>>> = {
   read: () => person.get(`${vaultPath}/balances`),
   report: () => person.get(`${vaultPath}/reports/transaction_activity?from=2026-01-01&to=2026-02-01`),
   write: () => person.post(`${vaultPath}/counterparties`, { name: 'Supplier', kind: 'company' }),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { createSignInLink } from '../modules/people/sign-in/actions.ts'
-import type { Answer, Person, TestApp } from '../testing/app.ts'
+import type { Address } from '../testing/answer.ts'
+import type { Person, TestApp } from '../testing/app.ts'
 import { describedApiOf } from '../testing/described-api.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 
@@ -9,7 +10,7 @@ let bench: TransferBench
 let test: TestApp
 let admin: Person
 let owner: Person
-let address: Answer['body']
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -80,7 +81,7 @@ describe('T50 Idempotency-Key', () => {
     const { body: groups } = await admin.get(`${vaultUrl}/policy-groups`)
     const body = {
       email: 'invited@example.org',
-      groupIds: [groups.items.find((group: Answer['body']) => group.code !== 'everyone').id],
+      groupIds: [groups.items.find((group) => group.code !== 'everyone')!.id],
     }
     const first = await admin.post('/invitations', body, key)
     const { token, ...rest } = first.body

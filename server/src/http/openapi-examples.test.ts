@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseTimestamp } from '../lib/period.ts'
 import { reasons } from '../lib/reasons.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { describedApiOf } from '../testing/described-api.ts'
 import type { OpenApiDocument } from './openapi.ts'
 
@@ -35,7 +35,7 @@ const excluded = new Set([
 ])
 
 /** A GET takes no body. */
-const send = (method: 'get' | 'post' | 'patch' | 'put' | 'delete', url: string, body?: object): Promise<Answer> =>
+const send = (method: 'get' | 'post' | 'patch' | 'put' | 'delete', url: string, body?: object) =>
   method === 'get' ? person.get(url) : person[method](url, body)
 
 describe('the examples of openapi.json', () => {

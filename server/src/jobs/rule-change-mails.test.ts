@@ -161,7 +161,7 @@ describe('T35 mails about changes to the rules', () => {
     const voter = await addMember(test, lone, 'voter@example.org', ['voters'])
     await mails()
     await outbox.clear()
-    const members = `/policy-groups/${await ensureGroup(lone, 'voters')}/members`
+    const members = `/policy-groups/${await ensureGroup(lone, 'voters')}/members` as const
     expect((await lone.admin.post(members, { userId: lone.admin.userId })).status).toBe(201)
     expect(await recipients()).toEqual([lone.admin.email, voter.email])
     await outbox.clear()
@@ -338,7 +338,7 @@ describe('T35 mails about what a vault relies on', () => {
     await mails()
     await outbox.clear()
     const to = { subjectType: 'group', subjectId: approversId }
-    const url = `/vaults/main-vault/addresses/${own.id}/grants`
+    const url = `/vaults/main-vault/addresses/${own.id}/grants` as const
     const { body: grant } = await admin.post(url, to)
     expect((await admin.post(url, { ...to, canTransfer: true })).status).toBe(200)
     expect((await admin.post(url, { ...to, canTransfer: true })).status).toBe(200)

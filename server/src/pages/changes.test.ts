@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { sendNotifications } from '../jobs/send-notifications.ts'
 import { createSignInLink } from '../modules/people/sign-in/actions.ts'
-import type { Answer, Person } from '../testing/app.ts'
+import type { Person } from '../testing/app.ts'
 import { addMember } from '../testing/fixtures.ts'
 import { createOutbox, type Outbox, type ReceivedMail } from '../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 
 /** Opens a link of a mail, or a path, with the browser session of a person. */
-function open(url: string, by: Person | null): Promise<Answer> {
+function open(url: string, by: Person | null) {
   const { pathname, search } = new URL(url, 'http://localhost:8420')
   const browser = by === null ? bench.test.anonymous : bench.test.client({ cookie: `session_token=${by.token}` })
   return browser.get(`/${pathname}${search}`)
@@ -63,7 +63,7 @@ describe('the mail that asks for a vote', () => {
 
     const signedOut = await open(link!, null)
     expect(signedOut.status).toBe(302)
-    const signIn = `/sign-in?redirectTo=${encodeURIComponent(new URL(link!).pathname)}`
+    const signIn = `/sign-in?redirectTo=${encodeURIComponent(new URL(link!).pathname)}` as const
     expect(signedOut.headers.location).toBe(signIn)
     expect((await open(signIn, null)).body).toContain(`data-redirect="${new URL(link!).pathname}"`)
 
@@ -122,7 +122,7 @@ describe('the mails about changes', () => {
   it('lead to a change of the platform', async () => {
     const operator = await bench.test.signIn('operator@example.org', { isPlatformAdmin: true })
     const { items } = (await operator.get('/tokens')).body
-    expect((await operator.patch(`/tokens/${items[0].id}`, { name: 'Another name' })).status).toBe(200)
+    expect((await operator.patch(`/tokens/${items[0]!.id}`, { name: 'Another name' })).status).toBe(200)
     const mail = (await mailsTo(operator)).find(({ subject }) => subject === 'Changes to the Strongroom platform')
     const [link] = linksIn(mail!)
     expect(link).toMatch(/\/changes\/c[0-9a-z]{24}$/)

@@ -19,7 +19,7 @@ beforeAll(async () => {
   url = await bench.test.app.listen({ port: 0, host: '127.0.0.1' })
   robot = await tokenOf(bench.vault.groups.administrators)
   const groups = (await bench.vault.admin.get(`${bench.url}/policy-groups?limit=100`)).body.items
-  reader = await tokenOf(groups.find(({ code }: { code: string }) => code === 'auditors').id)
+  reader = await tokenOf(groups.find(({ code }) => code === 'auditors')!.id)
 })
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
@@ -187,14 +187,8 @@ it('has what categories and variants are approved and enabled by', async () => {
   expect(category).toMatchObject({ approvalScope: 'edit', approvalThreshold: 1 })
   expect(category.approvers).toMatchObject([{ groupId: bench.membersId }])
   const { routes } = (await vault.admin.get(bench.url)).body
-  const variants = routes.find((route: { code: string }) => route.code === 'purpose').variants
-  expect(
-    variants.map((one: { code: string; enabled: boolean; tokenId: string | null }) => [
-      one.code,
-      one.enabled,
-      one.tokenId,
-    ]),
-  ).toEqual([
+  const variants = routes.find((route) => route.code === 'purpose')!.variants
+  expect(variants.map((one) => [one.code, one.enabled, one.tokenId])).toEqual([
     ['ops', true, null],
     ['payroll', false, vault.tokens.eth.id],
     ['bonus', true, vault.tokens.usdt.id],
@@ -227,7 +221,7 @@ it('asks for votes once, and waits for them', async () => {
   const { ended } = await applyAndWait()
   const { requestId } = await bench.changeSet(id!)
   // A change that a service asks for needs one person more.
-  for (const admin of bench.admins.slice(0, 2)) expect((await bench.approve(admin, requestId)).status).toBe(200)
+  for (const admin of bench.admins.slice(0, 2)) expect((await bench.approve(admin, requestId!)).status).toBe(200)
   expect(await ended).toMatchObject({ code: 0, out: expect.stringMatching(/Applied as version \d+\.\n$/) })
   expect((await plan()).code).toBe(0)
 })

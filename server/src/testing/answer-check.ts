@@ -3,10 +3,10 @@ import { expect } from 'vitest'
 import type { App } from '../http/endpoints.ts'
 import type { OpenApiDocument } from '../http/openapi.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
-import type { Answer } from './app.ts'
+import type { Answer } from './answer.ts'
 import { describedApiOf, operationFinder } from './described-api.ts'
 
-type AnswerCheck = (method: string, path: string, answer: Answer) => void
+type AnswerCheck = (method: string, path: string, answer: Answer<unknown>) => void
 
 let check: AnswerCheck | null = null
 
@@ -39,9 +39,9 @@ export function createAnswerCheck(document: OpenApiDocument): AnswerCheck {
     const { schema, examples } = documented.content?.['application/json'] ?? {}
     if (schema === undefined) return
     // Each error has an example of each of its reasons: a reason without one is not declared by the route.
-    const { reason } = answer.body as { reason?: string }
+    const { reason, message } = answer.body as { reason?: string; message?: string }
     if (answer.status >= 400 && examples?.[reason ?? ''] === undefined) {
-      expect.fail(`${label} with the reason ${reason}, which its route does not declare: ${answer.body.message}`)
+      expect.fail(`${label} with the reason ${reason}, which its route does not declare: ${message}`)
     }
     const key = `${method} ${found.url} ${answer.status}`
     const validate = compiled.get(key) ?? ajv.compile(toNamedRefs(schema))
@@ -55,7 +55,7 @@ export function createAnswerCheck(document: OpenApiDocument): AnswerCheck {
 }
 
 /** Holds for every error, also where the document describes nothing, such as unknown paths. */
-function checkReason(request: string, { status, body, headers }: Answer): void {
+function checkReason(request: string, { status, body, headers }: Answer<unknown>): void {
   const { reason, requestId } = body as { reason?: Reason; requestId?: string }
   expect(reasons[reason as Reason], `${request} answers ${status} with the reason ${reason}`).toBe(status)
   expect(requestId, `${request} answers ${status} without the id of the request`).toMatch(/^[0-9a-f-]{36}$/)

@@ -12,18 +12,24 @@ import { sendMails } from '../jobs/send-mails.ts'
 import { newId } from '../lib/ids.ts'
 import { newSecret, sha256 } from '../lib/secrets.ts'
 import { openDeps } from '../start.ts'
+import type { Answer, AnswerOf, Method } from './answer.ts'
 import { answerCheckOf } from './answer-check.ts'
 import { createTestDatabase } from './database.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape the answer check has verified.
-export type Answer = { status: number; body: any; headers: Record<string, string | string[] | number | undefined> }
 type Headers = Record<string, string>
 export type Client = {
-  get(url: string, headers?: Headers): Promise<Answer>
-  post(url: string, body?: unknown, headers?: Headers): Promise<Answer>
-  patch(url: string, body?: unknown, headers?: Headers): Promise<Answer>
-  put(url: string, body?: unknown, headers?: Headers): Promise<Answer>
-  delete(url: string, body?: unknown, headers?: Headers): Promise<Answer>
+  get<Url extends string>(url: Url, headers?: Headers): Promise<AnswerOf<'get', Url>>
+  post<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'post', Url>>
+  patch<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'patch', Url>>
+  put<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'put', Url>>
+  delete<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'delete', Url>>
+  /** For a method that is a variable. */
+  send<M extends Method, Url extends string>(
+    method: M,
+    url: Url,
+    body?: unknown,
+    headers?: Headers,
+  ): Promise<AnswerOf<M, Url>>
 }
 export type Person = Client & { token: string; userId: string; email: string }
 
@@ -76,7 +82,8 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
   await app.ready()
   const check = answerCheckOf(app)
 
-  const send = async (method: string, url: string, body: unknown, headers: Headers): Promise<Answer> => {
+  const send = async <M extends Method, Url extends string>(given: M, url: Url, body: unknown, headers: Headers) => {
+    const method = given.toUpperCase()
     const path = url.startsWith('//') ? url.slice(1) : `/api/v1${url}`
     const response = await app.inject({
       method: method as 'GET',
@@ -87,20 +94,22 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
         : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     })
     const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
-    const answer = {
+    const answer: Answer<unknown> = {
       status: response.statusCode,
       body: isJson ? response.json() : response.body,
       headers: response.headers,
     }
     if (isJson || response.statusCode === 204) check(method, path, answer)
-    return answer
+    // What openapi.json documents, of which the types are generated, has just been verified of this very body.
+    return answer as AnswerOf<M, Url>
   }
   const client = (common: Headers): Client => ({
-    get: (url, headers = {}) => send('GET', url, undefined, { ...common, ...headers }),
-    post: (url, body, headers = {}) => send('POST', url, body, { ...common, ...headers }),
-    patch: (url, body, headers = {}) => send('PATCH', url, body, { ...common, ...headers }),
-    put: (url, body, headers = {}) => send('PUT', url, body, { ...common, ...headers }),
-    delete: (url, body, headers = {}) => send('DELETE', url, body, { ...common, ...headers }),
+    get: (url, headers = {}) => send('get', url, undefined, { ...common, ...headers }),
+    post: (url, body, headers = {}) => send('post', url, body, { ...common, ...headers }),
+    patch: (url, body, headers = {}) => send('patch', url, body, { ...common, ...headers }),
+    put: (url, body, headers = {}) => send('put', url, body, { ...common, ...headers }),
+    delete: (url, body, headers = {}) => send('delete', url, body, { ...common, ...headers }),
+    send: (method, url, body, headers = {}) => send(method, url, body, { ...common, ...headers }),
   })
 
   return {

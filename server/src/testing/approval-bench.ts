@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
-import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
+import type { AnswerOf, ApprovalRequest, BodyOf, Policy } from './answer.ts'
+import { createTestApp, type Person, type TestApp } from './app.ts'
 import { addMember, createPolicy, createVaultFixture, ensureGroup, type VaultFixture } from './fixtures.ts'
 
 export type ChainStep = { action: string; payload: Record<string, unknown>; targetId?: string }
@@ -18,12 +19,17 @@ export type ApprovalBench = {
   approversId: string
   makersId: string
   /** Adds a policy to the group `everyone`; its name is its code. */
-  policy(body: Record<string, unknown>): Promise<Answer['body']>
-  chain(steps: ChainStep[], by?: Person): Promise<Answer>
+  policy(body: Record<string, unknown>): Promise<Policy>
+  chain(steps: ChainStep[], by?: Person): Promise<AnswerOf<'post', '/vaults/v/approval-requests/composite'>>
   /** A chain that must wait; the request. */
-  waiting(steps: ChainStep[], by?: Person): Promise<Answer['body']>
-  read(id: string, by?: Person): Promise<Answer['body']>
-  act(by: Person, id: string, verb: 'approve' | 'reject' | 'cancel', body?: object): Promise<Answer>
+  waiting(steps: ChainStep[], by?: Person): Promise<ApprovalRequest>
+  read(id: string, by?: Person): Promise<BodyOf<'get', '/vaults/v/approval-requests/r'>>
+  act(
+    by: Person,
+    id: string,
+    verb: 'approve' | 'reject' | 'cancel',
+    body?: object,
+  ): Promise<AnswerOf<'post', '/vaults/v/approval-requests/r/approve'>>
   leave(person: Person, groupId: string): Promise<void>
   join(person: Person, groupId: string): Promise<void>
   /** Runs SQL behind the service's back, as the owner of the database. */
@@ -49,7 +55,7 @@ export async function createApprovalBench(): Promise<ApprovalBench> {
   const makersId = await ensureGroup(vault, 'makers')
   const databaseOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
   databaseOwner.on('error', () => {})
-  const base = `/vaults/${vault.code}/approval-requests`
+  const base = `/vaults/${vault.code}/approval-requests` as const
   const sql: ApprovalBench['sql'] = async (text, values = []) => (await databaseOwner.query(text, values)).rows
   const bench: ApprovalBench = {
     test,

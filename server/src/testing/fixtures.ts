@@ -1,21 +1,19 @@
 import { expect } from 'vitest'
-import type { Answer, Person, TestApp } from './app.ts'
+import type { Address, AnswerOf, Network, Policy, Token, Vault } from './answer.ts'
+import type { Person, TestApp } from './app.ts'
 import type { FakeKeys } from './fake-account-keys.ts'
 import { type FakeWallet, fakeAddress, fakeTxHash, startFakeWallet } from './fake-wallet.ts'
-
-type WireNetwork = { id: string; coinType: number; slug: string }
-type WireToken = { id: string; code: string; decimals: number; contractAddress: string | null; network: string }
 
 export type VaultFixture = {
   /** Code of the vault, as paths name it. */
   code: string
   id: string
-  vault: Answer['body']
+  vault: Vault
   wallet: FakeWallet
   /** Platform administrator, and administrator of the vault as its creator. */
   admin: Person
-  networks: { ethereum: WireNetwork }
-  tokens: { eth: WireToken; usdt: WireToken }
+  networks: { ethereum: Network }
+  tokens: { eth: Token; usdt: Token }
   groups: { administrators: string; everyone: string }
 }
 
@@ -80,18 +78,18 @@ export async function createVaultFixture(
     vault: vault.body,
     wallet,
     admin,
-    networks: { ethereum: vault.body.networks.find((network: WireNetwork) => network.coinType === 60) },
+    networks: { ethereum: vault.body.networks.find((network) => network.coinType === 60)! },
     tokens: { eth, usdt },
     groups: { administrators: groupId('administrators'), everyone: groupId('everyone') },
   }
 }
 
-async function ensureToken(admin: Person, token: Record<string, unknown>): Promise<WireToken> {
+async function ensureToken(admin: Person, token: Record<string, unknown>): Promise<Token> {
   const answer = await admin.post('/tokens', { network: 'ethereum', contractAddress: null, ...token })
   if (answer.status === 201) return answer.body
   expect(answer.status).toBe(409)
   const { body } = await admin.get('/tokens?network=ethereum&limit=100')
-  return body.items.find((item: WireToken) => item.code === token.code)
+  return body.items.find((item) => item.code === token.code)!
 }
 
 /** Signs a person in and puts them into groups of the vault (by code); groups that do not exist yet are made. */
@@ -121,14 +119,14 @@ export async function ensureGroup(vault: VaultFixture, code: string): Promise<st
   if (created.status === 201) return created.body.id
   expect(created.status, JSON.stringify(created.body)).toBe(409)
   const { body } = await vault.admin.get(`/vaults/${vault.code}/policy-groups?limit=100`)
-  return body.items.find((group: { code: string }) => group.code === code).id
+  return body.items.find((group) => group.code === code)!.id
 }
 
 /** Creates a policy in the group `everyone` unless `groupId` names another one; returns the wire Policy. */
 export async function createPolicy(
   vault: VaultFixture,
   { groupId = vault.groups.everyone, ...policy }: Record<string, unknown> & { groupId?: string },
-): Promise<Answer['body']> {
+): Promise<Policy> {
   const answer = await vault.admin.post(`/policy-groups/${groupId}/policies`, policy)
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
   return answer.body
@@ -153,7 +151,7 @@ export async function createAddress(
     segments = { purpose: 'ops' },
     ...rest
   }: { vault?: string; network?: string; segments?: Record<string, string>; token?: string; label?: string } = {},
-): Promise<Answer['body']> {
+): Promise<Address> {
   const answer = await person.post(`/vaults/${vault}/addresses`, { network, segments, ...rest })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
   return answer.body
@@ -182,7 +180,7 @@ export async function deposit(
     index?: number
     blockTime?: string
   },
-): Promise<Answer> {
+): Promise<AnswerOf<'post', '//webhooks/wallet'>> {
   const tx = { network, asset, amount, toAddress: address, txHash, fromAddress, ...rest }
   const answer = await test.anonymous.post('//webhooks/wallet', { kind: 'TOPUP', tx })
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { governedOf } from '../governed.ts'
 import { applyDueChangeSets } from '../modules/rules/governance/due.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
+import type { AnswerOf, BodyOf } from './answer.ts'
+import { createTestApp, type Person, type TestApp } from './app.ts'
 import { addMember, createVaultFixture, ensureGroup, type VaultFixture } from './fixtures.ts'
 
 export type Change = { action: string; targetId?: string; payload: object }
@@ -15,15 +16,15 @@ export type GovernanceBench = {
   admins: Person[]
   member: Person
   membersId: string
-  url: string
-  govern(settings?: object, by?: Person): Promise<Answer>
-  draft(changes: Change[], by?: Person, title?: string): Promise<Answer>
-  submit(id: string, by?: Person): Promise<Answer>
-  changeSet(id: string, by?: Person): Promise<Answer['body']>
-  approve(by: Person, requestId: string): Promise<Answer>
+  url: `/vaults/${string}`
+  govern(settings?: object, by?: Person): Promise<AnswerOf<'put', '/vaults/v/governance'>>
+  draft(changes: Change[], by?: Person, title?: string): Promise<AnswerOf<'post', '/vaults/v/change-sets'>>
+  submit(id: string, by?: Person): Promise<AnswerOf<'post', '/vaults/v/change-sets/c/submit'>>
+  changeSet(id: string, by?: Person): Promise<BodyOf<'get', '/vaults/v/change-sets/c'>>
+  approve(by: Person, requestId: string): Promise<AnswerOf<'post', '/vaults/v/approval-requests/r/approve'>>
   /** Runs the task for due changes. */
   applyDue(): Promise<void>
-  versions(): Promise<Answer['body'][]>
+  versions(): Promise<BodyOf<'get', '/vaults/v/rules/versions'>['items']>
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   close(): Promise<void>
 }
@@ -37,7 +38,7 @@ export async function createGovernanceBench(): Promise<GovernanceBench> {
   }
   const member = await addMember(test, vault, 'member@example.org', ['members'])
   const membersId = await ensureGroup(vault, 'members')
-  const url = `/vaults/${vault.code}`
+  const url = `/vaults/${vault.code}` as const
   const owner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
   owner.on('error', () => {})
   const off = { threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 }

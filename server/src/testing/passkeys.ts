@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { hashOfBody } from '../http/confirmation.ts'
-import type { Answer, Person } from './app.ts'
+import type { Answer, AnswerOf, AnyBody, Method } from './answer.ts'
+import type { Person } from './app.ts'
 import { Authenticator } from './authenticator.ts'
 
 /** A passkey of a person who had none, which is in use at once. */
@@ -10,14 +11,20 @@ export async function addPasskey(person: Person): Promise<Authenticator> {
   return key
 }
 
-export async function askForPasskey(person: Person, name = 'Phone'): Promise<{ key: Authenticator; answer: Answer }> {
+export async function askForPasskey(
+  person: Person,
+  name = 'Phone',
+): Promise<{ key: Authenticator; answer: AnswerOf<'post', '/users/me/passkeys'> }> {
   const key = new Authenticator()
   const { creation } = (await person.post('/users/me/passkeys/options', {})).body
   return { key, answer: await person.post('/users/me/passkeys', { name, credential: key.create(creation) }) }
 }
 
 /** The first passkey of a member of a protected vault, which an administrator with a passkey of their own accepts. */
-export async function addAcceptedPasskey(person: Person, by: { admin: Person; key: Authenticator; url: string }) {
+export async function addAcceptedPasskey(
+  person: Person,
+  by: { admin: Person; key: Authenticator; url: `/vaults/${string}` },
+) {
   const { key, answer } = await askForPasskey(person)
   expect(answer.status, JSON.stringify(answer.body)).toBe(202)
   const accepted = await acceptRequest(by, answer.body.request)
@@ -27,9 +34,9 @@ export async function addAcceptedPasskey(person: Person, by: { admin: Person; ke
 
 /** Approves a request with a signed vote. */
 export function acceptRequest(
-  { admin, key, url }: { admin: Person; key: Authenticator; url: string },
+  { admin, key, url }: { admin: Person; key: Authenticator; url: `/vaults/${string}` },
   { id, payloadHash }: { id: string; payloadHash: string },
-): Promise<Answer> {
+): Promise<AnswerOf<'post', '/vaults/v/approval-requests/r/approve'>> {
   const signature = key.vote({
     format: 'strongroom-vote-1',
     subject: 'approval_request',
@@ -40,7 +47,12 @@ export function acceptRequest(
   return admin.post(`${url}/approval-requests/${id}/approve`, { payloadHash, signature })
 }
 
-export type Write = { method: 'post' | 'put' | 'patch' | 'delete'; url: string; body?: object }
+type WritingMethod = Exclude<Method, 'get'>
+export type Write<M extends WritingMethod = WritingMethod, Url extends string = string> = {
+  method: M
+  url: Url
+  body?: object
+}
 
 /** The header by which the passkey confirms exactly this request. */
 export async function confirmationOf(person: Person, key: Authenticator, { method, url, body: sent = {} }: Write) {
@@ -51,19 +63,32 @@ export async function confirmationOf(person: Person, key: Authenticator, { metho
 }
 
 /** Sends a request that the passkey confirms. */
-export async function confirmed(person: Person, key: Authenticator, write: Write): Promise<Answer> {
-  return person[write.method](write.url, write.body, await confirmationOf(person, key, write))
+export async function confirmed<M extends WritingMethod, Url extends string>(
+  person: Person,
+  key: Authenticator,
+  write: Write<M, Url>,
+): Promise<AnswerOf<M, Url>> {
+  return person.send(write.method, write.url, write.body, await confirmationOf(person, key, write))
 }
 
 /** The person as the SDK acts for them: what the service wants confirmed is confirmed, and sent again. */
 export function confirming(person: Person, key: Authenticator): Person {
-  const write =
-    (method: Write['method']): Person['post'] =>
-    async (url, body, headers = {}) => {
-      const answer = await person[method](url, body, headers)
-      if (answer.body?.reason !== 'passkey_required') return answer
-      const confirmation = await confirmationOf(person, key, { method, url, body: body ?? {} })
-      return person[method](url, body, { ...headers, ...confirmation })
-    }
-  return { ...person, post: write('post'), put: write('put'), patch: write('patch'), delete: write('delete') }
+  const write = async <M extends WritingMethod, Url extends string>(
+    method: M,
+    url: Url,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) => {
+    const answer: Answer<unknown> = await person.send(method, url, body, headers)
+    if ((answer.body as Partial<AnyBody>).reason !== 'passkey_required') return answer as AnswerOf<M, Url>
+    const confirmation = await confirmationOf(person, key, { method, url, body: body ?? {} })
+    return person.send(method, url, body, { ...headers, ...confirmation })
+  }
+  return {
+    ...person,
+    post: (...request) => write('post', ...request),
+    put: (...request) => write('put', ...request),
+    patch: (...request) => write('patch', ...request),
+    delete: (...request) => write('delete', ...request),
+  }
 }

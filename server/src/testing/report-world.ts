@@ -6,11 +6,13 @@ import { parseDecimal, usdValueOf } from '../lib/money.ts'
 import type { FlowType, OperationStatus, OperationType } from '../lib/operations.ts'
 import { postEntries } from '../modules/money/ledger/post-entries.ts'
 import { type Posting, posting, signedPosting } from '../modules/money/ledger/postings.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
+import type { AnswerOf, BodyOf } from './answer.ts'
+import { createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress, fakeTxHash } from './fake-wallet.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from './fixtures.ts'
 
 type WireAddress = { id: string; address: string }
+type ReportUrl<Type extends string> = `/vaults/${string}/reports/${Type}?${string}`
 
 export type OperationDraft = {
   type?: OperationType
@@ -54,8 +56,16 @@ export type ReportWorld = {
   addCounterparty(name: string, createdAt?: string): Promise<Counterparty>
   removeCounterpartyAddress(addressId: string): Promise<void>
   /** GET of a report, which must answer 200. */
-  report(type: string, query: Record<string, string>, by?: Person): Promise<Answer['body']>
-  get(type: string, query: Record<string, string>, by?: Person): Promise<Answer>
+  report<Type extends string>(
+    type: Type,
+    query: Record<string, string>,
+    by?: Person,
+  ): Promise<BodyOf<'get', ReportUrl<Type>>>
+  get<Type extends string>(
+    type: Type,
+    query: Record<string, string>,
+    by?: Person,
+  ): Promise<AnswerOf<'get', ReportUrl<Type>>>
   /** The ids that a drill-down lists, over all pages. */
   history(filters: Record<string, string>, by?: Person): Promise<string[]>
   /** Locks a table against readers until called; `untilAwaited` resolves once somebody waits for it. */
@@ -193,10 +203,16 @@ export async function createReportWorld(): Promise<ReportWorld> {
       const ids: string[] = []
       let cursor: string | null = null
       do {
-        const query = new URLSearchParams({ ...filters, limit: '100', ...(cursor === null ? {} : { cursor }) })
-        const { status, body } = await by.get(`/vaults/${vault.code}/history?${query}`)
+        const query: URLSearchParams = new URLSearchParams({
+          ...filters,
+          limit: '100',
+          ...(cursor === null ? {} : { cursor }),
+        })
+        const { status, body }: AnswerOf<'get', '/vaults/v/history'> = await by.get(
+          `/vaults/${vault.code}/history?${query}`,
+        )
         expect(status, JSON.stringify(body)).toBe(200)
-        ids.push(...body.items.map((item: { id: string }) => item.id))
+        ids.push(...body.items.map(({ id }) => id))
         cursor = body.nextCursor
       } while (cursor !== null)
       return ids.sort()

@@ -4,7 +4,8 @@ import { sealLedgerEntries } from '../modules/money/ledger/seal.ts'
 import { verifyLedger } from '../modules/money/ledger/verify.ts'
 import { verifyLedgerSeals } from '../modules/money/ledger/verify-seals.ts'
 import { deliverDueTransfers } from '../modules/money/transfers/deliver.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
+import type { Address, AnswerOf, BodyOf, Policy } from './answer.ts'
+import { createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress } from './fake-wallet.ts'
 import {
   addMember,
@@ -37,12 +38,22 @@ export type TransferBench = {
   /** A recipient outside the service. */
   recipient: string
   /** Adds a policy for transfers to the group `everyone`. */
-  policy(body: Record<string, unknown>): Promise<Answer['body']>
+  policy(body: Record<string, unknown>): Promise<Policy>
   /** An address with USDT as its primary token and with these amounts on it. */
-  fundedAddress(funds?: { usdt?: string; eth?: string }, by?: Person): Promise<Answer['body']>
-  order(addressId: string, amount: string, more?: Record<string, unknown>, by?: Person): Promise<Answer>
-  read(id: string, by?: Person): Promise<Answer['body']>
-  act(by: Person, id: string, verb: 'approve' | 'reject' | 'cancel', body?: object): Promise<Answer>
+  fundedAddress(funds?: { usdt?: string; eth?: string }, by?: Person): Promise<Address>
+  order(
+    addressId: string,
+    amount: string,
+    more?: Record<string, unknown>,
+    by?: Person,
+  ): Promise<AnswerOf<'post', '/vaults/v/transfers'>>
+  read(id: string, by?: Person): Promise<BodyOf<'get', '/vaults/v/transfers/t'>>
+  act(
+    by: Person,
+    id: string,
+    verb: 'approve' | 'reject' | 'cancel',
+    body?: object,
+  ): Promise<AnswerOf<'post', '/vaults/v/transfers/t/approve'>>
   /** Available and reserved of an address in token units, as its owner reads them. */
   balances(addressId: string, token?: string): Promise<Balance>
   /** Lets enough time pass for everything to be due, and delivers all of it once. */
@@ -72,7 +83,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
   const recipient = fakeAddress('a supplier')
   const databaseOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
   databaseOwner.on('error', () => {})
-  const base = `/vaults/${vault.code}`
+  const base = `/vaults/${vault.code}` as const
   const sql: TransferBench['sql'] = async (text, values = []) => (await databaseOwner.query(text, values)).rows
 
   const bench: TransferBench = {
@@ -107,7 +118,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     async balances(addressId, token = 'USDT') {
       const { body } = await vault.admin.get(`${base}/balances?summary=true&addressId=${addressId}&token=${token}`)
       const [total] = body.totals
-      return { available: total.availableDecimal, reserved: total.reservedDecimal }
+      return { available: total!.availableDecimal, reserved: total!.reservedDecimal }
     },
     async deliver(connect) {
       test.clock.advance(61_000)

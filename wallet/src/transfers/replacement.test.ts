@@ -244,7 +244,7 @@ describe('T75 replacement', () => {
         status: 409,
         body: { details: expect.stringMatching(/^ENDED: /) },
       })
-      const path = `/transfers/done/${action}`
+      const path = `/transfers/done/${action}` as const
       expect((await call(wallet.url, path, { body: { txHash }, token: otherVaultToken })).status).toBe(404)
       expect((await call(wallet.url, '/transfers/never/speed-up', { body: { txHash } })).status).toBe(404)
       expect((await call(wallet.url, path, { body: {} })).status).toBe(400)

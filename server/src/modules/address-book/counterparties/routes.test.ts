@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressesPerCounterpartyMax } from '../../../lib/limits.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import type { Answer, AnswerOf, ApprovalRequest } from '../../../testing/answer.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import {
   addMember,
@@ -49,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 let names = 0
-async function createOne(body: Record<string, unknown> = {}, by = clerk): Promise<Answer['body']> {
+async function createOne(body: Record<string, unknown> = {}, by = clerk) {
   names += 1
   const answer = await by.post(base, { name: `Supplier ${names}`, kind: 'company', ...body })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
@@ -108,7 +109,7 @@ describe('the address book', () => {
         { network: 'tron', address: tronAddress, label: null },
       ],
     })
-    expect(body.createdAt).toBe(body.addresses[0].createdAt)
+    expect(body.createdAt).toBe(body.addresses[0]!.createdAt)
     expect((await approver.get(`${base}/${body.id}`)).body).toEqual(body)
     expect(await lastAudit(body.id)).toEqual({
       action: 'counterparty.created',
@@ -116,7 +117,7 @@ describe('the address book', () => {
       details: {
         name: 'Acme',
         kind: 'company',
-        addresses: body.addresses.map(({ network, address }: Record<string, string>) => ({ network, address })),
+        addresses: body.addresses.map(({ network, address }) => ({ network, address })),
       },
     })
   })
@@ -127,14 +128,14 @@ describe('the address book', () => {
     const { status, body } = await clerk.patch(`${base}/${one.id}`, {
       kind: 'exchange',
       description: null,
-      removeAddressIds: [first.id],
+      removeAddressIds: [first!.id],
       // A removed address may be added again in the same step, under another label.
       addAddresses: [{ ...ethereum('moving 1'), label: 'Cold' }, ethereum('moving 3')],
     })
     expect(status).toBe(200)
     expect(body).toMatchObject({ name: one.name, kind: 'exchange', description: null, version: 2 })
-    expect(body.addresses.map(({ address, label }: Record<string, string>) => [address, label])).toEqual([
-      [second.address, null],
+    expect(body.addresses.map(({ address, label }) => [address, label])).toEqual([
+      [second!.address, null],
       [fakeAddress('moving 1'), 'Cold'],
       [fakeAddress('moving 3'), null],
     ])
@@ -172,12 +173,12 @@ describe('the address book', () => {
     expect(body).toMatchObject({ version: 2, archivedAt: body.updatedAt, addresses: one.addresses })
     expect((await lastAudit(one.id)).action).toBe('counterparty.archived')
     expect((await clerk.get(`${base}/${one.id}`)).body).toEqual(body)
-    const url = `${base}/${one.id}`
+    const url = `${base}/${one.id}` as const
     const refused = [
       await clerk.post(`${url}/archive`),
       await clerk.patch(url, { name: 'Again' }),
       await clerk.post(`${url}/addresses`, ethereum('too late')),
-      await clerk.delete(`${url}/addresses/${one.addresses[0].id}`),
+      await clerk.delete(`${url}/addresses/${one.addresses[0]!.id}`),
     ]
     for (const answer of refused) {
       expect(answer.status).toBe(409)
@@ -201,7 +202,7 @@ describe('the address book', () => {
     const ids = async (query: Record<string, string>) => {
       const { status, body } = await approver.get(`${base}?${new URLSearchParams({ limit: '100', ...query })}`)
       expect(status).toBe(200)
-      return body.items.map(({ id }: { id: string }) => id)
+      return body.items.map(({ id }) => id)
     }
     expect(await ids({ kind: 'individual' })).toEqual([gone.id, labelled.id])
     expect(await ids({ kind: 'individual', archived: 'true' })).toEqual([gone.id])
@@ -221,13 +222,15 @@ describe('the address book', () => {
 
   it('pages through all of it, newest first', async () => {
     for (let i = 0; i < 5; i += 1) await createOne()
-    const all = (await clerk.get(`${base}?limit=100`)).body.items.map(({ id }: { id: string }) => id)
+    const all = (await clerk.get(`${base}?limit=100`)).body.items.map(({ id }) => id)
     expect(all).toEqual([...all].sort().reverse())
     const seen: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const answer: Answer = await clerk.get(`${base}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
-      seen.push(...answer.body.items.map(({ id }: { id: string }) => id))
+      const answer: AnswerOf<'get', typeof base> = await clerk.get(
+        `${base}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
+      seen.push(...answer.body.items.map(({ id }) => id))
       cursor = answer.body.nextCursor
     }
     expect(seen).toEqual(all)
@@ -280,7 +283,7 @@ describe('what is refused', () => {
     ],
   ])('400 for %s', async (_what, change, field) => {
     const { status, body } = await clerk.post(base, { name: 'x', kind: 'company', ...change })
-    expect([status, body.details?.[0].field]).toEqual([400, field])
+    expect([status, body.details?.[0]?.field]).toEqual([400, field])
   })
 
   it('names every address that is wrong', async () => {
@@ -289,10 +292,7 @@ describe('what is refused', () => {
       kind: 'company',
       addresses: [{ network: 'tron', address: 'x' }, ethereum('right'), { network: 'ethereum', address: 'x' }],
     })
-    expect(body.details.map(({ field }: { field: string }) => field)).toEqual([
-      'addresses.0.address',
-      'addresses.2.address',
-    ])
+    expect(body.details.map(({ field }) => field)).toEqual(['addresses.0.address', 'addresses.2.address'])
   })
 
   it('400 for a wrong address of an update, by its path in the body that was sent', async () => {
@@ -304,7 +304,7 @@ describe('what is refused', () => {
       [{ field: 'address', message: 'is not a valid address of the network ethereum' }],
     ])
     const many = await clerk.patch(`${base}/${id}`, { addAddresses: [wrong] })
-    expect([many.status, many.body.details[0].field]).toEqual([400, 'addAddresses.0.address'])
+    expect([many.status, many.body.details[0]!.field]).toEqual([400, 'addAddresses.0.address'])
     expect((await clerk.get(`${base}/${id}`)).body.version).toBe(1)
   })
 
@@ -347,15 +347,15 @@ describe('what is refused', () => {
   it('404 for what the vault does not have', async () => {
     const one = await createOne({ addresses: [ethereum('somebody’s')] })
     const { id } = await createOne()
-    const url = `${base}/cmi8h2k1p0a1b2c3d4e5f6g7h`
+    const url = `${base}/cmi8h2k1p0a1b2c3d4e5f6g7h` as const
     for (const answer of [
       await clerk.get(url),
       await clerk.patch(url, { name: 'x' }),
       await clerk.post(`${url}/archive`),
       await clerk.post(`${url}/addresses`, ethereum('z')),
       await clerk.delete(`${url}/addresses/x`),
-      await clerk.delete(`${base}/${id}/addresses/${one.addresses[0].id}`),
-      await clerk.patch(`${base}/${id}`, { removeAddressIds: [one.addresses[0].id] }),
+      await clerk.delete(`${base}/${id}/addresses/${one.addresses[0]!.id}`),
+      await clerk.patch(`${base}/${id}`, { removeAddressIds: [one.addresses[0]!.id] }),
     ]) {
       expect(answer.status).toBe(404)
     }
@@ -407,7 +407,7 @@ describe('chains', () => {
       { action: 'counterparty_update', targetId: '$step:0', payload: { description: 'twice in one chain' } },
     ])
     expect(status, JSON.stringify(body)).toBe(200)
-    const made = (await clerk.get(`${base}/${body.results[0].resultId}`)).body
+    const made = (await clerk.get(`${base}/${body.results[0]!.resultId}`)).body
     expect(made).toMatchObject({
       version: 3,
       description: 'twice in one chain',
@@ -427,15 +427,15 @@ describe('chains', () => {
       steps[0]!,
       { action: 'counterparty_group_add', targetId: '$step:0', payload: { counterpartyId: '$step:0' } },
     ])
-    expect([wrong.status, wrong.body.details[0].field]).toEqual([400, 'steps.1.targetId'])
+    expect([wrong.status, wrong.body.details[0]!.field]).toEqual([400, 'steps.1.targetId'])
     const path = await composite(clerk, [{ action: 'counterparty_create', payload: { name: 'x', kind: 'bank' } }])
-    expect([path.status, path.body.details[0].field]).toEqual([400, 'steps.0.payload.kind'])
+    expect([path.status, path.body.details[0]!.field]).toEqual([400, 'steps.0.payload.kind'])
     const target = await composite(clerk, [{ action: 'counterparty_update', payload: { name: 'x' } }])
-    expect([target.status, target.body.details[0].field]).toEqual([400, 'steps.0.targetId'])
+    expect([target.status, target.body.details[0]!.field]).toEqual([400, 'steps.0.targetId'])
     const stray = await composite(clerk, [
       { action: 'counterparty_create', targetId: 'x', payload: { name: 'x', kind: 'company' } },
     ])
-    expect([stray.status, stray.body.details[0].field]).toEqual([400, 'steps.0.targetId'])
+    expect([stray.status, stray.body.details[0]!.field]).toEqual([400, 'steps.0.targetId'])
   })
 })
 
@@ -448,7 +448,7 @@ describe('policies', () => {
         await by.patch(`${base}/${id}`, { name: 'x' }),
         await by.post(`${base}/${id}/archive`),
         await by.post(`${base}/${id}/addresses`, ethereum('more')),
-        await by.delete(`${base}/${id}/addresses/${addresses[0].id}`),
+        await by.delete(`${base}/${id}/addresses/${addresses[0]!.id}`),
       ]) {
         expect(answer.status).toBe(403)
       }
@@ -517,7 +517,7 @@ describe('policies', () => {
         })
       }
     })
-    const approve = (answer: Answer) => {
+    const approve = (answer: Answer<{ request: ApprovalRequest }>) => {
       expect(answer.status, JSON.stringify(answer.body)).toBe(202)
       return approver.post(`/vaults/main-vault/approval-requests/${answer.body.request.id}/approve`)
     }
@@ -534,7 +534,7 @@ describe('policies', () => {
 
       const added = await requester.post(`${base}/${made.id}/addresses`, ethereum('waits too'))
       expect((await approve(added)).body.status).toBe('applied')
-      const removed = await requester.delete(`${base}/${made.id}/addresses/${made.addresses[0].id}`)
+      const removed = await requester.delete(`${base}/${made.id}/addresses/${made.addresses[0]!.id}`)
       expect((await approve(removed)).body.status).toBe('applied')
       expect((await clerk.get(`${base}/${made.id}`)).body).toMatchObject({
         version: 3,
@@ -570,7 +570,10 @@ describe('T39 access', () => {
     const other = await createVaultFixture(test, { code: 'other-vault', adminEmail: 'other@example.org' })
     for (const verb of ['create', 'update', 'archive']) await allowAll(other, `counterparty_${verb}`)
     const outsider = other.admin
-    const calls = (client: Pick<Person, 'get' | 'post' | 'patch' | 'delete'>, url: string) =>
+    const calls = (
+      client: Pick<Person, 'get' | 'post' | 'patch' | 'delete'>,
+      url: `/vaults/${string}/counterparties`,
+    ) =>
       Promise.all([
         client.get(url),
         client.post(url, { name: 'x', kind: 'company' }),
@@ -578,9 +581,9 @@ describe('T39 access', () => {
         client.patch(`${url}/${one.id}`, { name: 'x' }),
         client.post(`${url}/${one.id}/archive`),
         client.post(`${url}/${one.id}/addresses`, ethereum('y')),
-        client.delete(`${url}/${one.id}/addresses/${one.addresses[0].id}`),
+        client.delete(`${url}/${one.id}/addresses/${one.addresses[0]!.id}`),
       ])
-    const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
+    const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
     expect(statuses(await calls(test.anonymous, base))).toEqual(Array(7).fill(401))
     expect(statuses(await calls(outsider, base))).toEqual(Array(7).fill(403))
     expect(statuses(await calls(outsider, '/vaults/nowhere/counterparties'))).toEqual(Array(7).fill(404))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import type { Answer, ApprovalRequest } from '../../../testing/answer.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import {
   addMember,
   createPolicy,
@@ -35,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 let made = 0
-async function createGroup(body: Record<string, unknown> = {}): Promise<Answer['body']> {
+async function createGroup(body: Record<string, unknown> = {}) {
   made += 1
   const answer = await clerk.post(base, { code: `group-${made}`, name: `Group ${made}`, ...body })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
@@ -48,6 +49,8 @@ async function createCounterparty(): Promise<string> {
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
   return answer.body.id
 }
+
+type Page<Item> = { items: Item[]; nextCursor: string | null }
 
 const add = (groupId: string, counterpartyId: string, by = clerk) =>
   by.post(`${base}/${groupId}/members`, { counterpartyId })
@@ -120,7 +123,7 @@ describe('counterparty groups', () => {
     test.clock.advance(1000)
     expect((await add(group.id, two)).status).toBe(201)
     const { body } = await approver.get(`${base}/${group.id}/members`)
-    expect(body.items.map(({ counterpartyId }: Record<string, string>) => counterpartyId)).toEqual([two, one])
+    expect(body.items.map(({ counterpartyId }) => counterpartyId)).toEqual([two, one])
     expect((await approver.get(`${base}/${group.id}`)).body._count).toEqual({ memberships: 2 })
     expect((await clerk.delete(`${base}/${group.id}/members/${one}`)).status).toBe(204)
     expect((await clerk.delete(`${base}/${group.id}/members/${one}`)).status).toBe(404)
@@ -137,19 +140,24 @@ describe('counterparty groups', () => {
     const group = await createGroup()
     const gone = await createGroup()
     await clerk.post(`${base}/${gone.id}/archive`)
-    const walk = async (url: string, key: string): Promise<string[]> => {
+    const walk = async <Item>(read: (query: string) => Promise<Answer<Page<Item>>>, idOf: (item: Item) => string) => {
       const seen: string[] = []
       let cursor: string | null = ''
       while (cursor !== null) {
-        const answer: Answer = await approver.get(`${url}limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
+        const answer: Answer<Page<Item>> = await read(`limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
         expect(answer.status).toBe(200)
-        seen.push(...answer.body.items.map((item: Record<string, string>) => item[key]))
+        seen.push(...answer.body.items.map(idOf))
         cursor = answer.body.nextCursor
       }
       return seen
     }
-    const all = await walk(`${base}?`, 'id')
-    const [live, archived] = [await walk(`${base}?archived=false&`, 'id'), await walk(`${base}?archived=true&`, 'id')]
+    const groupsBy = (filter: string) =>
+      walk(
+        (query) => approver.get(`${base}?${filter}${query}`),
+        ({ id }) => id,
+      )
+    const all = await groupsBy('')
+    const [live, archived] = [await groupsBy('archived=false&'), await groupsBy('archived=true&')]
     expect(live).toContain(group.id)
     expect(archived).toContain(gone.id)
     expect([...live, ...archived].sort()).toEqual([...all].sort())
@@ -160,7 +168,11 @@ describe('counterparty groups', () => {
       members.push(await createCounterparty())
       expect((await add(group.id, members[i]!)).status).toBe(201)
     }
-    expect(await walk(`${base}/${group.id}/members?`, 'counterpartyId')).toEqual(members.toReversed())
+    const listed = await walk(
+      (query) => approver.get(`${base}/${group.id}/members?${query}`),
+      ({ counterpartyId }) => counterpartyId,
+    )
+    expect(listed).toEqual(members.toReversed())
   })
 })
 
@@ -183,7 +195,7 @@ describe('what is refused', () => {
   it('what is wrong or unknown', async () => {
     const { id } = await createGroup()
     const member = await createCounterparty()
-    const field = ({ status, body }: Answer) => [status, body.details?.[0].field]
+    const field = ({ status, body }: Answer) => [status, body.details?.[0]?.field]
     expect(field(await clerk.post(base, { name: 'x' }))).toEqual([400, 'code'])
     expect(field(await clerk.post(base, { code: 'Not A Code', name: 'x' }))).toEqual([400, 'code'])
     expect(field(await clerk.patch(`${base}/${id}`, { code: 'renamed' }))).toEqual([400, 'code'])
@@ -300,12 +312,12 @@ describe('policies', () => {
         approvers: [{ kind: 'group', groupId: await ensureGroup(vault, 'approvers') }],
       })
     }
-    const approve = ({ status, body }: Answer) => {
+    const approve = ({ status, body }: Answer<{ request: ApprovalRequest }>) => {
       expect(status, JSON.stringify(body)).toBe(202)
       return approver.post(`/vaults/main-vault/approval-requests/${body.request.id}/approve`)
     }
     const created = await approve(await requester.post(base, { code: 'voted', name: 'Voted' }))
-    const id = created.body.resolvedResultId
+    const id = created.body.resolvedResultId!
     const [one, two, three] = [await createCounterparty(), await createCounterparty(), await createCounterparty()]
     const asked = [await add(id, one, requester), await add(id, two, requester), await add(id, three, requester)]
     for (const request of asked.slice(0, 2)) expect((await approve(request)).status).toBe(200)
@@ -341,7 +353,10 @@ describe('T39 access', () => {
         effect: 'allow',
       })
     }
-    const calls = (client: Pick<Person, 'get' | 'post' | 'patch' | 'delete'>, url: string) =>
+    const calls = (
+      client: Pick<Person, 'get' | 'post' | 'patch' | 'delete'>,
+      url: `/vaults/${string}/counterparty-groups`,
+    ) =>
       Promise.all([
         client.get(url),
         client.post(url, { code: 'mine', name: 'x' }),
@@ -352,7 +367,7 @@ describe('T39 access', () => {
         client.post(`${url}/${id}/members`, { counterpartyId: member }),
         client.delete(`${url}/${id}/members/${member}`),
       ])
-    const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
+    const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
     expect(statuses(await calls(test.anonymous, base))).toEqual(Array(8).fill(401))
     expect(statuses(await calls(other.admin, base))).toEqual(Array(8).fill(403))
     const own = await calls(other.admin, '/vaults/other-vault/counterparty-groups')
@@ -361,7 +376,7 @@ describe('T39 access', () => {
     const strange = await other.admin.post(`/vaults/other-vault/counterparty-groups/${own[1]!.body.id}/members`, {
       counterpartyId: member,
     })
-    expect([strange.status, strange.body.details[0].field]).toEqual([400, 'counterpartyId'])
+    expect([strange.status, strange.body.details[0]!.field]).toEqual([400, 'counterpartyId'])
     expect((await other.admin.get(`/vaults/other-vault/counterparties?groupId=${id}`)).body.items).toEqual([])
   })
 })

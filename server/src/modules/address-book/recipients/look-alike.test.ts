@@ -38,7 +38,7 @@ const depositFrom = async (toAddress: string, fromAddress: string, amount = '1')
 }
 const inHistory = async (id: string, by = bench.owner): Promise<string[]> => {
   const { body } = await by.get('/vaults/main-vault/history?limit=100')
-  return body.items.find((item: { id: string }) => item.id === id).warnings
+  return body.items.find((item) => item.id === id)!.warnings
 }
 const previewed = async (fromAddressId: string, toAddress: string, by = bench.owner): Promise<string[]> => {
   const order = { fromAddressId, toAddress, amount: '1' }
@@ -181,7 +181,7 @@ describe('T21 dust', () => {
     expect([await isDust(below), await inHistory(below)]).toEqual([true, ['dust']])
     expect([await isDust(at), await inHistory(at)]).toEqual([false, []])
     const { body } = await bench.owner.get(`/vaults/main-vault/deposits?addressId=${address.id}`)
-    expect(body.items.map((item: { isDust: boolean }) => item.isDust)).toEqual([false, true])
+    expect(body.items.map((item) => 'isDust' in item && item.isDust)).toEqual([false, true])
     const known = await supplier()
     expect(await inHistory(await depositFrom(address.address, lookAlikeOf(known), '0.000001'))).toEqual([
       'look_alike',
@@ -194,7 +194,7 @@ describe('T21 dust', () => {
   it('T7 has an exact limit above zero', async () => {
     for (const limit of ['0', '0.0000001', '-1', '1e3', `${2n ** 256n}`]) {
       const { status, body } = await setLimit(limit)
-      expect([limit, status, body.details?.[0].field]).toEqual([limit, 400, 'dustLimit'])
+      expect([limit, status, body.details?.[0]?.field]).toEqual([limit, 400, 'dustLimit'])
     }
     const token = { network: 'ethereum', code: 'DUSTY', symbol: 'D', name: 'Dusty', decimals: 2 }
     const created = await bench.vault.admin.post('/tokens', {

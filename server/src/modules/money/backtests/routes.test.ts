@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backtestInlineMax } from '../../../lib/limits.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Backtest, BacktestChange, BacktestOutcome } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { runDueBacktests } from './run.ts'
 
 let bench: TransferBench
 let auditor: Person
-let source: Answer['body']
+let source: Address
 let everyoneId: string
 const ids: Record<string, string> = {}
 const from = '2020-01-01'
@@ -38,14 +39,16 @@ const run = async (body: object, by?: Person) => {
   expect(answer.status, JSON.stringify(answer.body)).toBe(202)
   return answer.body
 }
-const countsOf = ({ result }: Answer['body']) =>
-  ['evaluated', 'same', 'stricter', 'looser', 'undecidable'].map((name) => result[name].count ?? result[name])
+const countsOf = ({ result }: Backtest) => {
+  const { evaluated, ...sums } = result!
+  return [evaluated, ...[sums.same, sums.stricter, sums.looser, sums.undecidable].map(({ count }) => count)]
+}
 const changesOf = async (id: string, query = 'limit=100', by: Person = bench.vault.admin) => {
   const { status, body } = await by.get(`${url}/backtests/${id}/changes?${query}`)
   expect(status).toBe(200)
   return body
 }
-const subjectsOf = ({ items }: Answer['body']) => items.map(({ subjectId }: { subjectId: string }) => subjectId)
+const subjectsOf = ({ items }: { items: BacktestChange[] }) => items.map(({ subjectId }) => subjectId)
 
 describe('a backtest of policies', () => {
   it('decides the past again and changes none of it', async () => {
@@ -64,8 +67,8 @@ describe('a backtest of policies', () => {
       before: { effect: 'allow', decisionPolicy: { code: 'small' }, votesNeeded: 0 },
       after: { effect: 'block', decisionPolicy: { code: 'cap' }, votesNeeded: 0 },
     })
-    const codesOf = ({ trace }: Answer['body']) => trace.map(({ policyCode }: { policyCode: string }) => policyCode)
-    expect([codesOf(items[1].before), codesOf(items[1].after)].map((codes) => codes.includes('cap'))).toEqual([
+    const codesOf = ({ trace }: BacktestOutcome) => trace.map(({ policyCode }) => policyCode)
+    expect([codesOf(items[1]!.before), codesOf(items[1]!.after)].map((codes) => codes.includes('cap'))).toEqual([
       false,
       true,
     ])
@@ -77,9 +80,7 @@ describe('a backtest of policies', () => {
     const open = await run({ policies: [policy('all', { effect: 'allow' }), allowed('create_address')] })
     expect(countsOf(open)).toEqual([6, 4, 0, 2, 0])
     const { items } = await changesOf(open.id, 'change=looser')
-    expect(
-      items.map(({ subjectType, before, after }: Answer['body']) => [subjectType, before.effect, after.effect]),
-    ).toEqual([
+    expect(items.map(({ subjectType, before, after }) => [subjectType, before.effect, after.effect])).toEqual([
       ['decision', 'block', 'allow'],
       ['transfer', 'approval', 'allow'],
     ])
@@ -99,9 +100,9 @@ describe('a backtest of policies', () => {
     expect((await bench.vault.admin.post(`/tokens/${usdt.id}/rates`, rate)).status).toBe(201)
     ids.rated = (await bench.order(source.id, '50')).body.id
     const { result, id } = await run(draft('add', policy('cap', { rules: over('25') })))
-    expect(result.stricter).toEqual({ count: 3, hiddenCount: 0, usdValue: '25.00', unratedCount: 2 })
+    expect(result!.stricter).toEqual({ count: 3, hiddenCount: 0, usdValue: '25.00', unratedCount: 2 })
     const [first] = (await changesOf(id)).items
-    expect([first.subjectId, first.usdValue]).toEqual([ids.rated, '25.00'])
+    expect([first!.subjectId, first!.usdValue]).toEqual([ids.rated, '25.00'])
   })
 
   it('T34 guesses no fact that was not recorded', async () => {
@@ -110,14 +111,14 @@ describe('a backtest of policies', () => {
     // What is blocked anyhow needs no sum.
     expect(countsOf(limit)).toEqual([7, 2, 0, 0, 5])
     const [first] = (await changesOf(limit.id)).items
-    expect([first.change, first.lacking]).toEqual(['undecidable', ['velocity per vault in 3600 seconds']])
+    expect([first!.change, first!.lacking]).toEqual(['undecidable', ['velocity per vault in 3600 seconds']])
     await bench.sql(`update transfers set decision = decision #- '{facts,isFirstPayment}' where id = $1`, [ids['10']])
     const unrecorded = await run(draft('add', policy('first', { rules: rulesOn('firstPaymentToDestination', false) })))
     expect(subjectsOf(await changesOf(unrecorded.id))).toEqual([ids['10']])
     const [{ decision: kept }] = await bench.sql('select decision from transfers where id = $1', [ids['20']])
     await bench.sql(`update transfers set decision = decision - 'facts' where id = $1`, [ids['20']])
     const [bare] = (await changesOf((await run(draft('add'))).id)).items
-    expect([bare.subjectId, bare.lacking]).toEqual([ids['20'], ['facts']])
+    expect([bare!.subjectId, bare!.lacking]).toEqual([ids['20'], ['facts']])
     await bench.sql('update transfers set decision = $2 where id = $1', [ids['20'], kept])
   })
 
@@ -126,7 +127,10 @@ describe('a backtest of policies', () => {
     const found: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const body: Answer['body'] = await changesOf(id, `limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      const body: Awaited<ReturnType<typeof changesOf>> = await changesOf(
+        id,
+        `limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
       expect(body.items.length).toBeLessThanOrEqual(2)
       found.push(...subjectsOf(body))
       cursor = body.nextCursor
@@ -166,7 +170,7 @@ describe('a backtest of policies', () => {
     expect(await bench.count('policies')).toBe(before)
     const [record] = await bench.sql('select content from audit_records where target_id = $1', [found.id])
     expect(JSON.parse(String(record!.content)).details).toMatchObject(set)
-    expect((await ask({ ...set, ...draft('add') })).body.details[0].field).toBe('changeSetId')
+    expect((await ask({ ...set, ...draft('add') })).body.details[0]!.field).toBe('changeSetId')
     expect((await ask({ changeSetId: ids['10'] })).body.reason).toBe('not_found')
     expect((await ask(set, bench.owner)).status).toBe(403)
   })
@@ -178,7 +182,7 @@ describe('a backtest of policies', () => {
     // What was refused is refused by nothing more than that they are no member.
     expect(countsOf(found)).toEqual([7, 0, 6, 1, 0])
     const { items } = await changesOf(found.id)
-    expect(items.every(({ after }: Answer['body']) => after.effect === 'deny')).toBe(true)
+    expect(items.every(({ after }) => after.effect === 'deny')).toBe(true)
   })
 
   it('evaluates an interval, and refuses what is none', async () => {
@@ -188,7 +192,7 @@ describe('a backtest of policies', () => {
     const fieldOf = async (body: object) => {
       const { status, body: answer } = await ask(body)
       expect(status).toBe(400)
-      return answer.details[0].field
+      return answer.details[0]!.field
     }
     expect(await fieldOf(draft('add', policy('x', { groupId: 'none' })))).toMatch(/^draft\.policies\.0/)
     expect(await fieldOf({ policies: [policy('x', { effect: 'requireApproval' })] })).toBe(
@@ -200,7 +204,7 @@ describe('a backtest of policies', () => {
 
   it('T39 is for administrators and auditors', async () => {
     const mine = await run(draft('add'), auditor)
-    expect(mine.result.evaluated).toBe(7)
+    expect(mine.result!.evaluated).toBe(7)
     for (const by of [bench.owner, bench.firstApprover]) {
       const answers = [
         await ask({ policies: [policy('x', { effect: 'requireApproval' })] }, by),
@@ -236,9 +240,9 @@ describe('a long backtest', () => {
     await runDueBacktests(bench.test.deps, new AbortController().signal)
     const { body } = await bench.vault.admin.get(`${url}/backtests/${id}`)
     expect(body).toMatchObject({ status: 'done', progress: 100 })
-    expect(body.result.evaluated).toBe(body.decisionsCount)
-    expect(body.result.stricter.count).toBe(3)
-    expect(subjectsOf(await changesOf(id)).length).toBe(body.result.stricter.count)
+    expect(body.result!.evaluated).toBe(body.decisionsCount)
+    expect(body.result!.stricter.count).toBe(3)
+    expect(subjectsOf(await changesOf(id)).length).toBe(body.result!.stricter.count)
   })
 
   it('is begun anew by another node when one stops or dies', async () => {
@@ -258,14 +262,14 @@ describe('a long backtest', () => {
     )
     await runDueBacktests(bench.test.deps, new AbortController().signal)
     const { result } = (await bench.vault.admin.get(`${url}/backtests/${id}`)).body
-    expect([result.stricter.count, result.looser.count]).toEqual([3, 0])
+    expect([result!.stricter.count, result!.looser.count]).toEqual([3, 0])
     expect((await changesOf(id, 'change=looser')).items).toEqual([])
   })
 
   it('T39 ends when who asked for it no longer reads the vault', async () => {
     const { id } = (await ask(draft('add'), auditor)).body
     const { body } = await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')
-    const auditors = body.items.find(({ code }: { code: string }) => code === 'auditors').id
+    const auditors = body.items.find(({ code }) => code === 'auditors')!.id
     await bench.vault.admin.delete(`/policy-groups/${auditors}/members/${auditor.userId}`)
     await runDueBacktests(bench.test.deps, new AbortController().signal)
     expect((await bench.vault.admin.get(`${url}/backtests/${id}`)).body).toMatchObject({

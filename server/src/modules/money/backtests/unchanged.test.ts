@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, PolicyListItem } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
@@ -49,16 +50,16 @@ it.each(seeds)(
       ]) {
         const { result, items } = await ask(body)
         expect(items).toEqual([])
-        expect(result.evaluated).toBeGreaterThan(20)
-        expect(result.same.count).toBe(result.evaluated)
+        expect(result!.evaluated).toBeGreaterThan(20)
+        expect(result!.same.count).toBe(result!.evaluated)
       }
       // And what decides otherwise is seen.
       const everything = [...new Set(saved.map(({ actionType }) => actionType))].map((actionType, i) => ({
         ...{ groupId: bench.vault.groups.everyone, code: `halt-${i}`, name: 'Halt', actionType, effect: 'block' },
       }))
       const { result } = await ask({ policies: everything })
-      expect(result.looser.count).toBe(0)
-      expect(result.stricter.count).toBeGreaterThan(0)
+      expect(result!.looser.count).toBe(0)
+      expect(result!.stricter.count).toBeGreaterThan(0)
     } finally {
       await bench.close()
     }
@@ -68,7 +69,7 @@ it.each(seeds)(
 type Organisation = {
   people: Person[]
   groups: string[]
-  sources: Answer['body'][]
+  sources: Address[]
   suppliers: string[]
   payees: string[]
 }
@@ -80,7 +81,7 @@ async function found(bench: TransferBench, random: Random): Promise<Organisation
   const people = [bench.owner]
   for (let n = 0; n < 3; n += 1)
     people.push(await addMember(test, vault, `person.${n}@example.org`, [random.pick(codes), 'treasury']))
-  const sources: Answer['body'][] = []
+  const sources: Address[] = []
   for (const person of people) sources.push(await bench.fundedAddress({ usdt: '100000' }, person))
   const { everyone } = vault.groups
   for (const actionType of ['counterparty_create', 'counterparty_update'])
@@ -164,7 +165,7 @@ async function live(bench: TransferBench, organisation: Organisation, random: Ra
     await person.post(`/vaults/main-vault/counterparties/${id}/addresses`, { network: 'ethereum', address })
     payees.push(address)
   } else if (what === 4) {
-    const url = `/policy-groups/${random.pick(groups)}/members`
+    const url = `/policy-groups/${random.pick(groups)}/members` as const
     if (random.int(0, 1) === 1) await admin.post(url, { userId: person.userId })
     else if (at > 0) await admin.delete(`${url}/${person.userId}`)
   } else if (what === 5) {
@@ -178,22 +179,22 @@ async function live(bench: TransferBench, organisation: Organisation, random: Ra
   }
 }
 
-async function allPolicies(admin: Person): Promise<Answer['body'][]> {
+async function allPolicies(admin: Person) {
   const { items } = (await admin.get('/vaults/main-vault/policies?limit=100')).body
   return items
 }
 
 /** A policy as requests have it. */
-function toBody({ rules, approvers, ...policy }: Answer['body']) {
+function toBody({ rules, approvers, ...policy }: PolicyListItem) {
   const { groupId, code, name, actionType, effect, blockReason, approvalThreshold, adminBypass, enabled } = policy
   return {
     ...{ groupId, code, name, actionType, effect, blockReason, approvalThreshold, adminBypass, enabled },
     allowInitiatorApproval: policy.allowInitiatorApproval,
-    rules: rules.map(({ conditionType, selectors }: Answer['body']) => ({
+    rules: rules.map(({ conditionType, selectors }) => ({
       conditionType,
-      selectors: selectors.map(({ selectorType, value }: Answer['body']) => ({ selectorType, value })),
+      selectors: selectors.map(({ selectorType, value }) => ({ selectorType, value })),
     })),
-    approvers: approvers.map(({ kind, userId, groupId: id, threshold }: Answer['body']) => ({
+    approvers: approvers.map(({ kind, userId, groupId: id, threshold }) => ({
       ...(kind === 'user' ? { kind, userId } : { kind, groupId: id }),
       ...(threshold === null ? {} : { threshold }),
     })),

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backtestInlineMax } from '../../../lib/limits.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer, ApprovalRequest, BacktestChange } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { runDueBacktests } from './run.ts'
 
 /** A vault whose rules are voted on by the approvers, who are no administrators. */
 let bench: TransferBench
 let voter: Person
-let source: Answer['body']
+let source: Address
 const ids: Record<string, string> = {}
 const url = '/vaults/main-vault'
 const dayMilliseconds = 86_400_000
@@ -46,7 +47,7 @@ async function drafted(): Promise<string> {
   return body.id
 }
 
-async function submitted(): Promise<{ changeSetId: string; request: Answer['body'] }> {
+async function submitted(): Promise<{ changeSetId: string; request: ApprovalRequest }> {
   const changeSetId = await drafted()
   const { status, body } = await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/submit`)
   expect(status, JSON.stringify(body)).toBe(202)
@@ -66,25 +67,25 @@ const list = (id: string, by = voter) => by.get(`${url}/policies/backtests/${id}
 const rowsOf = async (id: string, by = voter) => {
   const { status, body } = await list(id, by)
   expect(status, JSON.stringify(body)).toBe(200)
-  return body.items as Answer['body'][]
+  return body.items
 }
-const subjectsOf = (rows: Answer['body'][]) => rows.map(({ subjectId }) => subjectId)
+const subjectsOf = (rows: BacktestChange[]) => rows.map(({ subjectId }) => subjectId)
 const refused = [403, 'administrator_required']
 const answered = ({ status, body }: Answer) => [status, body.reason]
-const observed = (rows: Answer['body'][]) =>
+const observed = (rows: BacktestChange[]) =>
   rows.flatMap(({ after }) =>
     after.trace
-      .filter(({ policyCode }: { policyCode: string }) => policyCode === 'cap')
-      .flatMap(({ rules }: Answer['body']) => rules.flatMap((rule: Answer['body']) => rule.selectors))
-      .filter(({ selectorType }: { selectorType: string }) => selectorType === 'percentOfBalance')
-      .map((selector: { observed: unknown }) => selector.observed),
+      .filter(({ policyCode }) => policyCode === 'cap')
+      .flatMap(({ rules }) => rules.flatMap((rule) => rule.selectors))
+      .filter(({ selectorType }) => selectorType === 'percentOfBalance')
+      .map((selector) => selector.observed),
   )
 
 describe('a backtest of those who vote on a change set', () => {
   it('T40 tells them how much changes, and of what they may not see no more than that', async () => {
     const { changeSetId, request } = await submitted()
     const mine = await told(changeSetId)
-    const { stricter } = mine.result
+    const { stricter } = mine.result!
     expect(stricter).toEqual({ count: 2, hiddenCount: 1, usdValue: '100.00', unratedCount: 0 })
     const rows = await rowsOf(mine.id)
     expect(subjectsOf(rows)).toEqual([ids['200']])
@@ -94,10 +95,10 @@ describe('a backtest of those who vote on a change set', () => {
     for (const text of [JSON.stringify(mine), JSON.stringify(rows)]) expect(text).not.toContain(ids['30'])
 
     const all = await told(changeSetId, bench.vault.admin, { from: '2020-01-01' })
-    expect(all.result.stricter).toEqual({ count: 2, hiddenCount: 0, usdValue: '115.00', unratedCount: 0 })
+    expect(all.result!.stricter).toEqual({ count: 2, hiddenCount: 0, usdValue: '115.00', unratedCount: 0 })
     expect(subjectsOf(await rowsOf(all.id, bench.vault.admin))).toEqual([ids['200'], ids['30']])
     expect(observed(await rowsOf(all.id, bench.vault.admin))).not.toContain(null)
-    expect(all.result.evaluated).toBe(mine.result.evaluated)
+    expect(all.result!.evaluated).toBe(mine.result!.evaluated)
     expect([mine.from, mine.to]).toEqual([
       new Date(Date.parse(request.createdAt) - 30 * dayMilliseconds).toISOString(),
       request.createdAt,
@@ -126,19 +127,19 @@ describe('a backtest of those who vote on a change set', () => {
     }
     expect([await daysOf(1), await daysOf(30), await daysOf(31), await daysOf(91)]).toEqual([30, 30, 90, 365])
     const tooEarly = await ask(changeSetId, voter, { from: '2020-01-01' })
-    expect([tooEarly.status, tooEarly.body.details[0].field]).toEqual([400, 'from'])
+    expect([tooEarly.status, tooEarly.body.details[0]!.field]).toEqual([400, 'from'])
     const withEnd = await ask(changeSetId, voter, { to: now() })
-    expect([withEnd.status, withEnd.body.details[0].field]).toEqual([400, 'to'])
+    expect([withEnd.status, withEnd.body.details[0]!.field]).toEqual([400, 'to'])
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
 
   it('T40 shows a row no longer than what it is about', async () => {
     const { changeSetId } = await submitted()
-    const grants = `${url}/addresses/${source.id}/grants`
+    const grants = `${url}/addresses/${source.id}/grants` as const
     const granted = await bench.owner.post(grants, { subjectType: 'user', subjectId: voter.userId })
     expect(granted.status, JSON.stringify(granted.body)).toBe(201)
     const { id, result } = await told(changeSetId)
-    expect(result.stricter.hiddenCount).toBe(0)
+    expect(result!.stricter.hiddenCount).toBe(0)
     expect(subjectsOf(await rowsOf(id))).toEqual([ids.later, ids['200'], ids['30']])
     expect((await bench.owner.delete(`${grants}/${granted.body.id}`)).status).toBe(204)
     expect(subjectsOf(await rowsOf(id))).toEqual([ids['200']])
@@ -211,7 +212,7 @@ describe('a long backtest of a voter', () => {
     await run()
     const { body } = await read(queued.id)
     expect(body).toMatchObject({ status: 'done', result: { stricter: { count: 3, hiddenCount: 2 } } })
-    expect(body.result.same.hiddenCount).toBeGreaterThanOrEqual(backtestInlineMax)
+    expect(body.result!.same.hiddenCount).toBeGreaterThanOrEqual(backtestInlineMax)
     expect(subjectsOf(await rowsOf(queued.id))).toEqual([ids['200']])
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })

@@ -72,7 +72,7 @@ describe('addresses of Bitcoin', () => {
       'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7',
     ]) {
       const answer = await vault.admin.post('/vaults/main-vault/transfers', { ...order, toAddress })
-      expect([answer.status, answer.body.details[0].field]).toEqual([400, 'toAddress'])
+      expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'toAddress'])
     }
   })
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createApp } from '../../../app.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
 import { openDeps } from '../../../start.ts'
-import type { Answer } from '../../../testing/app.ts'
+
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { createAddress, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -18,7 +18,7 @@ afterEach(() => bench.expectSoundLedger())
 
 const newHash = () => fakeTxHash(`crowd ${++hashes}`)
 type Tx = Record<string, unknown>
-const send = (tx: Tx): Promise<Answer> => bench.test.anonymous.post('//webhooks/wallet', { kind: 'TOPUP', tx })
+const send = (tx: Tx) => bench.test.anonymous.post('//webhooks/wallet', { kind: 'TOPUP', tx })
 const eventTo = (toAddress: string, more: Tx = {}): Tx => ({
   network: 'ethereum',
   asset: usdtContract,

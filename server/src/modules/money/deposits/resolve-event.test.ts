@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
@@ -6,8 +7,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 
 let bench: TransferBench
 let other: Person
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 let txHash: string
 let count = 0
 
@@ -26,14 +26,14 @@ afterEach(() => bench.expectSoundLedger())
 
 const arrives = (amount: string) =>
   deposit(bench.test, { address: address.address, asset: usdtContract, amount, txHash })
-const base = () => `/vaults/${bench.vault.code}`
+const base = () => `/vaults/${bench.vault.code}` as const
 const available = async () => (await bench.balances(address.id)).available
 
 /** The id of an event that says something else than the first. */
 async function quarantined(amount: string): Promise<string> {
   await arrives(amount)
   const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
-  return body.items[0].id
+  return body.items[0]!.id
 }
 
 const mined = (amount: string, changes: object = {}) =>
@@ -65,10 +65,12 @@ describe('credit', () => {
     mined(raw)
     const request = await resolved(id, 'credit')
     expect(request).toMatchObject({ action: 'event_resolve', targetType: 'wallet_event', targetId: id })
-    expect(request.payload.evidence).toMatchObject({
-      event: { reason: 'amount_differs', amount: raw, txHash },
-      deposit: { amount: '100000000' },
-      transaction: { status: 'mined' },
+    expect(request.payload).toMatchObject({
+      evidence: {
+        event: { reason: 'amount_differs', amount: raw, txHash },
+        deposit: { amount: '100000000' },
+        transaction: { status: 'mined' },
+      },
     })
     expect(await available()).toBe(amount)
     const { body } = await bench.vault.admin.get(`${base()}/deposits?addressId=${address.id}`)
@@ -161,7 +163,7 @@ it('an unmatched event says what it misses, and is marked after a day', async ()
   const platform = await bench.test.signIn('platform@example.org', { isPlatformAdmin: true })
   const read = async () => {
     const { body } = await platform.get('/wallet-events?outcome=unmatched')
-    return body.items.find(({ toAddress }: { toAddress: string }) => toAddress === stranger)
+    return body.items.find(({ toAddress }) => toAddress === stranger)
   }
   expect(await read()).toMatchObject({ misses: 'address', isOverdue: false })
   bench.test.clock.advance(25 * 3_600_000)

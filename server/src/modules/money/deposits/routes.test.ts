@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { rawAmountMax } from '../../../lib/limits.ts'
-import type { Answer } from '../../../testing/app.ts'
+import type { UncreditedEvent } from '../../../testing/answer.ts'
+
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress, createVaultFixture, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
@@ -17,7 +18,7 @@ afterEach(() => bench.expectSoundLedger())
 
 const newHash = () => fakeTxHash(`deposit of this file ${++hashes}`)
 type Tx = Record<string, unknown>
-const send = (tx: Tx, event: Record<string, unknown> = { kind: 'TOPUP' }): Promise<Answer> =>
+const send = (tx: Tx, event: Record<string, unknown> = { kind: 'TOPUP' }) =>
   bench.test.anonymous.post('//webhooks/wallet', { ...event, tx })
 const eventTo = (toAddress: string, more: Tx = {}): Tx => ({
   network: 'ethereum',
@@ -109,7 +110,7 @@ describe('the webhook', () => {
     const read = await bench.owner.get(`/vaults/main-vault/deposits/${body.depositId}`)
     expect([read.body.amount, read.body.amountDecimal]).toEqual([rawAmountMax.toString(), decimal])
     const balances = await bench.owner.get(`/vaults/main-vault/balances?addressId=${address.id}`)
-    expect(balances.body.totals[0].available).toBe(rawAmountMax.toString())
+    expect(balances.body.totals[0]!.available).toBe(rawAmountMax.toString())
   })
 })
 
@@ -276,7 +277,7 @@ describe('what is not credited', () => {
     for (let round = 0; round < 4; round += 1) {
       let isOff = false
       const before = Number((await availableOf(address.id)) ?? '0')
-      const late: Promise<Answer>[] = []
+      const late: ReturnType<typeof send>[] = []
       const sent = Array.from({ length: 20 }, () => send(eventTo(address.address)))
       const flip = async () => {
         await Promise.all(sent.slice(0, 5 * round))
@@ -444,10 +445,7 @@ describe('events that arrive before their address', () => {
     const quarantined = await bench.vault.admin.get(
       `/vaults/main-vault/deposits?outcome=quarantined&addressId=${address.id}`,
     )
-    expect([
-      quarantined.status,
-      quarantined.body.items.map((one: { amountDecimal: string }) => one.amountDecimal),
-    ]).toEqual([200, ['77']])
+    expect([quarantined.status, quarantined.body.items.map((one) => one.amountDecimal)]).toEqual([200, ['77']])
     expect((await send(event)).body.outcome).toBe('duplicate')
     expect(
       await bench.sql(`select count(*) from wallet_events where outcome = 'unmatched' and address_key = lower($1)`, [
@@ -510,7 +508,7 @@ describe('malformed events', () => {
   ])('%s: 400 with the field %s', async (_what, field, body) => {
     const before = await written()
     const answer = await bench.test.anonymous.post('//webhooks/wallet', JSON.stringify(body))
-    expect([answer.status, answer.body.details?.[0].field]).toEqual([400, field])
+    expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field])
     expect(await written()).toEqual(before)
   })
 
@@ -555,7 +553,7 @@ describe('malformed events', () => {
     for (const [name, values] of Object.entries(bad)) {
       for (const value of values) {
         const answer = await send(eventTo(address.address, { [name]: value }))
-        expect([name, value, answer.status, answer.body.details?.[0].field]).toEqual([name, value, 400, `tx.${name}`])
+        expect([name, value, answer.status, answer.body.details?.[0]?.field]).toEqual([name, value, 400, `tx.${name}`])
       }
     }
     expect(await written()).toEqual(before)
@@ -589,7 +587,7 @@ describe('who sees what', () => {
   it('T39 deposits of others are a 404, and lists hold the own ones only', async () => {
     const address = await newAddress()
     const { body } = await deposit(bench.test, { address: address.address, asset: usdtContract, amount: '4' })
-    const path = `/vaults/main-vault/deposits/${body.depositId}`
+    const path = `/vaults/main-vault/deposits/${body.depositId}` as const
     const statuses = []
     for (const by of [bench.owner, bench.vault.admin, bench.firstApprover]) statuses.push((await by.get(path)).status)
     expect(statuses).toEqual([200, 200, 404])
@@ -625,9 +623,9 @@ describe('who sees what', () => {
       200,
       expect.objectContaining({ vaultId: null, outcome: 'unmatched', reason: null, txHash: lost.txHash }),
     ])
-    const hashes = (items: { txHash: string }[]) => items.map(({ txHash }) => txHash)
+    const hashes = (items: UncreditedEvent[]) => items.map(({ txHash }) => txHash)
     expect(hashes((await admin.get('/wallet-events?outcome=ignored&limit=100')).body.items)).not.toContain(
-      (await listOf(`outcome=ignored&addressId=${address.id}`, admin))[0].txHash,
+      (await listOf(`outcome=ignored&addressId=${address.id}`, admin))[0]!.txHash,
     )
     const other = await newAddress()
     expect(await listOf(`outcome=ignored&addressId=${other.id}`, admin)).toEqual([])
@@ -650,7 +648,7 @@ describe('who sees what', () => {
     let cursor = ''
     do {
       const { body } = await bench.owner.get(`/vaults/main-vault/deposits?addressId=${address.id}&limit=2${cursor}`)
-      ids.push(...body.items.map((one: { id: string }) => one.id))
+      ids.push(...body.items.map((one) => one.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect(ids).toEqual(made)

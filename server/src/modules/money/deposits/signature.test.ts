@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../config.ts'
+import type { Address } from '../../../testing/answer.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -14,8 +15,7 @@ const production = {
 }
 
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 let events = 0
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../../../testing/app.ts'
+
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import {
   allowAll,
@@ -61,7 +61,7 @@ function headersOf(body: string, secrets: string[]): Record<string, string> {
   }
   return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': secrets.map(sign).join(' ') }
 }
-function send(tx: Tx, ...secrets: string[]): Promise<Answer> {
+function send(tx: Tx, ...secrets: string[]) {
   const body = JSON.stringify({ kind: 'TOPUP', tx })
   return bench.test.anonymous.post('//webhooks/wallet', body, secrets.length === 0 ? {} : headersOf(body, secrets))
 }
@@ -110,8 +110,8 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(await availableOf(vaultA, address.id)).toBe('7')
     expect(await uncredited(vaultA, 'quarantined')).toEqual([])
     expect(await uncredited(vaultA, 'unmatched')).toEqual([])
-    const hashesOfB = (await uncredited(vaultB, 'unmatched')).map(({ txHash }: { txHash: string }) => txHash)
-    expect(hashesOfB.filter((hash: string) => hash === event.txHash)).toHaveLength(3)
+    const hashesOfB = (await uncredited(vaultB, 'unmatched')).map(({ txHash }) => txHash)
+    expect(hashesOfB.filter((hash) => hash === event.txHash)).toHaveLength(3)
   })
 
   it('T66 nor before its address exists', async () => {
@@ -180,7 +180,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect((await send(lost, shared)).body.outcome).toBe('unmatched')
     expect([await uncredited(first, 'unmatched'), await uncredited(second, 'unmatched')]).toEqual([[], []])
     const { body } = await bench.vault.admin.get('/wallet-events?outcome=unmatched')
-    expect(body.items[0].txHash).toBe(lost.txHash)
+    expect(body.items[0]!.txHash).toBe(lost.txHash)
   })
 
   it('T66 without it again is credited by the secret of the installation', async () => {
@@ -210,7 +210,7 @@ describe('T66 the secret itself', () => {
     ['a space in it', `${'x'.repeat(30)} ${'y'.repeat(30)}`],
   ])('T14 is a 400: %s', async (_what, walletWebhookSecret) => {
     const changed = await vaultA.admin.patch('/vaults/vault-a', { walletWebhookSecret })
-    expect([changed.status, changed.body.details?.[0].field]).toEqual([400, 'walletWebhookSecret'])
+    expect([changed.status, changed.body.details?.[0]?.field]).toEqual([400, 'walletWebhookSecret'])
   })
 
   it('T60 is sealed at rest, and in no answer and no audit record', async () => {

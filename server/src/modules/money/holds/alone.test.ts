@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer, ApprovalRequest, Counterparty } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import {
   addMember,
@@ -20,12 +21,11 @@ import { expireTransfers } from '../transfers/vote.ts'
  * of their own. Whatever they send, in whatever order, what is held stays held.
  */
 let bench: TransferBench
-let base: string
+let base: `/vaults/${string}`
 let alone: Person
 let robot: Person
 let held: Person
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified their shapes.
-let things: Record<'from' | 'with' | 'supplier', any>
+let things: { from: Address; with: Address; supplier: Counterparty }
 let transferId: string
 let depositId: string
 /** Held by the second administrator, who does nothing else. */
@@ -85,12 +85,12 @@ afterAll(() => bench.close())
 type Random = { below(below: number): number; pick<Item>(items: readonly Item[]): Item }
 /** What they asked for so far. */
 type State = { requests: string[]; policies: string[] }
-type Call = (random: Random, state: State) => Promise<Answer | undefined>
+type Call = (random: Random, state: State) => Promise<Answer<{ reason: string }> | undefined>
 
 let count = 0
 const order = (by: Person, fromAddressId: string, toAddress: string, amount = '1') =>
   by.post(`${base}/transfers`, { fromAddressId, toAddress, amount })
-const remember = (state: State, answer: Answer) => {
+const remember = (state: State, answer: Answer<{ reason: string; request: ApprovalRequest }>) => {
   if (answer.status === 202) state.requests.push(answer.body.request.id)
   return answer
 }
@@ -145,10 +145,11 @@ const calls: Call[] = [
   async () => order(alone, things.with.id, bench.recipient, '100'),
   async () => order(alone, things.with.id, supplierAddress),
   async (random) => bench.act(someone(random), transferId, random.pick(['approve', 'reject', 'cancel'] as const)),
-  async () => alone.delete(`${base}/counterparties/${things.supplier.id}/addresses/${things.supplier.addresses[0].id}`),
+  async () =>
+    alone.delete(`${base}/counterparties/${things.supplier.id}/addresses/${things.supplier.addresses[0]!.id}`),
   async () =>
     alone.patch(`${base}/counterparties/${things.supplier.id}`, {
-      removeAddressIds: [things.supplier.addresses[0].id],
+      removeAddressIds: [things.supplier.addresses[0]!.id],
     }),
   async () => alone.delete(`${base}/counterparties/${things.supplier.id}`),
   async () =>

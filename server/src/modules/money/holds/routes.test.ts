@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, allowAll, createVaultFixture, ensureGroup } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
@@ -14,9 +15,8 @@ import { expireTransfers } from '../transfers/vote.ts'
 let bench: TransferBench
 /** A second administrator. */
 let second: Person
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
-let base: string
+let address: Address
+let base: `/vaults/${string}`
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -41,16 +41,16 @@ afterEach(async () => {
   await bench.expectSoundLedger()
 })
 
-const place = (subjectType: string, subjectId: string, by: Person = bench.vault.admin): Promise<Answer> =>
+const place = (subjectType: string, subjectId: string, by: Person = bench.vault.admin) =>
   by.post(`${base}/holds`, { subjectType, subjectId, reason: 'Something is wrong' })
 
-async function held(subjectType: string, subjectId: string, by?: Person): Promise<Answer['body']> {
+async function held(subjectType: string, subjectId: string, by?: Person) {
   const { status, body } = await place(subjectType, subjectId, by)
   expect([status, body.message]).toEqual([201, undefined])
   return body
 }
 
-const askRelease = (id: string, by: Person = bench.vault.admin): Promise<Answer> =>
+const askRelease = (id: string, by: Person = bench.vault.admin) =>
   by.post(`${base}/holds/${id}/release`, { reason: 'It was a false alarm' })
 const vote = (by: Person, id: string, verb = 'approve') => by.post(`${base}/approval-requests/${id}/${verb}`)
 
@@ -61,7 +61,7 @@ async function release(id: string): Promise<void> {
   expect([voted.status, voted.body.status]).toEqual([200, 'applied'])
 }
 
-const outcome = ({ status, body }: Answer) => [status, body.reason ?? body.status]
+const outcome = ({ status, body }: Answer<{ reason: string; status?: string }>) => [status, body.reason ?? body.status]
 
 async function waiting(amount = '200'): Promise<string> {
   const { status, body } = await bench.order(address.id, amount)
@@ -69,7 +69,7 @@ async function waiting(amount = '200'): Promise<string> {
   return body.id
 }
 
-async function counterparty(at = bench.recipient): Promise<Answer['body']> {
+async function counterparty(at = bench.recipient) {
   const { status, body } = await bench.owner.post(`${base}/counterparties`, {
     name: 'Supplier',
     kind: 'company',
@@ -133,8 +133,8 @@ describe('placing a hold', () => {
 
   it('T72 waits for what is being decided, and nothing is decided after it that it forbids', async () => {
     const { db } = bench.test.deps
-    let placed: Promise<Answer> | undefined
-    let ordered: Promise<Answer> | undefined
+    let placed: ReturnType<typeof place> | undefined
+    let ordered: ReturnType<typeof bench.order> | undefined
     await inTransaction(db, async (trx) => {
       await shareHoldLock(trx, bench.vault.id)
       placed = place('address', address.id)
@@ -239,7 +239,7 @@ describe('T72 what a hold stops', () => {
     const rows = [{ externalId: `h-${voted}`, fromAddressId: address.id, toAddress: bench.recipient, amount: '1' }]
     const payout = await bench.owner.post(`${base}/payouts`, { rows })
     expect(outcome(payout)).toEqual([409, 'held'])
-    expect(payout.body.details[0].field).toBe('rows.0.fromAddressId')
+    expect(payout.body.details[0]!.field).toBe('rows.0.fromAddressId')
     const preview = await bench.owner.post(`${base}/payouts/preview`, { rows })
     expect(preview.body.problems).toContainEqual(expect.objectContaining({ code: 'held', row: 1 }))
     const simulated = await bench.owner.post(`${base}/policies/simulate`, {
@@ -272,7 +272,7 @@ describe('T72 what a hold stops', () => {
     const { body: payout } = await bench.owner.post(`${base}/payouts`, { rows })
     expect(payout.status).toBe('awaiting_approval')
     const { body: page } = await bench.owner.get(`${base}/payouts/${payout.id}/rows`)
-    const hold = await held('transfer', page.items[1].transferId)
+    const hold = await held('transfer', page.items[1]!.transferId)
     const act = (by: Person, verb: string) => by.post(`${base}/payouts/${payout.id}/${verb}`)
     expect(outcome(await act(bench.firstApprover, 'approve'))).toEqual([409, 'held'])
     expect(outcome(await act(bench.firstApprover, 'reject'))).toEqual([409, 'held'])
@@ -319,7 +319,7 @@ describe('T72 what a hold stops', () => {
     const hold = await held('counterparty', supplier.id)
     expect(outcome(await bench.order(address.id, '10', { toAddress: at }))).toEqual([409, 'held'])
     const removed = await bench.owner.delete(
-      `${base}/counterparties/${supplier.id}/addresses/${supplier.addresses[0].id}`,
+      `${base}/counterparties/${supplier.id}/addresses/${supplier.addresses[0]!.id}`,
     )
     expect(outcome(removed)).toEqual([409, 'held'])
     expect(outcome(await bench.owner.patch(`${base}/counterparties/${supplier.id}`, { name: 'Other' }))).toEqual([
@@ -368,8 +368,8 @@ describe('T72 a person who is held', () => {
     expect(outcome(await bench.order(address.id, '10'))).toEqual([403, 'caller_held'])
     expect(outcome(await place('vault', bench.vault.id, bench.owner))).toEqual([403, 'caller_held'])
     const { body } = await bench.owner.get(`${base}/holds`)
-    expect(body.items.map(({ id }: { id: string }) => id)).toEqual([hold.id])
-    expect(body.items[0].placedBy.userId).toBe(bench.vault.admin.userId)
+    expect(body.items.map(({ id }) => id)).toEqual([hold.id])
+    expect(body.items[0]!.placedBy!.userId).toBe(bench.vault.admin.userId)
     expect((await bench.owner.get(`${base}/holds/${other.id}`)).status).toBe(404)
     expect(outcome(await askRelease(hold.id, bench.owner))).toEqual([403, 'caller_held'])
     expect(outcome(await bench.act(bench.firstApprover, voted, 'approve'))).toEqual([409, 'held'])
@@ -387,12 +387,12 @@ describe('T72 a person who is held', () => {
       { vaultCode: bench.vault.code, kind: 'transfer', id, decision: 'approve', payloadHash: 'a'.repeat(64) },
     ]
     const bulk = await bench.firstApprover.post('/inbox/votes', { votes })
-    expect(bulk.body.items[0].error.reason).toBe('caller_held')
+    expect(bulk.body.items[0]!.error!.reason).toBe('caller_held')
     const second = await bench.act(bench.secondApprover, id, 'approve')
     expect(second.body.status).toBe('awaiting_approval')
-    expect(second.body.approvalRequirements[0].approvalsCount).toBe(1)
+    expect(second.body.approvalRequirements[0]!.approvalsCount).toBe(1)
     await release(hold.id)
-    expect((await bench.read(id)).approvalRequirements[0].approvalsCount).toBe(2)
+    expect((await bench.read(id)).approvalRequirements[0]!.approvalsCount).toBe(2)
   })
 
   it('is not among the voters of what begins meanwhile', async () => {
@@ -491,7 +491,7 @@ describe('reading holds', () => {
   it('is for those who see what is held', async () => {
     const hold = await held('address', address.id)
     const ids = async (by: Person, query = '') =>
-      (await by.get(`${base}/holds?active=true${query}`)).body.items.map(({ id }: { id: string }) => id)
+      (await by.get(`${base}/holds?active=true${query}`)).body.items.map(({ id }) => id)
     expect(await ids(bench.owner)).toEqual([hold.id])
     expect(await ids(bench.firstApprover)).toEqual([])
     expect(await ids(second, '&subjectType=address')).toEqual([hold.id])

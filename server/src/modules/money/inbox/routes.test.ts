@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inboxCountMax } from '../../../lib/limits.ts'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench({ RATE_LIMIT_PER_MINUTE: '0' })
@@ -40,7 +40,7 @@ async function inbox(by: Person, state: string, limit = 100) {
   expect(answer.status).toBe(200)
   return answer.body.items
 }
-const idsIn = async (by: Person, state: string) => (await inbox(by, state)).map(({ id }: { id: string }) => id)
+const idsIn = async (by: Person, state: string) => (await inbox(by, state)).map(({ id }) => id)
 const countOf = async (by: Person) => (await by.get('/inbox/count')).body
 
 describe('GET /inbox', () => {
@@ -99,7 +99,7 @@ describe('GET /inbox', () => {
       token: 'USDT',
       amount,
     }))
-    const base = `/vaults/${bench.vault.code}/payouts`
+    const base = `/vaults/${bench.vault.code}/payouts` as const
     const { body: payout } = await bench.owner.post(base, { name: 'Salaries', rows })
     const transfers = (await bench.owner.get(`${base}/${payout.id}/rows`)).body.items
     const [item] = await inbox(bench.firstApprover, 'waiting')
@@ -121,7 +121,7 @@ describe('GET /inbox', () => {
       payout: {
         name: 'Salaries',
         rows: 2,
-        sums: [{ tokenId: payout.sums[0].tokenId, code: 'USDT', symbol: expect.any(String), amountDecimal: '200' }],
+        sums: [{ tokenId: payout.sums[0]!.tokenId, code: 'USDT', symbol: expect.any(String), amountDecimal: '200' }],
       },
     })
     expect((await countOf(bench.firstApprover)).waiting).toBe(before + 1)
@@ -133,7 +133,7 @@ describe('GET /inbox', () => {
       expect(ids[0]).toBe(payout.id)
       for (const { transferId } of transfers) expect(ids).not.toContain(transferId)
     }
-    const { payloadHash } = item
+    const { payloadHash } = item!
     expect((await bench.firstApprover.post(`${base}/${payout.id}/approve`, { payloadHash })).status).toBe(200)
     expect((await inbox(bench.firstApprover, 'decided'))[0]).toMatchObject({ id: payout.id, myDecision: 'approve' })
     await bench.sql('update payouts set expires_at = $2 where id = $1', [payout.id, bench.test.clock.now()])
@@ -150,9 +150,9 @@ describe('GET /inbox', () => {
     const [decided] = await inbox(bench.firstApprover, 'decided')
     expect(decided).toMatchObject({ id, myDecision: 'approve', votes: { given: 1, needed: 2 } })
     const voter = (await bench.read(id, bench.firstApprover)).approvers.find(
-      ({ userId }: { userId: string }) => userId === bench.firstApprover.userId,
+      ({ userId }) => userId === bench.firstApprover.userId,
     )
-    expect(decided.decidedAt).toBe(voter.votedAt)
+    expect(decided!.decidedAt).toBe(voter!.votedAt)
     expect(await idsIn(bench.secondApprover, 'waiting')).toContain(id)
     await bench.act(bench.secondApprover, id, 'reject')
     // Resolved: it waits for nobody, whether they voted or not.
@@ -199,8 +199,8 @@ describe('GET /inbox', () => {
     await addMember(bench.test, other, bench.owner.email, ['treasury'])
     await addMember(bench.test, other, bench.firstApprover.email, ['approvers'])
     const groups = (await other.admin.get(`/vaults/${other.code}/policy-groups?limit=100`)).body.items
-    const groupId = groups.find(({ code }: { code: string }) => code === 'approvers').id
-    const everyone = groups.find(({ code }: { code: string }) => code === 'everyone').id
+    const groupId = groups.find(({ code }) => code === 'approvers')!.id
+    const everyone = groups.find(({ code }) => code === 'everyone')!.id
     await other.admin.post(`/policy-groups/${everyone}/policies`, {
       code: 'new-counterparties',
       name: 'New counterparties',
@@ -221,7 +221,7 @@ describe('GET /inbox', () => {
       const paged: string[] = []
       for (let cursor = ''; paged.length <= all.length; ) {
         const { body } = await by.get(`/inbox?state=${state}&limit=2${cursor}`)
-        paged.push(...body.items.map(({ id }: { id: string }) => id))
+        paged.push(...body.items.map(({ id }) => id))
         if (body.nextCursor === null) break
         cursor = `&cursor=${body.nextCursor}`
       }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench({ RATE_LIMIT_PER_MINUTE: '0' })
@@ -43,10 +44,8 @@ const send = (by: Person, votes: Vote[], headers?: Record<string, string>) => {
 const cast = async (by: Person, ...votes: Vote[]) => {
   const { status, body } = await send(by, votes)
   expect(status, JSON.stringify(body)).toBe(200)
-  expect(body.items.map(({ id }: Vote) => id)).toEqual(votes.map(({ id }) => id))
-  return body.items.map(
-    (item: { status: string | null; error: { reason: string } | null }) => item.error?.reason ?? item.status,
-  )
+  expect(body.items.map(({ id }) => id)).toEqual(votes.map(({ id }) => id))
+  return body.items.map((item) => item.error?.reason ?? item.status)
 }
 
 describe('several votes at once', () => {
@@ -71,7 +70,7 @@ describe('several votes at once', () => {
     expect(await bench.audited('transfer.approved', first!.id)).toBe(2)
     expect(await bench.audited('transfer.rejected', second!.id)).toBe(1)
     const { approvers } = await bench.read(second!.id)
-    expect(approvers.map(({ comment }: { comment: string | null }) => comment)).toContain('No invoice')
+    expect(approvers.map(({ comment }) => comment)).toContain('No invoice')
     await bench.expectSoundLedger()
   })
 
@@ -87,7 +86,7 @@ describe('several votes at once', () => {
       await send(bench.firstApprover, [vote], headers),
       await send(bench.firstApprover, [vote], headers),
     ]
-    expect([first.status, first.body.items[0].error]).toEqual([200, null])
+    expect([first.status, first.body.items[0]!.error]).toEqual([200, null])
     expect(again.body).toEqual(first.body)
     expect(await bench.audited('transfer.approved', vote.id)).toBe(1)
   })
@@ -109,7 +108,7 @@ describe('several votes at once', () => {
     const single = await bench.act(bench.owner, vote.id, 'approve', {})
     const { body } = await send(bench.owner, [vote])
     const { requestId: _, ...expected } = single.body
-    expect(body.items[0].error).toMatchObject(expected)
+    expect(body.items[0]!.error).toMatchObject(expected)
   })
 
   it('are at least one and at most a hundred, each with its hash', async () => {

@@ -59,11 +59,7 @@ describe('balances', () => {
         usdValue: null,
       },
     ])
-    const accounts = body.accounts.map((one: { purpose: string; token: { code: string }; balanceDecimal: string }) => [
-      one.token.code,
-      one.purpose,
-      one.balanceDecimal,
-    ])
+    const accounts = body.accounts!.map((one) => [one.token.code, one.purpose, one.balanceDecimal])
     expect(accounts.sort()).toEqual([
       ['ETH', 'available', '0.5'],
       ['USDT', 'available', '850'],
@@ -71,7 +67,7 @@ describe('balances', () => {
     ])
     expect(body.nextCursor).toBeNull()
     const [one] = (await bench.owner.get(`${base}/addresses?search=${address.address}`)).body.items
-    expect([one.balance, one.balanceDecimal]).toEqual(['1000000000', '1000'])
+    expect([one!.balance, one!.balanceDecimal]).toEqual(['1000000000', '1000'])
   })
 
   it('T10 a token never touched is absent, one that is back to zero is there', async () => {
@@ -101,7 +97,7 @@ describe('balances', () => {
     let cursor = ''
     do {
       const { body } = await bench.owner.get(`${base}/balances?addressId=${address.id}&limit=1${cursor}`)
-      ids.push(...body.accounts.map((one: { id: string }) => one.id))
+      ids.push(...body.accounts!.map((one) => one.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect([ids.length, new Set(ids).size]).toEqual([3, 3])
@@ -111,15 +107,15 @@ describe('balances', () => {
 
   it('of the vault itself balance all others, and are shown to administrators only', async () => {
     const { body } = await bench.vault.admin.get(`${base}/balances?token=USDT&limit=100`)
-    const sum = body.accounts.reduce((total: bigint, one: { balance: string }) => total + BigInt(one.balance), 0n)
+    const sum = body.accounts!.reduce((total, one: { balance: string }) => total + BigInt(one.balance), 0n)
     expect(sum).toBe(0n)
     const external = await bench.vault.admin.get(`${base}/balances?purpose=external`)
-    for (const account of external.body.accounts) expect(account).toMatchObject({ purpose: 'external', address: null })
+    for (const account of external.body.accounts!) expect(account).toMatchObject({ purpose: 'external', address: null })
     for (const purpose of ['external', 'adjustment']) {
       expect((await bench.owner.get(`${base}/balances?purpose=${purpose}`)).status).toBe(403)
     }
     const own = (await bench.owner.get(`${base}/balances?limit=100`)).body.accounts
-    expect(own.some((one: { address: unknown }) => one.address === null)).toBe(false)
+    expect(own!.some((one) => one.address === null)).toBe(false)
   })
 
   it('T40 of others are in no total and no list of a member', async () => {
@@ -145,15 +141,9 @@ describe('the statement', () => {
     await bench.act(bench.owner, transfer.id, 'cancel')
     await adjust(address.id, '-70.5')
     const tokenId = bench.vault.tokens.usdt.id
-    const path = `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}`
+    const path = `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}` as const
     const all = (await bench.owner.get(path)).body.items
-    expect(
-      all.map((one: { kind: string; amountDecimal: string; balanceDecimal: string }) => [
-        one.kind,
-        one.amountDecimal,
-        one.balanceDecimal,
-      ]),
-    ).toEqual([
+    expect(all.map((one) => [one.kind, one.amountDecimal, one.balanceDecimal])).toEqual([
       ['adjust', '-70.5', '929.5'],
       ['release', '30', '1000'],
       ['reserve', '-30', '970'],
@@ -168,20 +158,20 @@ describe('the statement', () => {
     } while (cursor !== '')
     expect(paged).toEqual(all)
     const reserved = (await bench.owner.get(`${path}&purpose=reserved`)).body.items
-    expect(reserved.map((one: { kind: string; balanceDecimal: string }) => [one.kind, one.balanceDecimal])).toEqual([
+    expect(reserved.map((one) => [one.kind, one.balanceDecimal])).toEqual([
       ['release', '0'],
       ['reserve', '30'],
     ])
-    const { createdAt } = all[2]
+    const { createdAt } = all[2]!
     const bounded = (await bench.owner.get(`${path}&from=${createdAt}&to=${createdAt}`)).body.items
-    expect(bounded.map((one: { createdAt: string }) => one.createdAt)).toContain(createdAt)
+    expect(bounded.map((one) => one.createdAt)).toContain(createdAt)
     expect((await bench.owner.get(`${path}&to=2020-01-01`)).body.items).toEqual([])
   })
 
   it('of an address of somebody else, or of a token it never had, is a 404; wrong bounds and cursors are a 400', async () => {
     const address = await bench.fundedAddress()
     const { usdt, eth } = bench.vault.tokens
-    const path = (tokenId: string) => `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}`
+    const path = (tokenId: string) => `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}` as const
     expect((await bench.firstApprover.get(path(usdt.id))).status).toBe(404)
     expect((await bench.vault.admin.get(path(usdt.id))).status).toBe(200)
     expect((await bench.owner.get(path(eth.id))).status).toBe(404)
@@ -220,7 +210,7 @@ describe('the balance at a time', () => {
       bench.test.clock.advance(3_600_000)
       expect((await adjust(address.id, amount)).status).toBe(201)
     }
-    const path = `${base}/ledger/entries?addressId=${address.id}&tokenId=${bench.vault.tokens.usdt.id}`
+    const path = `${base}/ledger/entries?addressId=${address.id}&tokenId=${bench.vault.tokens.usdt.id}` as const
     const entries: { id: string; createdAt: string; balance: string; balanceDecimal: string }[] = (
       await bench.owner.get(path)
     ).body.items
@@ -261,7 +251,7 @@ describe('the balance at a time', () => {
     expect((await balanceAt(address.id, null, '', bench.vault.admin)).status).toBe(200)
     for (const at of ['yesterday', '2026-02-30', '2026-02-01T10:00:00', '']) {
       const { status, body } = await balanceAt(address.id, at)
-      expect([at, status, body.details[0].field]).toEqual([at, 400, 'at'])
+      expect([at, status, body.details[0]!.field]).toEqual([at, 400, 'at'])
     }
   })
 })
@@ -321,10 +311,10 @@ describe('adjustments', () => {
     ]
     for (const amount of bad) {
       const { status, body } = await adjust(address.id, amount)
-      expect([amount, status, body.details?.[0].field]).toEqual([amount, 400, 'amount'])
+      expect([amount, status, body.details?.[0]?.field]).toEqual([amount, 400, 'amount'])
     }
     expect((await adjust(address.id, '1', { reason: ' ' })).status).toBe(400)
-    expect((await adjust(address.id, '1', { tokenId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })).body.details[0].field).toBe(
+    expect((await adjust(address.id, '1', { tokenId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })).body.details[0]!.field).toBe(
       'tokenId',
     )
     expect((await adjust('cmi8h2k1p0a1b2c3d4e5f6g7h', '1')).status).toBe(404)
@@ -353,18 +343,18 @@ describe('reconciliation', () => {
       expect(status).toBe(200)
       return {
         differences: body.differences,
-        usdt: body.tokens.find((one: { token: { id: string } }) => one.token.id === tokens.usdt.id),
+        usdt: body.tokens.find((one) => one.token.id === tokens.usdt.id),
       }
     }
     const first = await ask()
     expect(first.differences).toEqual([])
-    expect(first.usdt.sumOfPostings).toBe('0')
-    expect(first.usdt.recomputed).toBe(first.usdt.cached)
+    expect(first.usdt!.sumOfPostings).toBe('0')
+    expect(first.usdt!.recomputed).toBe(first.usdt!.cached)
     wallet.balances.set(`${address.address} ${usdtContract}`.toLowerCase(), '24000000')
     const second = await ask()
-    expect([second.usdt.onChain, second.usdt.difference]).toEqual([
+    expect([second.usdt!.onChain, second.usdt!.difference]).toEqual([
       '24000000',
-      (24_000_000n - BigInt(second.usdt.cached)).toString(),
+      (24_000_000n - BigInt(second.usdt!.cached)).toString(),
     ])
     wallet.down = 'error'
     expect((await ask()).usdt).toMatchObject({ onChain: null, difference: null })
@@ -384,7 +374,7 @@ describe('reconciliation', () => {
     wallet.delayMilliseconds = 0
     expect(status).toBe(200)
     expect(body.tokens.length).toBeGreaterThan(1)
-    expect(body.tokens.map(({ onChain }: { onChain: string | null }) => onChain)).toEqual(body.tokens.map(() => null))
+    expect(body.tokens.map(({ onChain }) => onChain)).toEqual(body.tokens.map(() => null))
     const asked = wallet.requests.map(({ path }) => new URL(path, wallet.url).searchParams.get('contract'))
     expect(new Set(asked).size).toBe(1)
   })

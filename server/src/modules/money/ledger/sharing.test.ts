@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
@@ -8,9 +9,9 @@ const base = '/vaults/main-vault'
 let bench: TransferBench
 let reader: Person
 let stranger: Person
-let own: Answer['body']
-let shared: Answer['body']
-let inFolder: Answer['body']
+let own: Address
+let shared: Address
+let inFolder: Address
 let folderId: string
 let grantId: string
 
@@ -39,11 +40,11 @@ afterAll(() => bench.close())
 async function balancesOf(by: Person, query = ''): Promise<{ totals: Record<string, string>; addresses: string[] }> {
   const { status, body } = await by.get(`${base}/balances?limit=100&${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
-  const totals = body.totals.map((one: Answer['body']) => [one.token.code, one.availableDecimal])
-  const addresses = body.accounts.map((one: Answer['body']) => one.address?.id ?? one.purpose)
+  const totals = body.totals.map((one) => [one.token.code, one.availableDecimal])
+  const addresses = body.accounts!.map((one) => one.address?.id ?? one.purpose)
   return { totals: Object.fromEntries(totals), addresses: [...new Set<string>(addresses)].sort() }
 }
-const ids = (...list: Answer['body'][]) => list.map(({ id }) => id).sort()
+const ids = (...list: Address[]) => list.map(({ id }) => id).sort()
 
 describe('balances', () => {
   it('are of one’s own addresses, and with includeShared of those shared with the caller too', async () => {
@@ -87,7 +88,7 @@ describe('balances', () => {
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect(paged).toEqual(whole)
-    expect(whole.length).toBeGreaterThanOrEqual(4)
+    expect(whole!.length).toBeGreaterThanOrEqual(4)
   })
 
   it('T40 of a member do not change with what others hold or share with others', async () => {

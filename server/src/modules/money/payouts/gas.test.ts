@@ -21,7 +21,7 @@ const rowsFrom = (fromAddressId: string, amounts: string[], more: object = {}) =
     count += 1
     return { externalId: `g-${count}`, fromAddressId, toAddress: fakeAddress(`g ${count}`), amount, ...more }
   })
-const base = () => `/vaults/${bench.vault.code}/payouts`
+const base = () => `/vaults/${bench.vault.code}/payouts` as const
 const pay = (rows: object[]) => bench.owner.post(base(), { rows })
 const asked = () => bench.vault.wallet.requests.filter(({ path }) => path === '/fees').length
 
@@ -62,7 +62,7 @@ it('counts the coin that rows pay, and asks once for each token', async () => {
   expect(asked() - before).toBe(2)
   // 1,000 wei are left after the coin that was reserved.
   const { body } = await pay(rowsFrom(id, Array(11).fill('1')))
-  expect([body.reason, body.details[0].line]).toEqual(['insufficient_gas', 11])
+  expect([body.reason, body.details[0]!.line]).toEqual(['insufficient_gas', 11])
 })
 
 it('says first what is wrong with the rows otherwise', async () => {

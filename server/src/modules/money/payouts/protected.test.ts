@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { isAtPlace, planPayout } from '../../../lib/signed-payout.ts'
+import { isAtPlace, type Place, planPayout } from '../../../lib/signed-payout.ts'
 import type { SignedVote, Vote } from '../../../lib/signed-vote.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer, PayoutPreview } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import type { Authenticator } from '../../../testing/authenticator.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { printReport, verifySignatures } from '../../../verify-evidence.ts'
+import { printReport, type SignedEvidence, verifySignatures } from '../../../verify-evidence.ts'
 import { verifyTransfers } from '../transfers/compare-record.ts'
-import type { Payload } from '../transfers/payload.ts'
 import { verifyPayouts } from './compare-record.ts'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 let count = 0
 const keys = new Map<Person, Authenticator>()
-const base = () => `/vaults/${bench.vault.code}`
-const payouts = () => `${base()}/payouts`
+const base = () => `/vaults/${bench.vault.code}` as const
+const payouts = () => `${base()}/payouts` as const
 const protect = (protection: string) => bench.vault.admin.put(`${base()}/protection`, { protection })
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const rowOf = (amount: string, more: object = {}): Row => {
 }
 const rowsOf = (...amounts: string[]) => amounts.map((amount) => rowOf(amount))
 
-type Preview = { payoutId: string; orders: Required<Payload>[]; vote: Vote }
+type Preview = NonNullable<PayoutPreview['toSign']>
 async function previewed(rows: Row[]): Promise<Preview> {
   const { status, body } = await bench.owner.post(`${payouts()}/preview`, { rows })
   expect(status).toBe(200)
@@ -85,7 +85,9 @@ describe('a payout in a protected vault', () => {
     const preview = await previewed(rows)
     const { payoutId, orders, vote } = preview
     const paid = await Promise.all(orders.map(async (order) => ({ ...order, order: await hashInBrowser(order) })))
-    const { document } = planPayout({ ...orders[0]!, payoutId }, paid)
+    const { rulesVersion, expiresAt, ...first } = orders[0]!
+    const terms = { rulesVersion: rulesVersion!, expiresAt: expiresAt! }
+    const { document } = planPayout({ ...first, ...terms, payoutId }, paid)
     expect(await hashInBrowser(document)).toBe(vote.hash)
     expect(document.sums.map(({ amount, rowsCount }) => [amount, rowsCount])).toEqual([
       ['6000000', 3],
@@ -93,7 +95,7 @@ describe('a payout in a protected vault', () => {
     ])
     const { status, body } = await send(rows, signedOf(preview), { name: 'Salaries' })
     expect([status, body.id, body.status, body.payloadHash]).toEqual([201, payoutId, 'approved', vote.hash])
-    expect((await rowsRead(payoutId)).map(({ payload }: { payload: Payload }) => payload)).toEqual(orders)
+    expect((await rowsRead(payoutId)).map(({ payload }) => payload)).toEqual(orders)
   })
 
   it('is refused without the signature of its initiator for exactly these rows', async () => {
@@ -134,14 +136,14 @@ describe('a payout in a protected vault', () => {
   it('is voted on with signatures for its hash, ends with its signature, and may be rejected without one', async () => {
     const id = await ordered(rowsOf('80', '90'))
     const { payloadHash, expiresAt } = (await bench.owner.get(`${payouts()}/${id}`)).body
-    expect(expiresAt).toBe((await rowsRead(id))[0].payload.expiresAt)
+    expect(expiresAt).toBe((await rowsRead(id))[0]!.payload.expiresAt)
     const unsigned = await bench.firstApprover.post(`${payouts()}/${id}/approve`, { payloadHash })
     expect([unsigned.status, unsigned.body.reason]).toEqual([403, 'signature_required'])
     const [row] = await rowsRead(id)
     for (const [changes, reason] of [
       [{ subject: 'transfer' }, 'signature_required'],
       [{ decision: 'reject' }, 'signature_required'],
-      [{ hash: row.payloadHash }, 'payload_changed'],
+      [{ hash: row!.payloadHash }, 'payload_changed'],
     ] as const)
       expect((await approve(bench.firstApprover, id, changes)).body.reason).toBe(reason)
     expect((await approve(bench.firstApprover, id)).status).toBe(200)
@@ -155,7 +157,7 @@ describe('the hand-over of the rows of a signed payout', () => {
     const { payloadHash } = (await bench.owner.get(`${payouts()}/${id}`)).body
     for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
     await bench.deliver()
-    const ids = (await rowsRead(id)).map(({ transferId }: { transferId: string }) => transferId)
+    const ids = (await rowsRead(id)).map(({ transferId }) => transferId)
     const told = handedOver().filter(({ body }) => ids.includes(body.id))
     expect(told).toHaveLength(3)
     for (const { body } of told) {
@@ -173,11 +175,12 @@ describe('the hand-over of the rows of a signed payout', () => {
     const id = await ordered(rowsOf('80', '90', '70'))
     for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
     const [row] = await rowsRead(id)
-    const { body } = await bench.vault.admin.get(`${base()}/transfers/${row.transferId}/evidence`)
-    const soundness = (changes: object) => printReport(verifySignatures({ ...body, ...changes }, [])).isSound
+    const { body } = await bench.vault.admin.get(`${base()}/transfers/${row!.transferId}/evidence`)
+    const soundness = (changes: object) =>
+      printReport(verifySignatures({ ...body, ...changes } as object as SignedEvidence, [])).isSound
     expect(body.signedVotes).toHaveLength(3)
     expect(soundness({})).toBe(true)
-    const { batch } = body
+    const batch = body.batch as Place
     for (const changes of [
       { batch: undefined },
       { batch: { ...batch, position: 1 } },

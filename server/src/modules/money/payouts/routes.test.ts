@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsPerPayoutMax } from '../../../lib/limits.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
@@ -11,8 +12,7 @@ import { verifyPayouts } from './compare-record.ts'
 import { expirePayouts } from './vote.ts'
 
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 let count = 0
 
 beforeAll(async () => {
@@ -26,14 +26,13 @@ afterEach(async () => {
   await bench.expectSoundLedger()
 })
 
-const base = () => `/vaults/${bench.vault.code}/payouts`
+const base = () => `/vaults/${bench.vault.code}/payouts` as const
 const rowOf = (amount: string, more: object = {}) => {
   count += 1
   return { externalId: `e-${count}`, fromAddressId: address.id, toAddress: fakeAddress(`p ${count}`), amount, ...more }
 }
 const rowsOf = (...amounts: string[]) => amounts.map((amount) => rowOf(amount))
-const pay = (rows: object[], more: object = {}, by: Person = bench.owner): Promise<Answer> =>
-  by.post(base(), { rows, ...more })
+const pay = (rows: object[], more: object = {}, by: Person = bench.owner) => by.post(base(), { rows, ...more })
 const act = (by: Person, id: string, verb: string, body?: object) => by.post(`${base()}/${id}/${verb}`, body)
 const read = async (id: string, by: Person = bench.owner) => (await by.get(`${base()}/${id}`)).body
 const rowsRead = async (id: string, query = '', by: Person = bench.owner) =>
@@ -67,16 +66,16 @@ describe('ordering', () => {
 
     await bench.deliver()
     const rows = await rowsRead(body.id)
-    expect(rows.map((row: { row: number; amountDecimal: string }) => [row.row, row.amountDecimal])).toEqual([
+    expect(rows.map((row) => [row.row, row.amountDecimal])).toEqual([
       [1, '10'],
       [2, '20'],
       [3, '30'],
     ])
-    expect(rows[0].paymentPurpose).toBe('January')
+    expect(rows[0]!.paymentPurpose).toBe('January')
     for (const { transferId } of rows) expect(bench.vault.wallet.broadcastCount(transferId)).toBe(1)
-    expect((await bench.read(rows[0].transferId)).payoutId).toBe(body.id)
+    expect((await bench.read(rows[0]!.transferId)).payoutId).toBe(body.id)
     const { items } = (await bench.owner.get(`/vaults/${bench.vault.code}/history?limit=3`)).body
-    expect(items.map((one: { payoutId: string; externalId: string }) => one.payoutId)).toEqual(Array(3).fill(body.id))
+    expect(items.map((one) => one.payoutId)).toEqual(Array(3).fill(body.id))
     await expectAsRecorded()
   })
 
@@ -99,7 +98,7 @@ describe('ordering', () => {
     rows.push({ ...rowOf('1'), externalId: rows[0]!.externalId })
     const { status, body } = await pay(rows)
     expect([status, body.reason]).toEqual([400, 'validation_failed'])
-    expect(body.details.map((one: { line: number; field: string }) => [one.line, one.field])).toEqual([
+    expect(body.details.map((one) => [one.line, one.field])).toEqual([
       [2, 'rows.1.amount'],
       [3, 'rows.2.amount'],
       [4, 'rows.3.toAddress'],
@@ -119,7 +118,7 @@ describe('ordering', () => {
     ])
     const own = await bench.fundedAddress({}, bench.firstApprover)
     const other = await pay([{ ...row!, fromAddressId: own.id }], {}, bench.firstApprover)
-    expect([other.status, other.body.details[0].message]).toEqual([409, 'was used by another payout'])
+    expect([other.status, other.body.details[0]!.message]).toEqual([409, 'was used by another payout'])
   })
 
   it('takes an external id once from two payouts at the same time', async () => {
@@ -157,12 +156,14 @@ describe('a CSV file', () => {
     [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))]
       .map((cells) => cells.join(separator))
       .join('\r\n')
-  const upload = (text: string, path = '', headers: Record<string, string> = asCsv): Promise<Answer> =>
-    bench.owner.post(`${base()}${path}`, text, headers)
+  const upload = <Path extends '' | '/preview' = ''>(
+    text: string,
+    path?: Path,
+    headers: Record<string, string> = asCsv,
+  ) => bench.owner.post(`${base()}${(path ?? '') as Path}`, text, headers)
   const refusalOf = async (text: string) => {
     const { status, body } = await upload(text)
-    const details: { line: number; field: string; message: string }[] = body.details ?? []
-    return [status, ...details.map(({ line, field, message }) => `${line} ${field} ${message}`)]
+    return [status, ...(body.details ?? []).map(({ line, field, message }) => `${line} ${field} ${message}`)]
   }
 
   it.each([',', ';'])('separated by %j orders what the same JSON orders', async (separator) => {
@@ -176,7 +177,7 @@ describe('a CSV file', () => {
       sums: [{ amountDecimal: '30.5' }],
     })
     const paid = await rowsRead(body.id)
-    expect(paid.map((row: { externalId: string; note: string | null }) => [row.externalId, row.note])).toEqual([
+    expect(paid.map((row) => [row.externalId, row.note])).toEqual([
       [rows[0]!.externalId, 'Two\nlines'],
       [rows[1]!.externalId, null],
     ])
@@ -221,7 +222,7 @@ describe('a CSV file', () => {
     const rows = rowsOf('1', '2')
     expect((await upload(csv(rows))).status).toBe(201)
     const again = await upload(csv([...rowsOf('3'), rows[1]!]))
-    expect([again.status, again.body.reason, again.body.details[0].line]).toEqual([409, 'already_exists', 3])
+    expect([again.status, again.body.reason, again.body.details[0]!.line]).toEqual([409, 'already_exists', 3])
     const poor = await upload(csv(rowsOf('1', '5000')))
     expect([poor.status, poor.body.reason]).toEqual([409, 'insufficient_funds'])
     expect(poor.body.details).toMatchObject([{ line: 3, field: 'amount' }])
@@ -357,7 +358,7 @@ describe('voting', () => {
     const id = await waiting('200', '50', '70')
     expect(await bench.balances(address.id)).toEqual({ available: '680', reserved: '320' })
     const first = await act(bench.firstApprover, id, 'approve', { comment: 'Checked' })
-    expect([first.status, first.body.approvalRequirements[0].approvalsCount]).toEqual([200, 1])
+    expect([first.status, first.body.approvalRequirements[0]!.approvalsCount]).toEqual([200, 1])
     expect((await act(bench.firstApprover, id, 'approve')).body.reason).toBe('already_voted')
     expect((await act(bench.owner, id, 'approve')).body.reason).toBe('not_an_approver')
     await expectAsRecorded()
@@ -370,7 +371,7 @@ describe('voting', () => {
     const rows = await rowsRead(id)
     for (const { transferId } of rows) expect(bench.vault.wallet.broadcastCount(transferId)).toBe(1)
     expect(await bench.audited('payout.voted', id)).toBe(2)
-    expect(await bench.audited('transfer.released', rows[0].transferId)).toBe(1)
+    expect(await bench.audited('transfer.released', rows[0]!.transferId)).toBe(1)
     await expectAsRecorded()
   })
 
@@ -379,7 +380,7 @@ describe('voting', () => {
     const { vaultId, initiatorId, payloadHash } = await read(id, bench.firstApprover)
     const items = await rowsRead(id, '', bench.firstApprover)
     for (const row of items) expect(await hashInBrowser(row.payload)).toBe(row.payloadHash)
-    const rows = items.map(({ externalId, transferId, payloadHash: hash }: Record<string, string>) => ({
+    const rows = items.map(({ externalId, transferId, payloadHash: hash }) => ({
       externalId,
       transferId,
       payloadHash: hash,
@@ -398,7 +399,7 @@ describe('voting', () => {
 
   it('does not let a row be voted on, cancelled or expire by itself', async () => {
     const id = await waiting('200', '50')
-    const [{ transferId }] = await rowsRead(id)
+    const { transferId } = (await rowsRead(id))[0]!
     for (const verb of ['approve', 'reject'] as const)
       expect((await bench.act(bench.vault.admin, transferId, verb)).body.reason).toBe('part_of_payout')
     expect((await bench.act(bench.owner, transferId, 'cancel')).body.reason).toBe('part_of_payout')
@@ -437,14 +438,14 @@ describe('voting', () => {
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
     expect((await act(bench.secondApprover, id, 'approve')).body.reason).toBe('disabled')
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: true })
-    expect((await read(id)).approvalRequirements[0].approvalsCount).toBe(1)
+    expect((await read(id)).approvalRequirements[0]!.approvalsCount).toBe(1)
     expect((await act(bench.secondApprover, id, 'approve')).body.status).toBe('approved')
   })
 
   it('lists partial failure per row', async () => {
     const { body } = await pay(rowsOf('10', '20'))
     const [first] = await rowsRead(body.id)
-    await bench.act(bench.owner, first.transferId, 'cancel')
+    await bench.act(bench.owner, first!.transferId, 'cancel')
     await bench.deliver()
     await bench.deliver()
     expect(await rowsRead(body.id, '?status=cancelled')).toMatchObject([{ row: 1 }])
@@ -457,15 +458,15 @@ describe('T27 a payout that was changed in the tables', () => {
   const halts = async (change: (id: string, transferId: string) => Promise<unknown>) => {
     const id = await waiting('200', '50')
     const rows = await rowsRead(id)
-    await change(id, rows[1].transferId)
+    await change(id, rows[1]!.transferId)
     const voted = await act(bench.firstApprover, id, 'approve')
     expect([voted.status, voted.body.reason]).toEqual([409, 'payout_halted'])
     expect(await read(id)).toMatchObject({ status: 'halted' })
-    expect((await bench.read(rows[0].transferId)).haltReason).toContain('not what was recorded')
+    expect((await bench.read(rows[0]!.transferId)).haltReason).toContain('not what was recorded')
     expect((await act(bench.owner, id, 'cancel')).body.reason).toBe('payout_halted')
     expect(await bench.audited('payout.halted', id)).toBe(1)
     await bench.deliver()
-    expect(bench.vault.wallet.transfer(rows[0].transferId)).toBeNull()
+    expect(bench.vault.wallet.transfer(rows[0]!.transferId)).toBeNull()
   }
 
   it('T27 halts when a recipient was changed', () =>
@@ -479,7 +480,7 @@ describe('T27 a payout that was changed in the tables', () => {
 
   it('T27 does not hand over a transfer that was released without the votes on its payout', async () => {
     const id = await waiting('200', '50')
-    const [{ transferId }] = await rowsRead(id)
+    const { transferId } = (await rowsRead(id))[0]!
     await bench.sql(`update operations set status = 'pending' where id = $1`, [transferId])
     await bench.sql(`update transfers set phase = 'queued', next_attempt_at = created_at where id = $1`, [transferId])
     await bench.deliver()
@@ -501,7 +502,7 @@ describe('who sees a payout', () => {
       expect((await bench.firstApprover.get(`${base()}/${own.id}${path}`)).status).toBe(404)
     expect((await act(bench.firstApprover, own.id, 'approve')).status).toBe(404)
     const { items } = (await bench.firstApprover.get(`${base()}?awaitingMyApproval=true`)).body
-    expect(items.map((one: { id: string }) => one.id)).toContain(id)
+    expect(items.map((one) => one.id)).toContain(id)
     for (const verb of ['approve', 'reject', 'cancel'])
       expect((await act(auditor, id, verb)).body.reason).toBe('auditor_reads_only')
     await act(bench.owner, id, 'cancel')
@@ -511,7 +512,7 @@ describe('who sees a payout', () => {
     const { body } = await pay(rowsOf('1', '2', '3'))
     const first = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2`)).body
     const second = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2&cursor=${first.nextCursor}`)).body
-    expect([...first.items, ...second.items].map((one: { row: number }) => one.row)).toEqual([1, 2, 3])
+    expect([...first.items, ...second.items].map((one) => one.row)).toEqual([1, 2, 3])
     expect(second.nextCursor).toBeNull()
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import type { Authenticator } from '../../../testing/authenticator.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
@@ -14,7 +15,7 @@ let key: Authenticator
 let secondKey: Authenticator
 let transferId: string
 let eventId: string
-const base = () => `/vaults/${bench.vault.code}`
+const base = () => `/vaults/${bench.vault.code}` as const
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -45,20 +46,21 @@ async function quarantinedEvent(): Promise<string> {
   await deposit(bench.test, { ...of, amount: '100' })
   await deposit(bench.test, { ...of, amount: '150' })
   const { body } = await admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
-  return body.items[0].id
+  return body.items[0]!.id
 }
 
-const outcome = ({ status, body }: Answer) => [status, body?.reason]
+const outcome = ({ status, body }: Answer<{ reason: string }>) => [status, body?.reason]
+const write = <Url extends string>(url: Url, body: object) => ({ method: 'post' as const, url, body })
 const required = [403, 'passkey_required']
 const requests = async (action: string) =>
   (await admin.get(`${base()}/approval-requests?action=${action}`)).body.items.length
 
 describe.each(['transfer_resolve', 'event_resolve'])('%s in a protected vault', (action) => {
-  const ask = (changes: object = {}): Write => {
+  const ask = (changes: object = {}) => {
     const reason = { reason: 'It cannot stay so', ...changes }
     return action === 'transfer_resolve'
-      ? { method: 'post', url: `${base()}/transfers/${transferId}/resolve`, body: { outcome: 'resume', ...reason } }
-      : { method: 'post', url: `${base()}/wallet-events/${eventId}/resolve`, body: { outcome: 'dismiss', ...reason } }
+      ? write(`${base()}/transfers/${transferId}/resolve`, { outcome: 'resume', ...reason })
+      : write(`${base()}/wallet-events/${eventId}/resolve`, { outcome: 'dismiss', ...reason })
   }
 
   it('is not asked for by a session alone, nor with a passkey that signed something else', async () => {

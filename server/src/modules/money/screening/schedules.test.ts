@@ -26,7 +26,7 @@ const stepsMax = 8
 let screener: FakeScreener
 let bench: TransferBench
 let second: Person
-let base: string
+let base: `/vaults/${string}`
 
 beforeAll(async () => {
   screener = await startFakeScreener()
@@ -105,10 +105,10 @@ class Schedule {
   async release(): Promise<void> {
     const { body } = await bench.vault.admin.get(`${base}/holds?active=true&limit=100`)
     const ours = body.items.filter(
-      ({ subjectId }: { subjectId: string }) => this.deposits.has(subjectId) || this.transfers.includes(subjectId),
+      ({ subjectId }) => this.deposits.has(subjectId) || this.transfers.includes(subjectId),
     )
     if (ours.length === 0) return
-    const hold = this.random.pick<{ id: string; origin: string; subjectId: string }>(ours)
+    const hold = this.random.pick(ours)
     const asked = await bench.vault.admin.post(`${base}/holds/${hold.id}/release`, { reason: 'Go on' })
     if (asked.status !== 202) return
     if (this.random.below(2) === 0) await this.work()

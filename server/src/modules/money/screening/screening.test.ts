@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { type FakeScreener, honest, silences, startFakeScreener } from '../../../testing/fake-screener.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
@@ -9,9 +10,8 @@ import { runDueScreenings } from './run.ts'
 let screener: FakeScreener
 let bench: TransferBench
 let second: Person
-let base: string
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let base: `/vaults/${string}`
+let address: Address
 
 beforeAll(async () => {
   screener = await startFakeScreener()
@@ -85,11 +85,13 @@ describe('a deposit', () => {
       isWaived: false,
     })
     expect(await bench.audited('screening.answered', id)).toBe(1)
-    expect([await bench.audited('hold.placed', hold.id), await bench.audited('hold.released', hold.id)]).toEqual([1, 1])
+    expect([await bench.audited('hold.placed', hold!.id), await bench.audited('hold.released', hold!.id)]).toEqual([
+      1, 1,
+    ])
     // It is one for each deposit, so that the list of holds leaves it out.
-    expect((await holdsOn(id)).map((one: { isActive: boolean }) => one.isActive)).toEqual([false])
+    expect((await holdsOn(id)).map((one) => one.isActive)).toEqual([false])
     const { body } = await bench.vault.admin.get(`${base}/holds?origin=screening`)
-    expect(body.items.map((one: { id: string }) => one.id)).not.toContain(hold.id)
+    expect(body.items.map((one) => one.id)).not.toContain(hold!.id)
   })
 
   it('is asked about with what identifies the payment, under the same id until there is an answer', async () => {
@@ -124,7 +126,7 @@ describe('a deposit', () => {
       })
     const standing = async () => {
       const { body } = await bench.owner.get(`${base}/balances?addressId=${address.id}&token=USDT`)
-      return [body.totals[0].availableDecimal, body.totals[0].reservedDecimal, body.totals[0].exposureDecimal]
+      return [body.totals[0]!.availableDecimal, body.totals[0]!.reservedDecimal, body.totals[0]!.exposureDecimal]
     }
     const [before, meanwhile] = [fakeTxHash('answered after its return'), fakeTxHash('answered while it was gone')]
     screener.behave = () => 'fails'
@@ -167,7 +169,7 @@ describe('a deposit', () => {
     const late = runDueScreenings(bench.test.deps, {
       ask: () => slow.then(() => ({ verdict: 'allow', score: 1, reference: 'late' })),
     })
-    await expect.poll(async () => (await readDeposit(id)).screening.attempts).toBe(1)
+    await expect.poll(async () => (await readDeposit(id)).screening!.attempts).toBe(1)
     screener.behave = () => honest('block', 99)
     await screen()
     arrived()
@@ -185,11 +187,11 @@ describe('a deposit', () => {
       await screen()
       const [hold, ...others] = await activeOn(id)
       expect(others).toEqual([])
-      expect(hold.reason).toBe(`The screening answered ${verdict}, with the score 80: case-${verdict}`)
-      expect(hold.id).not.toBe(before.id)
+      expect(hold!.reason).toBe(`The screening answered ${verdict}, with the score 80: case-${verdict}`)
+      expect(hold!.id).not.toBe(before!.id)
       const mailed = await bench.sql(
         `select n.user_id from notifications n join audit_records r on r.id = n.subject_id where r.target_id = $1`,
-        [hold.id],
+        [hold!.id],
       )
       expect(mailed.map(({ user_id }) => user_id)).toContain(second.userId)
       screener.questions.length = 0
@@ -197,7 +199,7 @@ describe('a deposit', () => {
       await screen()
       expect(screener.questions).toEqual([])
       expect(await balances()).toEqual(none)
-      await release(hold.id)
+      await release(hold!.id)
       expect(await balances()).toEqual(all)
       expect((await readDeposit(id)).screening).toMatchObject({ verdict, isWaived: true })
     },
@@ -205,7 +207,7 @@ describe('a deposit', () => {
 
   it('two people may decide instead of a screening that does not answer, which is then not asked any more', async () => {
     const id = await arrives('100')
-    await release((await activeOn(id))[0].id)
+    await release((await activeOn(id))[0]!.id)
     expect(await balances()).toEqual(all)
     await screen()
     expect(screener.questions).toEqual([])
@@ -214,7 +216,7 @@ describe('a deposit', () => {
 
   it('T73 a release that was asked for before the answer block does not release what it blocked', async () => {
     const id = await arrives('100')
-    const asked = await askRelease((await activeOn(id))[0].id)
+    const asked = await askRelease((await activeOn(id))[0]!.id)
     screener.behave = () => honest('block', 100)
     await screen()
     const voted = await vote(asked.body.request.id)
@@ -224,7 +226,7 @@ describe('a deposit', () => {
   it('T73 a hold of people beside that of the screening keeps the amount reserved, in either order', async () => {
     const first = await arrives('100')
     const placed = await place('deposit', first)
-    expect([placed.status, placed.body.origin, placed.body.reserved.amount]).toEqual([201, 'people', '0'])
+    expect([placed.status, placed.body.origin, placed.body.reserved!.amount]).toEqual([201, 'people', '0'])
     expect((await place('deposit', first)).body.reason).toBe('already_exists')
     await screen()
     expect(await balances()).toEqual(none)
@@ -262,7 +264,7 @@ describe('a deposit', () => {
       payments: [{ index: 0, toAddress: address.address, contractAddress: usdtContract, amount: '150000000' }],
     })
     const resolve = async () => {
-      const asked = await bench.vault.admin.post(`${base}/wallet-events/${body.items[0].id}/resolve`, {
+      const asked = await bench.vault.admin.post(`${base}/wallet-events/${body.items[0]!.id}/resolve`, {
         outcome: 'credit',
         reason: 'The chain has it',
       })
@@ -332,10 +334,10 @@ describe('a transfer', () => {
     screener.behave = () => 'fails'
     await screen()
     const [hold] = await activeOn(id)
-    expect((await askRelease(hold.id)).status).toBe(202)
+    expect((await askRelease(hold!.id)).status).toBe(202)
     await bench.deliver()
     expect(sent(id)).toBe(0)
-    await release(hold.id)
+    await release(hold!.id)
     await bench.deliver()
     expect(sent(id)).toBe(1)
     expect((await bench.read(id)).screening).toMatchObject({ verdict: null, isWaived: true })
@@ -347,11 +349,11 @@ describe('a transfer', () => {
     screener.behave = () => honest('hold', 61)
     await screen()
     const [hold] = await activeOn(id)
-    expect(hold.reason).toBe('The screening answered hold, with the score 61: case-hold')
+    expect(hold!.reason).toBe('The screening answered hold, with the score 61: case-hold')
     expect((await bench.act(bench.owner, id, 'cancel')).body.reason).toBe('held')
     await bench.deliver()
     expect([sent(id), await balances()]).toEqual([0, rest])
-    await release(hold.id)
+    await release(hold!.id)
     await bench.deliver()
     expect(sent(id)).toBe(1)
   })
@@ -415,7 +417,7 @@ describe('a transfer', () => {
     expect([sent(id), (await bench.read(id)).status, await balances()]).toEqual([0, 'pending', rest])
     const [hold] = await activeOn(id)
     expect(hold).toMatchObject({ origin: 'screening', handedOverCount: 1 })
-    await release(hold.id)
+    await release(hold!.id)
     await bench.deliver()
     expect(sent(id)).toBe(1)
   })

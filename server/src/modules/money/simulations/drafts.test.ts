@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer, PolicySimulation } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 let everyoneId: string
 
 beforeAll(async () => {
   bench = await createTransferBench()
   address = await bench.fundedAddress()
   const { items } = (await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')).body
-  everyoneId = items.find(({ code }: { code: string }) => code === 'everyone').id
+  everyoneId = items.find(({ code }) => code === 'everyone')!.id
 })
 afterAll(() => bench.close())
 
@@ -33,7 +34,7 @@ const effectOf = async (amount: string, mode: string, ...policies: object[]) => 
   expect(status, JSON.stringify(body)).toBe(200)
   return body.effect
 }
-const faultsOf = ({ status, body }: Answer) => [status, body.details?.map(({ field }: { field: string }) => field)]
+const faultsOf = ({ status, body }: Answer) => [status, body.details?.map(({ field }) => field)]
 
 describe('simulating policies that are not saved', () => {
   it('adds drafts to the saved policies, or decides by the drafts alone, and saves none', async () => {
@@ -51,10 +52,9 @@ describe('simulating policies that are not saved', () => {
     const edited = policy('large', { effect: 'requireApproval', approvalThreshold: 1, rules: above('300') })
     const { body } = await simulate('400', { mode: 'add', policies: [edited] })
     const saved = (await simulate('400', { mode: 'add', policies: [] })).body
-    const idOf = (answer: Answer['body']) =>
-      answer.trace.find(({ policyCode }: { policyCode: string }) => policyCode === 'large').policyId
+    const idOf = ({ trace }: PolicySimulation) => trace.find(({ policyCode }) => policyCode === 'large')!.policyId
     expect(idOf(body)).toBe(idOf(saved))
-    expect([saved.requirements[0].threshold, body.requirements[0].threshold]).toEqual([2, 1])
+    expect([saved.requirements[0]!.threshold, body.requirements[0]!.threshold]).toEqual([2, 1])
     expect(await effectOf('50', 'add', policy('small', { effect: 'allow', enabled: false }))).toBe('deny')
   })
 
@@ -111,10 +111,8 @@ describe('the selectors as data', () => {
   it('tell every member what createPolicy admits', async () => {
     const { status, body } = await bench.owner.get('/vaults/main-vault/policies/selectors')
     expect(status).toBe(200)
-    const ofTransfers = body.actionTypes.find(({ actionType }: { actionType: string }) => actionType === 'transfer')
-    expect(
-      ofTransfers.selectors.find(({ selectorType }: { selectorType: string }) => selectorType === 'amount'),
-    ).toEqual({
+    const ofTransfers = body.actionTypes.find(({ actionType }) => actionType === 'transfer')
+    expect(ofTransfers!.selectors.find(({ selectorType }) => selectorType === 'amount')).toEqual({
       selectorType: 'amount',
       label: 'Amount',
       summary: 'amount in token units',
@@ -122,10 +120,8 @@ describe('the selectors as data', () => {
       operators: ['gt', 'gte', 'lt', 'lte', 'between'],
       valueSchema: expect.objectContaining({ anyOf: expect.any(Array) }),
     })
-    const ofGroups = body.actionTypes.find(
-      ({ actionType }: { actionType: string }) => actionType === 'counterparty_group_create',
-    )
-    const types = ofGroups.selectors.map(({ selectorType }: { selectorType: string }) => selectorType)
+    const ofGroups = body.actionTypes.find(({ actionType }) => actionType === 'counterparty_group_create')
+    const types = ofGroups!.selectors.map(({ selectorType }) => selectorType)
     expect(types).toEqual(['initiator', 'initiatorGroup', 'initiatorKind', 'time'])
   })
 })

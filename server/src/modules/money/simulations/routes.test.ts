@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { actionTypes } from '../../rules/policies/decision.ts'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 let stranger: Person
 
 beforeAll(async () => {
@@ -39,7 +40,7 @@ const transfer = (amount: string) => ({
   payload: { fromAddressId: address.id, toAddress: bench.recipient, amount },
 })
 const simulate = (by: Person, body: object) => by.post('/vaults/main-vault/policies/simulate', body)
-const faultsOf = ({ status, body }: Answer) => [status, body.details?.map(({ field }: { field: string }) => field)]
+const faultsOf = ({ status, body }: Answer) => [status, body.details?.map(({ field }) => field)]
 
 describe('simulating', () => {
   it('a transfer returns effect, deciding policy, requirements and trace, and changes nothing', async () => {
@@ -60,7 +61,7 @@ describe('simulating', () => {
       decisionPolicy: { code: 'small' },
       requirements: [],
     })
-    expect(allowed.body.trace.map(({ policyCode, matched }: Answer['body']) => [policyCode, matched])).toEqual([
+    expect(allowed.body.trace.map(({ policyCode, matched }) => [policyCode, matched])).toEqual([
       ['small', true],
       ['large', false],
       ['absurd', false],
@@ -99,18 +100,18 @@ describe('simulating', () => {
   it('for another member is for administrators, who see every figure', async () => {
     const answer = await simulate(bench.vault.admin, { ...transfer('50'), initiatorId: bench.firstApprover.userId })
     expect(answer.body.effect).toBe('allow')
-    const daily = answer.body.trace.find(({ policyCode }: Answer['body']) => policyCode === 'daily')
-    expect(daily.rules[0].selectors[0]).toMatchObject({ matched: false, observed: '50' })
+    const daily = answer.body.trace.find(({ policyCode }) => policyCode === 'daily')
+    expect(daily!.rules[0]!.selectors[0]).toMatchObject({ matched: false, observed: '50' })
     const own = await simulate(bench.owner, { ...transfer('50'), initiatorId: bench.owner.userId })
-    expect(own.body.trace.at(-1).rules[0].selectors[0].observed).toBeNull()
+    expect(own.body.trace.at(-1)!.rules[0]!.selectors[0]!.observed).toBeNull()
   })
 
   it('uses the groups of the initiator, not those of the caller', async () => {
     const outsider = await addMember(bench.test, bench.vault, 'outsider@example.org', ['outsiders'])
     const group = (await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')).body.items.find(
-      ({ code }: { code: string }) => code === 'outsiders',
+      ({ code }) => code === 'outsiders',
     )
-    const created = await bench.vault.admin.post(`/policy-groups/${group.id}/policies`, {
+    const created = await bench.vault.admin.post(`/policy-groups/${group!.id}/policies`, {
       code: 'no-outsiders',
       name: 'Outsiders pay nothing',
       actionType: 'transfer',

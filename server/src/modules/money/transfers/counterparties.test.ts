@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { allowAll, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-let source: Answer['body']
+let source: Address
 
 const book = '/vaults/main-vault/counterparties'
 const groups = '/vaults/main-vault/counterparty-groups'
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-async function counterparty(name: string, kind = 'company'): Promise<Answer['body']> {
+async function counterparty(name: string, kind = 'company') {
   const addresses = [{ network: 'ethereum', address: fakeAddress(name) }]
   const answer = await bench.owner.post(book, { name, kind, addresses })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
@@ -40,7 +41,7 @@ const archive = async (id: string) => expect((await bench.owner.post(`${book}/${
 const historyIds = async (query: string): Promise<string[]> => {
   const { status, body } = await bench.owner.get(`/vaults/main-vault/history?${query}`)
   expect(status).toBe(200)
-  return body.items.map(({ id }: { id: string }) => id)
+  return body.items.map(({ id }) => id)
 }
 
 describe('a transfer to a counterparty', () => {
@@ -52,7 +53,7 @@ describe('a transfer to a counterparty', () => {
       expect(body).toMatchObject({
         toAddress: fakeAddress('Acme'),
         counterparty: { id: acme.id, name: 'Acme', kind: 'company' },
-        counterpartyAddressId: acme.addresses[0].id,
+        counterpartyAddressId: acme.addresses[0]!.id,
         flowType: 'external',
       })
     }
@@ -62,10 +63,10 @@ describe('a transfer to a counterparty', () => {
   it('keeps the counterparty of that time', async () => {
     const { id, addresses } = await counterparty('Before')
     const ordered = await pay('Before')
-    await bench.owner.patch(`${book}/${id}`, { name: 'After', kind: 'other', removeAddressIds: [addresses[0].id] })
+    await bench.owner.patch(`${book}/${id}`, { name: 'After', kind: 'other', removeAddressIds: [addresses[0]!.id] })
     expect(await bench.read(ordered.body.id)).toMatchObject({
       counterparty: { id, name: 'Before', kind: 'company' },
-      counterpartyAddressId: addresses[0].id,
+      counterpartyAddressId: addresses[0]!.id,
     })
   })
 
@@ -77,7 +78,7 @@ describe('a transfer to a counterparty', () => {
       ['an unknown address', one.id],
     ]) {
       const { status, body } = await pay(to!, '1', { counterpartyId })
-      expect([status, body.details[0].field]).toEqual([400, 'counterpartyId'])
+      expect([status, body.details[0]!.field]).toEqual([400, 'counterpartyId'])
       const preview = { fromAddressId: source.id, toAddress: fakeAddress(to!), amount: '1', counterpartyId }
       expect((await bench.owner.post('/vaults/main-vault/transfers/preview', preview)).status).toBe(400)
     }
@@ -162,7 +163,7 @@ describe('T29 the last vote', () => {
   it('is refused when the address went from an archived counterparty to another, or the other way', async () => {
     const first = await counterparty('Hands over')
     const id = await order('Hands over')
-    await bench.owner.patch(`${book}/${first.id}`, { removeAddressIds: [first.addresses[0].id] })
+    await bench.owner.patch(`${book}/${first.id}`, { removeAddressIds: [first.addresses[0]!.id] })
     await archive(first.id)
     await refused(id, 'The counterparty is archived')
 
@@ -199,7 +200,7 @@ describe('T29 the last vote', () => {
         { conditionType: 'require', selectors: [{ selectorType: 'destinationType', value: 'unknown' }] },
       ],
     })
-    await bench.owner.delete(`${book}/${one.id}/addresses/${one.addresses[0].id}`)
+    await bench.owner.delete(`${book}/${one.id}/addresses/${one.addresses[0]!.id}`)
     await refused(id, 'A policy blocks this transfer now')
     await bench.vault.admin.delete(`/policies/${policyId}`)
   })
@@ -231,10 +232,10 @@ describe('a deposit and the history', () => {
     const { body } = await bench.owner.get(`/vaults/main-vault/deposits/${first}`)
     expect(body).toMatchObject({
       counterparty: { id: payer.id, name: 'Payer', kind: 'company' },
-      counterpartyAddressId: payer.addresses[0].id,
+      counterpartyAddressId: payer.addresses[0]!.id,
     })
     const { body: history } = await bench.owner.get(`/vaults/main-vault/history?counterpartyId=${payer.id}`)
-    expect(history.items.map((item: Answer['body']) => [item.id, item.counterparty])).toEqual(
+    expect(history.items.map((item) => [item.id, item.counterparty])).toEqual(
       [out, fromSecond, first].map((id) => [id, { id: payer.id, name: 'Payer' }]),
     )
     expect(await historyIds(`counterpartyAddressId=${second.body.id}`)).toEqual([fromSecond])

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Deps } from '../../../deps.ts'
 import { openDeps } from '../../../start.ts'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import {
@@ -21,8 +22,7 @@ import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deli
 let bench: TransferBench
 /** A second node on the same database. */
 let otherNode: { deps: Deps; close(): Promise<void> }
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 const dispatcher = createGuardedDispatcher({ allowedHosts: ['127.0.0.1'], connectTimeoutMilliseconds: 1_000 })
 
 beforeAll(async () => {
@@ -258,7 +258,7 @@ describe('T25 a wallet service that lies', () => {
     })
     expect(await bench.balances(address.id)).toEqual(settled)
     const { items } = (await bench.owner.get(`/vaults/${bench.vault.code}/history?txHash=${second}`)).body
-    expect(items.map((item: { id: string }) => item.id)).toEqual([id])
+    expect(items.map((item) => item.id)).toEqual([id])
   })
 
   it('T75 that was cancelled on chain fails with its fee, and its funds are released', async () => {
@@ -613,7 +613,7 @@ describe('the fee', () => {
     bench.vault.wallet.confirm(id, { fee: '7' })
     await bench.deliver()
     const { body } = await bench.owner.get(`/vaults/main-vault/balances?summary=true&addressId=${address.id}`)
-    expect(body.totals.map((total: { token: { code: string } }) => total.token.code)).toEqual(['USDT'])
+    expect(body.totals.map((total) => total.token.code)).toEqual(['USDT'])
     await deposit(bench.test, { address: address.address, amount: '1' })
     await postOutstandingFees(bench.test.deps)
     expect((await bench.balances(address.id, 'ETH')).available).toBe('0.999999999999999993')
@@ -633,7 +633,7 @@ describe('the fee', () => {
 
 async function outstandingFees(): Promise<bigint> {
   const { body } = await bench.vault.admin.get('/vaults/main-vault/ledger/reconciliation')
-  return BigInt(body.tokens.find((one: { token: { code: string } }) => one.token.code === 'ETH').outstandingFees)
+  return BigInt(body.tokens.find((one) => one.token.code === 'ETH')!.outstandingFees)
 }
 
 describe('T29 the kill switch at the hand-over', () => {
@@ -697,7 +697,7 @@ describe('T29 the hand-over decides again', () => {
     const leaver = await addMember(test, vault, 'leaver@example.org', ['treasury'])
     const disabled = await addMember(test, vault, 'disabled@example.org', ['treasury'])
     const grantee = await addMember(test, vault, 'grantee@example.org', ['treasury'])
-    const grants = `/vaults/main-vault/addresses/${address.id}/grants`
+    const grants = `/vaults/main-vault/addresses/${address.id}/grants` as const
     const granted = await bench.owner.post(grants, {
       subjectType: 'user',
       subjectId: grantee.userId,

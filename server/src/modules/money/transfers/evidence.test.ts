@@ -43,7 +43,7 @@ it('T27 holds together offline: order, votes, entries, records and seals', async
   })
   expect(body.transfer.payloadHash).toBe(body.payloadHash)
 
-  const records = body.auditRecords.map((record: { content: string; hash: string; sealSequence: number }) => {
+  const records = body.auditRecords.map((record) => {
     expect(hashOf(record.content)).toBe(record.hash)
     expect(record.sealSequence).not.toBeNull()
     return JSON.parse(record.content)
@@ -64,25 +64,24 @@ it('T27 holds together offline: order, votes, entries, records and seals', async
 
   for (const seal of body.seals) {
     const { sequence, previousHash, sealedAt, keyId, records } = seal
-    const leaves = records.map(({ id, hash }: { id: string; hash: string }) => ({ id, hash: Buffer.from(hash, 'hex') }))
+    const leaves = records.map(({ id, hash }) => ({ id, hash: Buffer.from(hash, 'hex') }))
     const root = rootOfLeaves(leaves).toString('hex')
     expect(root).toBe(seal.root)
     const head = { chain: body.transfer.vaultId, sequence, previousHash, sealedAt }
     expect(hashOf(sorted({ ...head, keyId, log: 'audit', root, size: records.length }))).toBe(seal.hash)
     const text = `strongroom-seal-1:${seal.hash}`
-    expect(isSignedByKey(Buffer.from(seal.publicKey, 'hex'), text, Buffer.from(seal.signature, 'hex'))).toBe(true)
+    expect(isSignedByKey(Buffer.from(seal.publicKey!, 'hex'), text, Buffer.from(seal.signature!, 'hex'))).toBe(true)
   }
-  const sealed = new Set(
-    body.seals.flatMap((seal: { records: { hash: string }[] }) => seal.records.map(({ hash }) => hash)),
-  )
+  const sealed = new Set(body.seals.flatMap((seal) => seal.records.map(({ hash }) => hash)))
   for (const record of body.auditRecords) expect(sealed).toContain(record.hash)
 
-  expect(body.decision.policies.map((policy: { code: string }) => policy.code)).toEqual(['large'])
+  const policies = body.decision.policies as { code: string; rulesVersion: number }[]
+  expect(policies.map(({ code }) => code)).toEqual(['large'])
   // The version of the rules that decided.
-  expect(body.decision.policies[0].rulesVersion).toBeGreaterThan(0)
+  expect(policies[0]!.rulesVersion).toBeGreaterThan(0)
   const transfer = (await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}`)).body
-  expect(transfer.rulesVersion).toBe(body.decision.policies[0].rulesVersion)
-  expect(body.ledgerEntries.map((entry: { kind: string; amount: string }) => [entry.kind, entry.amount])).toEqual([
+  expect(transfer.rulesVersion).toBe(policies[0]!.rulesVersion)
+  expect(body.ledgerEntries.map((entry) => [entry.kind, entry.amount])).toEqual([
     ['reserve', '200000000'],
     ['settle', '200000000'],
     ['fee', '21000'],
@@ -96,7 +95,7 @@ it('T27 shows a changed order: its hash is another one', async () => {
 })
 
 it('T39 is for administrators of its vault', async () => {
-  const path = `/vaults/main-vault/transfers/${id}/evidence`
+  const path = `/vaults/main-vault/transfers/${id}/evidence` as const
   for (const by of [bench.owner, bench.firstApprover]) expect((await by.get(path)).status).toBe(403)
   expect((await bench.test.anonymous.get(path)).status).toBe(401)
   expect((await bench.vault.admin.get('/vaults/main-vault/transfers/cmi8h2k1p0a1b2c3d4e5f6g7h/evidence')).status).toBe(

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { hashPayload, type Payload } from './payload.ts'
 
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 const limits = { feeLevel: 'high', maxFee: '4200000000000000' }
 
 beforeAll(async () => {

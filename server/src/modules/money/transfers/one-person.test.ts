@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Answer, Client, Person } from '../../../testing/app.ts'
+import type { Address, Answer } from '../../../testing/answer.ts'
+import type { Client, Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, usdtContract } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
@@ -16,8 +17,7 @@ let alone: Person
 let other: Person
 /** A service of the one person. */
 let service: Client
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 let stuckId: string
 let forgottenId: string
 /** A transaction that pays exactly what is stuck, so that there is a proof for everything. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const base = () => `/vaults/${bench.vault.code}`
+const base = () => `/vaults/${bench.vault.code}` as const
 
 type Call = (pick: <Item>(items: readonly Item[]) => Item) => Promise<Answer | undefined>
 
@@ -97,7 +97,7 @@ const calls: Call[] = [
   async (pick) =>
     alone.post(`${base()}/transfers/${pick([stuckId, forgottenId])}/${pick(['cancel', 'approve', 'reject'])}`, {}),
   async (pick) => {
-    const members = `/policy-groups/${bench.vault.groups.administrators}/members`
+    const members = `/policy-groups/${bench.vault.groups.administrators}/members` as const
     return pick([true, false])
       ? alone.delete(`${members}/${other.userId}`)
       : alone.post(members, { userId: other.userId })
@@ -148,7 +148,7 @@ it(
 )
 
 it('and with the other person it goes', async () => {
-  const members = `/policy-groups/${bench.vault.groups.administrators}/members`
+  const members = `/policy-groups/${bench.vault.groups.administrators}/members` as const
   await alone.post(members, { userId: other.userId })
   const policies = await bench.sql(`select id from policies where action_type = 'transfer_resolve'`)
   for (const { id } of policies) await alone.delete(`/policies/${id}`)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { TransferPreview } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, allowAll, ensureGroup, usdtContract } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -22,13 +23,13 @@ afterAll(() => bench.close())
 
 type More = { toAddress?: string; token?: string }
 
-async function preview(addressId: string, amount: string, more: More = {}, by = bench.owner): Promise<Answer['body']> {
+async function preview(addressId: string, amount: string, more: More = {}, by = bench.owner) {
   const order = { fromAddressId: addressId, toAddress: bench.recipient, amount, ...more }
   const { status, body } = await by.post(`${base}/transfers/preview`, order)
   expect([status, body.message]).toEqual([200, undefined])
   return body
 }
-const codesOf = ({ problems }: Answer['body']): string[] => problems.map(({ code }: { code: string }) => code)
+const codesOf = ({ problems }: Pick<TransferPreview, 'problems'>): string[] => problems.map(({ code }) => code)
 const newRecipient = () => fakeAddress(`recipient ${++count}`)
 
 /** A policy that exists only while `work` runs. */
@@ -44,13 +45,13 @@ async function withPolicy(body: Record<string, unknown>, work: () => Promise<voi
 /** The problem that the preview names, and the refusal of the order itself. */
 async function refusedFor(code: string, addressId: string, amount: string, more: More = {}): Promise<string> {
   const { problems } = await preview(addressId, amount, more)
-  const named = problems.find((problem: { code: string }) => problem.code === code)
+  const named = problems.find((problem) => problem.code === code)
   expect([code, named?.blocks]).toEqual([code, true])
   const { status, body } = await bench.order(addressId, amount, more)
   expect(status).toBe(code === 'blocked_by_policy' || code === 'no_policy_allows' ? 403 : 409)
   expect(body.reason).toBe(code)
-  expect([body.message, body.details]).toContain(named.message)
-  return named.message
+  expect([body.message, body.details]).toContain(named!.message)
+  return named!.message
 }
 
 describe('what the order would be refused for', () => {
@@ -76,13 +77,13 @@ describe('what the order would be refused for', () => {
     const { id } = await bench.fundedAddress({ usdt: '50', eth: '1' })
     expect((await bench.order(id, '20')).status).toBe(201)
     const { available, remaining, problems } = await preview(id, '30')
-    expect([available, remaining.token.amount, problems]).toEqual(['30000000', '0', []])
+    expect([available, remaining.token!.amount, problems]).toEqual(['30000000', '0', []])
     await refusedFor('insufficient_funds', id, '30.000001')
   })
 
   it('is a disabled token', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
-    const usdt = `/tokens/${bench.vault.tokens.usdt.id}`
+    const usdt = `/tokens/${bench.vault.tokens.usdt.id}` as const
     expect((await bench.vault.admin.patch(usdt, { enabled: false })).status).toBe(200)
     try {
       expect(await refusedFor('disabled', id, '1')).toBe('The token USDT is disabled')
@@ -114,9 +115,9 @@ describe('what the order would be refused for', () => {
     const { id } = await bench.fundedAddress({ usdt: '2000000', eth: '1' })
     expect(await refusedFor('blocked_by_policy', id, '1000000')).toBe('Nobody moves a million')
     const { body } = await bench.vault.admin.get(`${base}/policies?limit=100`)
-    const small = body.items.find(({ code }: { code: string }) => code === 'small')
+    const small = body.items.find(({ code }) => code === 'small')
     const enable = async (enabled: boolean) =>
-      expect((await bench.vault.admin.patch(`/policies/${small.id}`, { enabled })).status).toBe(200)
+      expect((await bench.vault.admin.patch(`/policies/${small!.id}`, { enabled })).status).toBe(200)
     await enable(false)
     try {
       await refusedFor('no_policy_allows', id, '10')
@@ -135,10 +136,7 @@ describe('what the order would be refused for', () => {
       expect(message).toBe('Policy lonely needs 2 approvals, and only 1 can vote')
       await withPolicy({ code: 'also-lonely', ...lonely, approvalThreshold: 3 }, async () => {
         const { problems } = await preview(id, '10')
-        expect(problems.map(({ message }: { message: string }) => message.split(' ')[1])).toEqual([
-          'also-lonely',
-          'lonely',
-        ])
+        expect(problems.map(({ message }) => message.split(' ')[1])).toEqual(['also-lonely', 'lonely'])
       })
     })
   })
@@ -173,7 +171,7 @@ describe('what an accepted order would meet', () => {
   it('is too little of the coin for its own fee', async () => {
     const { id } = await bench.fundedAddress({ eth: '1' })
     const all = await preview(id, '1', { token: 'ETH' })
-    expect([codesOf(all), all.remaining.token.amount, all.remaining.nativeCoin]).toEqual([
+    expect([codesOf(all), all.remaining.token!.amount, all.remaining.nativeCoin]).toEqual([
       ['insufficient_gas'],
       '0',
       null,
@@ -181,7 +179,7 @@ describe('what an accepted order would meet', () => {
     expect(await refusedFor('insufficient_gas', id, '1', { token: 'ETH' })).toContain(`lacks ${fee} ETH`)
     const { problems, remaining } = await preview(id, '0.999999999999979', { token: 'ETH' })
     expect(problems).toEqual([])
-    expect([remaining.token.amount, remaining.nativeCoin.amount]).toEqual(['21000', '0'])
+    expect([remaining.token!.amount, remaining.nativeCoin!.amount]).toEqual(['21000', '0'])
   })
 
   it('is a wallet service that fails or is silent', async () => {
@@ -189,10 +187,10 @@ describe('what an accepted order would meet', () => {
     const { wallet } = bench.vault
     const failing = async () => {
       const { problems, fee, remaining, decision } = await preview(id, '10')
-      expect([fee, remaining.nativeCoin, remaining.token.amountDecimal]).toEqual([null, null, '990'])
-      expect([decision.effect, problems.length, problems[0].blocks]).toEqual(['allow', 1, false])
-      expect(problems[0].message).not.toContain('127.0.0.1')
-      return problems[0].code
+      expect([fee, remaining.nativeCoin, remaining.token!.amountDecimal]).toEqual([null, null, '990'])
+      expect([decision.effect, problems.length, problems[0]!.blocks]).toEqual(['allow', 1, false])
+      expect(problems[0]!.message).not.toContain('127.0.0.1')
+      return problems[0]!.code
     }
     wallet.down = 'error'
     expect(await failing()).toBe('wallet_service_failed')
@@ -220,15 +218,15 @@ describe('what would remain', () => {
       nativeCoin: { amount: '999999999999979001', amountDecimal: '0.999999999999979001', asset: 'ETH' },
     })
     const short = await preview(id, '1000.000002')
-    expect([short.remaining.token, short.remaining.nativeCoin.amount]).toEqual([null, '999999999999979001'])
+    expect([short.remaining.token, short.remaining.nativeCoin!.amount]).toEqual([null, '999999999999979001'])
   })
 })
 
 describe('who could vote', () => {
   const approversOf = async (addressId: string, by = bench.owner) => {
     const [requirement] = (await preview(addressId, '500', {}, by)).decision.requirements
-    const emails = requirement.approvers.map(({ email }: { email: string }) => email)
-    expect(requirement.approversCount).toBe(emails.length)
+    const emails = requirement!.approvers.map(({ email }) => email)
+    expect(requirement!.approversCount).toBe(emails.length)
     return emails
   }
   const three = ['first.approver@example.org', 'second.approver@example.org', 'third.approver@example.org']
@@ -238,12 +236,12 @@ describe('who could vote', () => {
     expect((await bench.firstApprover.patch('/users/me', { name: 'Zoe' })).status).toBe(200)
     const [requirement] = (await preview(id, '500')).decision.requirements
     expect(requirement).toMatchObject({ policyCode: 'large', threshold: 2, bypassed: false, approversCount: 3 })
-    const names = requirement.approvers.map(({ name }: { name: string }) => name)
+    const names = requirement!.approvers.map(({ name }) => name)
     expect(names).toEqual(['second.approver', 'third.approver', 'Zoe'])
     const { body } = await bench.order(id, '500')
-    const asked = body.approvers.map(({ user }: { user: object }) => user)
-    expect(requirement.approvers).toHaveLength(asked.length)
-    expect(requirement.approvers).toEqual(expect.arrayContaining(asked))
+    const asked = body.approvers.map(({ user }) => user)
+    expect(requirement!.approvers).toHaveLength(asked.length)
+    expect(requirement!.approvers).toEqual(expect.arrayContaining(asked))
   })
 
   it('is nobody for an order that needs no votes', async () => {
@@ -255,13 +253,11 @@ describe('who could vote', () => {
   it('is not who is disabled, who left, or who orders, unless the policy lets them', async () => {
     const own = await bench.fundedAddress({ eth: '1' }, bench.secondApprover)
     expect((await approversOf(own.id, bench.secondApprover)).toSorted()).toEqual([three[0], three[2]])
-    const members = `/policy-groups/${bench.approversId}/members`
+    const members = `/policy-groups/${bench.approversId}/members` as const
     expect((await bench.vault.admin.delete(`${members}/${bench.thirdApprover.userId}`)).status).toBe(204)
     try {
       const { problems } = await preview(own.id, '500', {}, bench.secondApprover)
-      expect(problems.map(({ message }: { message: string }) => message)).toEqual([
-        'Policy large needs 2 approvals, and only 1 can vote',
-      ])
+      expect(problems.map(({ message }) => message)).toEqual(['Policy large needs 2 approvals, and only 1 can vote'])
     } finally {
       expect((await bench.vault.admin.post(members, { userId: bench.thirdApprover.userId })).status).toBe(201)
     }
@@ -273,7 +269,7 @@ describe('who could vote', () => {
     const approvers = [{ kind: 'group', groupId: bench.approversId }]
     await withPolicy({ ...policy, approvers, rules: amountRule({ op: 'lte', value: '100' }) }, async () => {
       const [requirement] = (await preview(own.id, '10', {}, bench.secondApprover)).decision.requirements
-      expect(requirement.approvers.map(({ email }: { email: string }) => email).toSorted()).toEqual(three)
+      expect(requirement!.approvers.map(({ email }) => email).toSorted()).toEqual(three)
     })
   })
 
@@ -303,9 +299,9 @@ describe('who could vote', () => {
     const approvers = [{ kind: 'group', groupId: crowdId }]
     await withPolicy({ code: 'crowd', effect: 'requireApproval', approvalThreshold: 100, approvers }, async () => {
       const { problems, decision } = await preview(id, '10')
-      const [{ approversCount, approvers: named }] = decision.requirements
+      const { approversCount, approvers: named } = decision.requirements[0]!
       expect([problems, approversCount, named.length]).toEqual([[], 101, 100])
-      expect([named[0].name, named[99].name]).toEqual(['Person 001', 'Person 100'])
+      expect([named[0]!.name, named[99]!.name]).toEqual(['Person 001', 'Person 100'])
     })
   })
 })

@@ -2,7 +2,8 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { fingerprintOf, isSignedBy, type SignedVote, type Vote } from '../../../lib/signed-vote.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { Authenticator } from '../../../testing/authenticator.ts'
 import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
@@ -10,15 +11,15 @@ import { createPolicy } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { printReport, verifySignatures } from '../../../verify-evidence.ts'
+import { printReport, type SignedEvidence, verifySignatures } from '../../../verify-evidence.ts'
 import { verifyTransfers } from './compare-record.ts'
-import { hashPayload } from './payload.ts'
+import { hashPayload, type Payload } from './payload.ts'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 let adminKey: Authenticator
 const keys = new Map<Person, Authenticator>()
-const base = () => `/vaults/${bench.vault.code}`
+const base = () => `/vaults/${bench.vault.code}` as const
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -185,7 +186,7 @@ describe('votes in a protected vault', () => {
       const answer = await approve(bench.firstApprover, id, changes)
       expect([answer.status, answer.body.reason]).toEqual([status, reason])
     }
-    expect((await bench.read(id, bench.vault.admin)).approvalRequirements[0].approvalsCount).toBe(0)
+    expect((await bench.read(id, bench.vault.admin)).approvalRequirements[0]!.approvalsCount).toBe(0)
     expect((await approve(bench.firstApprover, id)).status).toBe(200)
     expect((await approve(bench.firstApprover, id)).body.reason).toBe('already_voted')
     expect((await bench.act(bench.secondApprover, id, 'reject', { payloadHash })).body.status).toBe('rejected')
@@ -210,10 +211,10 @@ describe('votes in a protected vault', () => {
     )
     for (const person of voters) {
       const [passkey] = (await person.get('/users/me/passkeys')).body.items
-      const publicKey = Buffer.from(passkey.publicKey, 'base64url')
-      expect(passkey.fingerprint).toBe(fingerprintOf(publicKey))
+      const publicKey = Buffer.from(passkey!.publicKey, 'base64url')
+      expect(passkey!.fingerprint).toBe(fingerprintOf(publicKey))
       const signed = authorization.votes.find(({ vote }: SignedVote) => vote.person === person.userId)
-      expect(signed.keyId).toBe(passkey.credentialId)
+      expect(signed.keyId).toBe(passkey!.credentialId)
       const key = { kind: 'passkey', publicKey, rpId: 'localhost', origins: ['http://localhost:8420'] } as const
       expect(isSignedBy(signed, key)).toBe(true)
       expect(isSignedBy({ ...signed, vote: { ...signed.vote, hash: '0'.repeat(64) } }, key)).toBe(false)
@@ -227,7 +228,8 @@ describe('votes in a protected vault', () => {
     expect(body.signedVotes).toHaveLength(2)
     for (const { signed, publicKey, rpId, origin } of body.signedVotes) {
       expect(signed.vote.hash).toBe(body.payloadHash)
-      const key = { kind: 'passkey', publicKey: Buffer.from(publicKey, 'base64url'), rpId, origins: [origin] } as const
+      const origins = [origin!]
+      const key = { kind: 'passkey', publicKey: Buffer.from(publicKey, 'base64url'), rpId: rpId!, origins } as const
       expect(isSignedBy(signed, key)).toBe(true)
     }
     const { db } = bench.test.deps
@@ -246,7 +248,7 @@ describe('votes in a protected vault', () => {
       }),
     )
     const { body } = await bench.firstApprover.post('/inbox/votes', { votes })
-    expect(body.items.map((item: Answer['body']) => item.error?.reason ?? item.status)).toEqual([
+    expect(body.items.map((item) => item.error?.reason ?? item.status)).toEqual([
       'awaiting_approval',
       'signature_required',
     ])
@@ -266,7 +268,7 @@ describe('votes on approval requests in a protected vault', () => {
     const asked = await bench.owner.post(`${base()}/counterparties`, { name: 'Northwind', kind: 'company' })
     expect(asked.status, JSON.stringify(asked.body)).toBe(202)
     const { id, payloadHash } = asked.body.request
-    const path = `${base()}/approval-requests/${id}`
+    const path = `${base()}/approval-requests/${id}` as const
     const unsigned = await bench.firstApprover.post(`${path}/approve`, { payloadHash })
     expect([unsigned.status, unsigned.body.reason]).toEqual([403, 'signature_required'])
     const key = keys.get(bench.firstApprover)!
@@ -277,7 +279,7 @@ describe('votes on approval requests in a protected vault', () => {
     const signature = key.vote(voteOf(bench.firstApprover, payloadHash, { subject: 'approval_request' }))
     const { body } = await bench.firstApprover.post(`${path}/approve`, { signature })
     expect(body.status).toBe('applied')
-    const report = verifySignatures((await bench.vault.admin.get(path)).body, [])
+    const report = verifySignatures((await bench.vault.admin.get(path)).body as SignedEvidence, [])
     expect(report).toMatchObject({ faults: [], votes: [{ decision: 'approve', faults: [] }] })
   })
 })
@@ -288,19 +290,19 @@ describe('the verification of evidence', () => {
     await approve(bench.firstApprover, id)
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)
     const soundness = (evidence: object, trusted: string[] = []) =>
-      printReport(verifySignatures({ ...body, ...evidence }, trusted)).isSound
-    const all = verifySignatures(body, []).votes.map(({ fingerprint }) => fingerprint)
+      printReport(verifySignatures({ ...body, ...evidence } as object as SignedEvidence, trusted)).isSound
+    const all = verifySignatures(body as object as SignedEvidence, []).votes.map(({ fingerprint }) => fingerprint)
     expect([soundness({}), soundness({}, all), soundness({}, all.slice(1))]).toEqual([true, true, false])
     const [first, second] = body.signedVotes
     const payload = { ...body.payload, toAddress: fakeAddress('the attacker') }
-    const forged = { ...second, signed: { ...second.signed, vote: { ...second.signed.vote, decision: 'reject' } } }
+    const forged = { ...second, signed: { ...second!.signed, vote: { ...second!.signed.vote, decision: 'reject' } } }
     for (const evidence of [
       { payload },
-      { payload, payloadHash: hashPayload(payload).toString('hex') },
+      { payload, payloadHash: hashPayload(payload as Payload).toString('hex') },
       { signedVotes: [first] },
       { signedVotes: [] },
       { signedVotes: [first, forged] },
-      { signedVotes: [first, { ...second, publicKey: first.publicKey }] },
+      { signedVotes: [first, { ...second, publicKey: first!.publicKey }] },
     ])
       expect(soundness(evidence), JSON.stringify(evidence)).toBe(false)
   })
@@ -338,7 +340,7 @@ describe('the hand-over of a signed order', () => {
   it('does not happen after its end', async () => {
     const id = await ordered('40')
     const { expiresAt } = (await bench.read(id)).payload
-    bench.test.clock.advance(Date.parse(expiresAt) - bench.test.clock.now().getTime())
+    bench.test.clock.advance(Date.parse(expiresAt!) - bench.test.clock.now().getTime())
     await bench.deliver()
     expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
     expect((await bench.read(id)).failureReason).toMatch(/signed order has expired/)
@@ -353,7 +355,7 @@ describe('a service in a protected vault', () => {
     const { admin, groups } = bench.vault
     const made = await admin.post(`${base()}/service-tokens`, { name: 'Bot', groupIds: [groups.administrators] })
     const service = bench.test.client({ authorization: `Bearer ${made.body.token}` }) as Person
-    const path = `${base()}/service-tokens/${made.body.id}/keys`
+    const path = `${base()}/service-tokens/${made.body.id}/keys` as const
     const own = await service.post(path, { name: 'Own', publicKey: spki })
     expect([own.status, own.body.reason]).toEqual([403, 'person_required'])
     expect(
@@ -376,7 +378,7 @@ describe('a service in a protected vault', () => {
     expect((await place()).body.status).toBe('pending')
     expect((await admin.delete(`${path}/${added.body.id}`)).status).toBe(204)
     expect((await place()).body.reason).toBe('signature_required')
-    expect((await admin.get(path)).body.items[0].revokedAt).not.toBeNull()
+    expect((await admin.get(path)).body.items[0]!.revokedAt).not.toBeNull()
   })
 })
 

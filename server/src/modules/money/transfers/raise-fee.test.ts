@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
@@ -7,8 +8,7 @@ import { verifyTransfers } from './compare-record.ts'
 
 let bench: TransferBench
 let stranger: Person
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 /** The limit of the orders, and what a replacement costs then. */
 const ordered = '1000000000000000'
 const needed = '3000000000000000'
@@ -100,7 +100,7 @@ describe.each(['speed-up', 'cancel-on-chain'] as const)('%s above the limit of t
       },
     })
     const inbox = await bench.firstApprover.get('/inbox')
-    expect(inbox.body.items[0].approvalRequest).toMatchObject({ subject: '40 USDT, 0.003 ETH' })
+    expect(inbox.body.items[0]!.approvalRequest).toMatchObject({ subject: '40 USDT, 0.003 ETH' })
     await bench.deliver()
     expect(sent(id, action)).toEqual([])
     const voted = await vote(answer.body.request.id)
@@ -220,7 +220,7 @@ describe('a raised limit', () => {
   it('is no amount above 2^256-1', async () => {
     const { id, txHash } = await waiting()
     const { status, body } = await ask(bench.owner, id, { txHash, maxFee: (2n ** 256n).toString() })
-    expect([status, body.details[0].field]).toEqual([400, 'maxFee'])
+    expect([status, body.details[0]!.field]).toEqual([400, 'maxFee'])
   })
 })
 

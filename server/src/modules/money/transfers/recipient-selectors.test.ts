@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, allowAll, ensureGroup } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
 let stranger: Person
-let source: Answer['body']
+let source: Address
 let count = 0
 const blocks: string[] = []
 
@@ -54,7 +55,7 @@ describe('destinationAgeHours', () => {
     const [first, fresh] = [fakeAddress('an old address'), fakeAddress('a fresh address')]
     const supplier = await addSupplier(first)
     bench.test.clock.advance(48 * 3_600_000)
-    const addresses = `/vaults/main-vault/counterparties/${supplier.id}/addresses`
+    const addresses = `/vaults/main-vault/counterparties/${supplier.id}/addresses` as const
     const added = await bench.owner.post(addresses, { network: 'ethereum', address: fresh })
     expect(added.status).toBe(201)
     await blockOn('destinationAgeHours', { op: 'lt', value: '24' })
@@ -64,8 +65,8 @@ describe('destinationAgeHours', () => {
     bench.test.clock.advance(24 * 3_600_000)
     expect(await statusOf(fresh)).toBe(201)
     const { body } = await bench.owner.get(`/vaults/main-vault/counterparties/${supplier.id}`)
-    const old = body.addresses.find(({ address }: { address: string }) => address.toLowerCase() === first.toLowerCase())
-    expect((await bench.owner.delete(`${addresses}/${old.id}`)).status).toBeLessThan(300)
+    const old = body.addresses.find(({ address }) => address.toLowerCase() === first.toLowerCase())
+    expect((await bench.owner.delete(`${addresses}/${old!.id}`)).status).toBeLessThan(300)
     expect((await bench.owner.post(addresses, { network: 'ethereum', address: first })).status).toBe(201)
     expect(await statusOf(first)).toBe(403)
   })
@@ -75,7 +76,7 @@ describe('destinationAgeHours', () => {
     const supplier = await addSupplier(address)
     const { body } = await bench.order(source.id, '1', { toAddress: address })
     expect(await factsOf(body.id)).toMatchObject({
-      destinationAddedAt: supplier.addresses[0].createdAt,
+      destinationAddedAt: supplier.addresses[0]!.createdAt,
       ...{ isFirstPayment: true, isLookAlike: false, initiatorKind: 'person' },
     })
     const unknown = await bench.order(source.id, '1', { toAddress: fakeAddress('an address without a date') })
@@ -147,7 +148,7 @@ it('tells those who decide on a transfer what the vault knows of its recipient, 
   const recipientFor = async (reader: Person, toAddress: string) => {
     const { body } = await bench.order(source.id, '101', { toAddress })
     expect(body).toMatchObject({ status: 'awaiting_approval' })
-    const path = `/vaults/main-vault/transfers/${body.id}`
+    const path = `/vaults/main-vault/transfers/${body.id}` as const
     const { recipient } = (await reader.get(path)).body
     expect((await bench.owner.post(`${path}/cancel`, {})).status).toBe(200)
     expect((await reader.get(path)).body.recipient).toBe(null)

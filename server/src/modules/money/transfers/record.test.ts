@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
+import type { Address } from '../../../testing/answer.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -12,8 +13,7 @@ import { expireTransfers } from './vote.ts'
 
 let outbox: Outbox
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 
 beforeAll(async () => {
   outbox = await createOutbox()

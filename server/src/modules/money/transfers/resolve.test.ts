@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, usdtContract } from '../../../testing/fixtures.ts'
@@ -7,8 +8,7 @@ import { verifyTransfers } from './compare-record.ts'
 
 let bench: TransferBench
 let other: Person
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -60,7 +60,7 @@ async function forgotten(): Promise<string> {
   return id
 }
 
-const path = (id: string) => `/vaults/${bench.vault.code}/transfers/${id}/resolve`
+const path = (id: string) => `/vaults/${bench.vault.code}/transfers/${id}/resolve` as const
 const ask = (id: string, body: object, by: Person = bench.vault.admin) =>
   by.post(path(id), { reason: 'It cannot stay so', ...body })
 const vote = (requestId: string, by: Person = other) =>
@@ -183,7 +183,9 @@ describe('release', () => {
     expect((await ask(id, { outcome: 'release' })).body.reason).toBe('not_proven')
     bench.vault.wallet.mine({ hash, from: address.address, payments: [] })
     const { payload } = await resolved(id, { outcome: 'release' })
-    expect(payload.evidence).toMatchObject({ proof: 'nonce_used', wallet: { replacement: { hash, status: 'mined' } } })
+    expect(payload).toMatchObject({
+      evidence: { proof: 'nonce_used', wallet: { replacement: { hash, status: 'mined' } } },
+    })
     expect(await bench.balances(address.id)).toEqual(released)
   })
 
@@ -279,7 +281,9 @@ describe('T56 a row that differs from its record', () => {
     expect((await ask(id, { outcome: 'settle', txHash })).body.reason).toBe('not_proven')
     bench.vault.wallet.mine({ hash: txHash, from: address.address, payments: [usdt()] })
     const { payload } = await resolved(id, { outcome: 'settle', txHash })
-    expect(payload.evidence).toMatchObject({ difference: 'its amount was changed', order: { amount: '40000000' } })
+    expect(payload).toMatchObject({
+      evidence: { difference: 'its amount was changed', order: { amount: '40000000' } },
+    })
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', amount: '40000000', toAddress: bench.recipient })
     expect(await bench.balances(address.id)).toEqual(settled)
   })

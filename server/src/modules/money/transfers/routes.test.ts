@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawAmountMax } from '../../../lib/limits.ts'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress, createVaultFixture, ensureGroup, usdtContract } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -67,10 +67,10 @@ describe('ordering a transfer', () => {
       approvalThreshold: 2,
       approvalRequirements: [{ policyCode: 'large', threshold: 2, approvalsCount: 0, bypassed: false }],
     })
-    expect(body.approvers.map((approver: { userId: string }) => approver.userId).sort()).toEqual(
+    expect(body.approvers.map((approver) => approver.userId).sort()).toEqual(
       [bench.firstApprover.userId, bench.secondApprover.userId, bench.thirdApprover.userId].sort(),
     )
-    expect(new Date(body.expiresAt).getTime() - new Date(body.createdAt).getTime()).toBe(72 * 3_600_000)
+    expect(new Date(body.expiresAt!).getTime() - new Date(body.createdAt).getTime()).toBe(72 * 3_600_000)
     expect(await bench.balances(address.id)).toEqual({ available: '899.999999', reserved: '100.000001' })
     await bench.deliver()
     expect(bench.vault.wallet.transfer(body.id)).toBeNull()
@@ -173,11 +173,7 @@ describe('policies', () => {
       async () => {
         const { body } = await order('600')
         expect(body).toMatchObject({ decisionPolicyCode: 'large', approvalThreshold: 2 })
-        expect(
-          body.approvalRequirements
-            .map((one: { policyCode: string; threshold: number }) => [one.policyCode, one.threshold])
-            .sort(),
-        ).toEqual([
+        expect(body.approvalRequirements.map((one) => [one.policyCode, one.threshold]).sort()).toEqual([
           ['directors-look', 1],
           ['large', 2],
         ])
@@ -241,7 +237,7 @@ describe('policies', () => {
           const simulation = { actionType: 'transfer', payload }
           const simulated = (await bench.owner.post('/vaults/main-vault/policies/simulate', simulation)).body
           expect(simulated).toMatchObject({ effect: 'deny', trace })
-          expect(trace.find((one: { policyCode: string }) => one.policyCode === 'below-1000-usd')).toMatchObject({
+          expect(trace.find((one) => one.policyCode === 'below-1000-usd')).toMatchObject({
             matched: true,
             inDoubt: true,
             rules: [{ matched: true, selectors: [{ matched: true, observed: null }] }],
@@ -335,11 +331,11 @@ describe('what is refused', () => {
     for (const amount of bad) {
       const { status, body } = await order(amount)
       expect([amount, status]).toEqual([amount, 400])
-      expect(body.details[0].field).toBe('amount')
+      expect(body.details[0]!.field).toBe('amount')
     }
     for (const amount of [1, 0.1, null, true, ['1'], { value: '1' }]) {
       const { status, body } = await order(amount as unknown as string)
-      expect([amount, status, body.details[0].field.startsWith('amount')]).toEqual([amount, 400, true])
+      expect([amount, status, body.details[0]!.field.startsWith('amount')]).toEqual([amount, 400, true])
     }
     expect((await order('1.500000000')).status).toBe(201)
   })
@@ -378,14 +374,14 @@ describe('what is refused', () => {
     ]
     for (const toAddress of bad) {
       const { status, body } = await order('1', { toAddress })
-      expect([toAddress, status, body.details?.[0].field]).toEqual([toAddress, 400, 'toAddress'])
+      expect([toAddress, status, body.details?.[0]?.field]).toEqual([toAddress, 400, 'toAddress'])
     }
     expect((await order('1', { toAddress: checksummed.toLowerCase() })).body.toAddress).toBe(checksummed)
   })
 
   it('a token of nowhere, or none where the address has no primary one, is a 400', async () => {
-    expect((await order('1', { token: 'DOGE' })).body.details[0].field).toBe('token')
-    expect((await order('1', { tokenId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })).body.details[0].field).toBe('tokenId')
+    expect((await order('1', { token: 'DOGE' })).body.details[0]!.field).toBe('token')
+    expect((await order('1', { tokenId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })).body.details[0]!.field).toBe('tokenId')
     await bench.sql('update addresses set token_id = null where id = $1', [address.id])
     expect((await order('1')).body.details).toEqual([
       { field: 'token', message: 'is required, because the address has no primary token' },
@@ -403,7 +399,7 @@ describe('what is refused', () => {
         await bench.owner.post('/vaults/main-vault/transfers/preview', payload(more)),
         await bench.owner.post('/vaults/main-vault/policies/simulate', simulation(more)),
       ]
-      return answers.map(({ status, body }) => [status, body.details?.[0].field])
+      return answers.map(({ status, body }) => [status, body.details?.[0]?.field])
     }
     const refused = [
       [400, 'token'],
@@ -426,7 +422,7 @@ describe('what is refused', () => {
     for (const more of [{ status: 'confirmed' }, { initiatorId: 'x' }, { fee: '0' }, { metadata: { colour: 'red' } }]) {
       const { status, body } = await order('1', more)
       const field = Object.keys(more)[0] === 'metadata' ? 'metadata.colour' : Object.keys(more)[0]
-      expect([status, body.details[0].field]).toEqual([400, field])
+      expect([status, body.details[0]!.field]).toEqual([400, field])
     }
     expect((await bench.owner.post('/vaults/main-vault/transfers', {})).status).toBe(400)
   })
@@ -461,9 +457,7 @@ describe('preview', () => {
       available: '1000000000',
       availableDecimal: '1000',
     })
-    expect(
-      small.body.trace.map((one: { policyCode: string; matched: boolean }) => [one.policyCode, one.matched]).sort(),
-    ).toEqual([
+    expect(small.body.trace.map((one) => [one.policyCode, one.matched]).sort()).toEqual([
       ['absurd', false],
       ['large', false],
       ['small', true],
@@ -541,7 +535,7 @@ describe('security', () => {
     const { body } = await order('200')
     for (const by of [bench.owner, bench.firstApprover, bench.vault.admin])
       expect((await bench.read(body.id, by)).id).toBe(body.id)
-    const base = `/vaults/main-vault/transfers/${body.id}`
+    const base = `/vaults/main-vault/transfers/${body.id}` as const
     expect((await stranger.get(base)).status).toBe(404)
     for (const verb of ['approve', 'reject', 'cancel'] as const) {
       expect((await bench.act(stranger, body.id, verb)).status).toBe(404)
@@ -571,15 +565,15 @@ describe('security', () => {
     let cursor = ''
     do {
       const { body } = await bench.owner.get(`/vaults/main-vault/transfers?limit=2${cursor}`)
-      all.push(...body.items.map((item: { id: string }) => item.id))
+      all.push(...body.items.map((item) => item.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect(all.slice(0, 3)).toEqual(own)
     expect(new Set(all).size).toBe(all.length)
     const waiting = await bench.owner.get('/vaults/main-vault/transfers?status=awaiting_approval&limit=1')
-    expect(waiting.body.items[0].id).toBe(own[0])
+    expect(waiting.body.items[0]!.id).toBe(own[0])
     const ofOwner = await bench.vault.admin.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}&limit=1`)
-    expect(ofOwner.body.items[0].id).toBe(own[0])
+    expect(ofOwner.body.items[0]!.id).toBe(own[0])
     expect((await bench.firstApprover.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}`)).status).toBe(
       403,
     )

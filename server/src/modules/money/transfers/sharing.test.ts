@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, createPolicy, ensureGroup } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
@@ -10,7 +11,7 @@ let grantee: Person
 let viewer: Person
 let stranger: Person
 let juniorsId: string
-let address: Answer['body']
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -26,14 +27,16 @@ beforeEach(async () => {
 })
 afterEach(() => bench.expectSoundLedger())
 
-async function grant(subject: object, more: object = {}, on = `addresses/${address.id}`): Promise<Answer['body']> {
+type Feed = 'transfers' | 'deposits' | 'history'
+type Shared = `addresses/${string}` | `address-groups/${string}`
+async function grant(subject: object, more: object = {}, on: Shared = `addresses/${address.id}`) {
   const answer = await bench.owner.post(`${base}/${on}/grants`, { ...subject, ...more })
   expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status)
   return answer.body
 }
 const user = ({ userId }: Person) => ({ subjectType: 'user', subjectId: userId })
 const group = (id: string) => ({ subjectType: 'group', subjectId: id })
-const revoke = (id: string, on = `addresses/${address.id}`) => bench.owner.delete(`${base}/${on}/grants/${id}`)
+const revoke = (id: string, on: Shared = `addresses/${address.id}`) => bench.owner.delete(`${base}/${on}/grants/${id}`)
 
 async function createFolder(...addressIds: string[]): Promise<string> {
   const { body } = await bench.owner.post(`${base}/address-groups`, { name: 'Suppliers' })
@@ -43,10 +46,10 @@ async function createFolder(...addressIds: string[]): Promise<string> {
   return body.id
 }
 
-async function idsOf(by: Person, path: string): Promise<string[]> {
+async function idsOf(by: Person, path: Feed | `${Feed}?${string}`): Promise<string[]> {
   const answer = await by.get(`${base}/${path}`)
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body.items.map(({ id }: { id: string }) => id)
+  return answer.body.items.map(({ id }) => id)
 }
 
 const order = (amount: string, by: Person) => bench.order(address.id, amount, {}, by)
@@ -62,7 +65,7 @@ describe('a transfer by somebody the address is shared with', () => {
     const { status, body } = await order('50', grantee)
     expect([status, body.status, body.initiatorId]).toEqual([201, 'pending', grantee.userId])
     expect(await bench.balances(address.id)).toEqual({ available: '950', reserved: '50' })
-    for (const list of ['transfers', 'history']) {
+    for (const list of ['transfers', 'history'] as const) {
       expect(await idsOf(grantee, list)).toContain(body.id)
       expect(await idsOf(bench.owner, list)).toContain(body.id)
       expect(await idsOf(viewer, list)).not.toContain(body.id)
@@ -96,7 +99,7 @@ describe('a transfer by somebody the address is shared with', () => {
 
   it('may be granted by a folder, by a group and by everyone', async () => {
     const folderId = await createFolder(address.id)
-    const onFolder = `address-groups/${folderId}`
+    const onFolder = `address-groups/${folderId}` as const
     for (const [subject, on] of [
       [user(grantee), onFolder],
       [group(juniorsId), `addresses/${address.id}`],
@@ -289,8 +292,8 @@ describe('policies by folder', () => {
     await grant(user(grantee), { canTransfer: true })
     const { body } = await order('1', grantee)
     const { decision } = (await grantee.get(`${base}/transfers/${body.id}`)).body
-    const traced = decision.trace.find((one: { policyCode: string }) => one.policyCode === 'named')
-    expect(traced.rules[0].selectors[0]).toEqual({
+    const traced = decision!.trace.find((one) => one.policyCode === 'named')
+    expect(traced!.rules[0]!.selectors[0]).toEqual({
       selectorType: 'addressGroup',
       matched: true,
       expected: [named],
@@ -315,16 +318,16 @@ describe('lists of transfers, deposits and history', () => {
       expect(status).toBe(201)
       ordered.set(one.id, body.id)
     }
-    const transfersOf = (...list: Answer['body'][]) => list.map(({ id }) => ordered.get(id)).sort()
-    const depositOf = async (one: Answer['body']) => (await idsOf(bench.vault.admin, `deposits?addressId=${one.id}`))[0]
-    const depositsOf = async (...list: Answer['body'][]) => (await Promise.all(list.map(depositOf))).sort()
+    const transfersOf = (...list: Address[]) => list.map(({ id }) => ordered.get(id)).sort()
+    const depositOf = async (one: Address) => (await idsOf(bench.vault.admin, `deposits?addressId=${one.id}`))[0]
+    const depositsOf = async (...list: Address[]) => (await Promise.all(list.map(depositOf))).sort()
 
     const seen = async (query: string, by = reader) => ({
       transfers: (await idsOf(by, `transfers?limit=100&${query}`)).sort(),
       deposits: (await idsOf(by, `deposits?limit=100&${query}`)).sort(),
       history: (await idsOf(by, `history?limit=100&${query}`)).sort(),
     })
-    const about = async (...list: Answer['body'][]) => {
+    const about = async (...list: Address[]) => {
       const [transfers, deposits] = [transfersOf(...list), await depositsOf(...list)]
       return { transfers, deposits, history: [...transfers, ...deposits].sort() }
     }

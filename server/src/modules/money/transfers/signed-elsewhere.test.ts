@@ -1,26 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Vote } from '../../../lib/signed-vote.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { Authenticator } from '../../../testing/authenticator.ts'
 import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { createPolicy } from '../../../testing/fixtures.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { verifySignatures } from '../../../verify-evidence.ts'
+import { type SignedEvidence, verifySignatures } from '../../../verify-evidence.ts'
 
 const page = 'https://sign.example.org'
 /** Where `createTransferBench` has people use the service. */
 const own = 'http://localhost:8420'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 /** Passkeys of the service's pages. */
 const here = new Map<Person, Authenticator>()
 /** Passkeys that only the authority knows. */
 const there = { owner: new Authenticator(page), first: new Authenticator(page) }
 /** In the authority for the pages of the service, and not registered there. */
 const removed = new Authenticator(own)
-const base = () => `/vaults/${bench.vault.code}`
+const base = () => `/vaults/${bench.vault.code}` as const
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -43,14 +44,14 @@ beforeEach(async () => {
 
 const order = (amount: string) => ({ fromAddressId: address.id, toAddress: bench.recipient, amount })
 
-async function send(amount: string, key: Authenticator, claims = {}): Promise<Answer> {
+async function send(amount: string, key: Authenticator, claims = {}) {
   const preview = (await bench.owner.post(`${base()}/transfers/preview`, order(amount))).body
   const { transferId, expiresAt, rulesVersion } = preview.order
   const signed = { transferId, expiresAt, rulesVersion, vote: key.vote(preview.vote as Vote, claims) }
   return bench.owner.post(`${base()}/transfers`, { ...order(amount), signed })
 }
 
-async function approve(person: Person, id: string, key: Authenticator, claims = {}): Promise<Answer> {
+async function approve(person: Person, id: string, key: Authenticator, claims = {}) {
   const { payloadHash } = await bench.read(id, person)
   const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash: payloadHash, decision: 'approve' } as const
   return bench.act(person, id, 'approve', { signature: key.vote({ ...vote, person: person.userId }, claims) })
@@ -67,16 +68,16 @@ describe('T78 keys of the page of the wallet service', () => {
       'pending',
     )
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${ordered.id}/evidence`)
-    const places = body.signedVotes.map(({ rpId, origin }: Answer['body']) => [rpId, origin])
+    const places = body.signedVotes.map(({ rpId, origin }) => [rpId, origin])
     expect(places.sort()).toEqual([
       ['localhost', own],
       ['sign.example.org', page],
       ['sign.example.org', page],
     ])
-    expect(verifySignatures(body, []).faults).toEqual([])
+    expect(verifySignatures(body as object as SignedEvidence, []).faults).toEqual([])
     const [first, ...others] = body.signedVotes
-    const moved = { ...body, signedVotes: [{ ...first, rpId: 'evil.example.org' }, ...others] }
-    expect(verifySignatures(moved, []).votes[0]!.faults).not.toEqual([])
+    const moved = { ...body, signedVotes: [{ ...first!, rpId: 'evil.example.org' }, ...others] }
+    expect(verifySignatures(moved as object as SignedEvidence, []).votes[0]!.faults).not.toEqual([])
     await bench.deliver()
     const { authorization } = bench.vault.wallet.requests.findLast(({ path }) => path === '/transfers')!.body
     expect(authorization.votes).toHaveLength(3)

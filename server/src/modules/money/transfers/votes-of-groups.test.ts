@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyTransfers } from './compare-record.ts'
@@ -9,7 +10,7 @@ let treasury: string
 let compliance: string
 let both: Person
 let officer: Person
-let source: Answer['body']
+let source: Address
 let policyId: string
 
 /** Two of the approvers and one of compliance; somebody is in both. */
@@ -25,7 +26,7 @@ beforeAll(async () => {
   ]
   const policy = await bench.policy({ code: 'two-and-one', effect: 'requireApproval', ...ofGroups(3, 2, 1), rules })
   policyId = policy.id
-  expect(policy.approvers.map(({ threshold }: { threshold: number }) => threshold)).toEqual([2, 1])
+  expect(policy.approvers.map(({ threshold }) => threshold)).toEqual([2, 1])
 })
 afterAll(() => bench.close())
 
@@ -44,11 +45,11 @@ const order = async (): Promise<string> => {
 const approve = async (id: string, ...voters: Person[]) => {
   for (const voter of voters) expect((await bench.act(voter, id, 'approve')).status).toBe(200)
   const transfer = await bench.read(id)
-  const own = transfer.approvalRequirements.find(({ policyId: of }: { policyId: string }) => of === policyId)
+  const own = transfer.approvalRequirements.find(({ policyId: of }) => of === policyId)
   return {
     status: transfer.status,
-    missing: own.votesMissing,
-    given: own.groups.map(countOf),
+    missing: own!.votesMissing,
+    given: own!.groups.map(countOf),
     isReachable: transfer.quorumReachable,
   }
 }
@@ -63,8 +64,8 @@ it('T34 two of one group and one of another take three people', async () => {
     missing: 1,
     given: [2, 0],
   })
-  const waiting = (await officer.get('/inbox')).body.items.find((item: { id: string }) => item.id === id)
-  expect(waiting.votes).toEqual({ given: 3, needed: 4 })
+  const waiting = (await officer.get('/inbox')).body.items.find((item) => item.id === id)
+  expect(waiting!.votes).toEqual({ given: 3, needed: 4 })
   expect(await approve(id, officer)).toMatchObject({ status: 'pending', missing: 0, given: [2, 1] })
 })
 
@@ -99,10 +100,10 @@ it('T34 nothing is ordered that its groups could never approve', async () => {
   const preview = await bench.owner.post('/vaults/main-vault/transfers/preview', {
     ...{ fromAddressId: source.id, toAddress: bench.recipient, amount: '501' },
   })
-  const codes = preview.body.problems.map(({ code }: { code: string }) => code)
+  const codes = preview.body.problems.map(({ code }) => code)
   expect(codes).toContain('quorum_unreachable')
-  const own = preview.body.decision.requirements.find((one: { policyId: string }) => one.policyId === policyId)
-  expect(own.groups).toEqual([
+  const own = preview.body.decision.requirements.find((one) => one.policyId === policyId)
+  expect(own!.groups).toEqual([
     { groupId: treasury, threshold: 2 },
     { groupId: compliance, threshold: 3 },
   ])
@@ -124,7 +125,7 @@ it('refuses thresholds that a policy cannot have', async () => {
   const fieldsOf = async (body: object) => {
     const { status, body: answer } = await bench.vault.admin.patch(`/policies/${policyId}`, body)
     expect(status).toBe(400)
-    return answer.details.map(({ field }: { field: string }) => field)
+    return answer.details.map(({ field }) => field)
   }
   expect(await fieldsOf(ofGroups(2, 2, 1))).toEqual(['approvalThreshold'])
   expect(await fieldsOf(ofGroups(3, 0))).toEqual(['approvers.0.threshold'])

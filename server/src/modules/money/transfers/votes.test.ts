@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
@@ -6,8 +7,7 @@ import { amountRule, createTransferBench, type TransferBench } from '../../../te
 import { expireTransfers } from './vote.ts'
 
 let bench: TransferBench
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -27,17 +27,15 @@ async function waiting(amount = '200'): Promise<string> {
 const approve = (by: Person, id: string, body?: object) => bench.act(by, id, 'approve', body)
 const reject = (by: Person, id: string, body?: object) => bench.act(by, id, 'reject', body)
 const statusOf = async (id: string) => (await bench.read(id, bench.vault.admin)).status
-const countOf = async (id: string) => (await bench.read(id, bench.vault.admin)).approvalRequirements[0].approvalsCount
+const countOf = async (id: string) => (await bench.read(id, bench.vault.admin)).approvalRequirements[0]!.approvalsCount
 
 describe('approving', () => {
   it('counts votes and is delivered after the last required one', async () => {
     const id = await waiting()
     const first = await approve(bench.firstApprover, id, { comment: 'Checked against the invoice' })
     expect(first.status).toBe(200)
-    expect(first.body.approvalRequirements[0].approvalsCount).toBe(1)
-    expect(
-      first.body.approvers.find((one: { userId: string }) => one.userId === bench.firstApprover.userId),
-    ).toMatchObject({
+    expect(first.body.approvalRequirements[0]!.approvalsCount).toBe(1)
+    expect(first.body.approvers.find((one) => one.userId === bench.firstApprover.userId)).toMatchObject({
       decision: 'approve',
       comment: 'Checked against the invoice',
     })
@@ -77,7 +75,7 @@ describe('T27 a vote on what the voter was shown', () => {
 
   it.each(['abc', 'A'.repeat(64), ''])('is refused for %j, which is no hash', async (payloadHash) => {
     const answer = await approve(bench.firstApprover, await waiting(), { payloadHash })
-    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'payloadHash'])
+    expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'payloadHash'])
   })
 })
 
@@ -195,7 +193,7 @@ describe('T30 the initiator', () => {
     const both = await addMember(bench.test, bench.vault, 'both@example.org', ['treasury', 'approvers'])
     const own = await bench.fundedAddress({}, both)
     const { body } = await bench.order(own.id, '200', {}, both)
-    expect(body.approvers.map((one: { userId: string }) => one.userId)).not.toContain(both.userId)
+    expect(body.approvers.map((one) => one.userId)).not.toContain(both.userId)
     for (const verb of ['approve', 'reject'] as const) expect((await bench.act(both, body.id, verb)).status).toBe(403)
     const approvers = await ensureGroup(bench.vault, 'approvers')
     await bench.vault.admin.delete(`/policy-groups/${approvers}/members/${both.userId}`)
@@ -216,12 +214,7 @@ describe('T30 the initiator', () => {
     const both = (await bench.order(address.id, '280')).body.id
     const own = await approve(bench.owner, both)
     expect(own.body.status).toBe('awaiting_approval')
-    const counts = Object.fromEntries(
-      own.body.approvalRequirements.map((one: { policyCode: string; approvalsCount: number }) => [
-        one.policyCode,
-        one.approvalsCount,
-      ]),
-    )
+    const counts = Object.fromEntries(own.body.approvalRequirements.map((one) => [one.policyCode, one.approvalsCount]))
     expect(counts).toEqual({ large: 0, 'initiator-may': 1 })
     await approve(bench.firstApprover, both)
     expect((await approve(bench.secondApprover, both)).body.status).toBe('pending')
@@ -416,7 +409,7 @@ describe('who can vote, and what a vote is worth', () => {
     await approve(bench.secondApprover, id)
     await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.firstApprover.userId}`)
     const transfer = await readAs(id)
-    expect(transfer.approvalRequirements[0].approvalsCount).toBe(2)
+    expect(transfer.approvalRequirements[0]!.approvalsCount).toBe(2)
     expect(voterIn(transfer, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null, canVote: false })
     expect(voterIn(transfer, bench.thirdApprover)).toMatchObject({ canVote: false })
     await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId: bench.firstApprover.userId })

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer, ApprovalRequest } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
 let admin: Person
-let address: Answer['body']
+let address: Address
 const base = '/vaults/main-vault'
 
 beforeAll(async () => {
@@ -20,7 +21,7 @@ const invoice = { key: 'invoice', label: 'Invoice', type: 'text', required: true
 const salary = { key: 'salary', label: 'Salary', type: 'number', scale: 0, sensitive: true }
 
 /** By default any change needs two votes of the group `approvers`. */
-async function category(more: object = {}, approvers?: object[]): Promise<Answer['body']> {
+async function category(more: object = {}, approvers?: object[]) {
   counter += 1
   const scopes = { viewScope: 'vault_members', assignScope: 'owner_only', editScope: 'owner_only' }
   const approval = { approvalScope: 'assign_and_edit', approvalThreshold: 2 }
@@ -41,7 +42,7 @@ async function category(more: object = {}, approvers?: object[]): Promise<Answer
   return expectStatus(await admin.get(`${base}/operation-categories/${id}`), 200)
 }
 
-function expectStatus(answer: Answer, status: number): Answer['body'] {
+function expectStatus<Body>(answer: Answer<Body>, status: number): Body {
   expect(answer.status, JSON.stringify(answer.body)).toBe(status)
   return answer.body
 }
@@ -50,13 +51,13 @@ const order = async (by = bench.owner, from = address) => {
   const body = { fromAddressId: from.id, toAddress: bench.recipient, amount: '1' }
   return expectStatus(await by.post(`${base}/transfers`, body), 201).id as string
 }
-const pathOf = (id: string) => `${base}/operations/transfer/${id}/categories`
+const pathOf = (id: string) => `${base}/operations/transfer/${id}/categories` as const
 const put = (by: Person, id: string, one: { id: string }, values: object = { invoice: '4711' }) =>
   by.put(`${pathOf(id)}/${one.id}`, { values })
 const remove = (by: Person, id: string, one: { id: string }) => by.delete(`${pathOf(id)}/${one.id}`)
 const items = async (id: string) => (await admin.get(pathOf(id))).body.items
-const waiting = (answer: Answer) => expectStatus(answer, 202).request
-const vote = (by: Person, { id }: { id: string }, verb = 'approve') =>
+const waiting = (answer: Answer<{ request: ApprovalRequest }>) => expectStatus(answer, 202).request
+const vote = (by: Person, { id }: { id: string }, verb: 'approve' | 'reject' | 'cancel' = 'approve') =>
   by.post(`${base}/approval-requests/${id}/${verb}`)
 const read = async ({ id }: { id: string }) => (await admin.get(`${base}/approval-requests/${id}`)).body
 const approveBoth = async (request: { id: string }) => {
@@ -101,7 +102,7 @@ describe('a category that demands approval', () => {
       version: 1,
       assignedById: bench.owner.userId,
     })
-    expect([applied.status, applied.resolvedResultId]).toEqual(['applied', assignment.id])
+    expect([applied.status, applied.resolvedResultId]).toEqual(['applied', assignment!.id])
     expect(await bench.audited('category_assignment.assigned', id)).toBe(1)
     const mails = await bench.sql(
       'select kind, user_id from notifications where subject_id = $1 order by kind, user_id',
@@ -125,7 +126,7 @@ describe('a category that demands approval', () => {
       baseVersion: `${one.version}:1`,
       payload: { values: { invoice: '4711', salary: '1' } },
     })
-    expect((await items(id))[0].version).toBe(1)
+    expect((await items(id))[0]!.version).toBe(1)
     expectStatus(await approveBoth(edit), 200)
     expect((await items(id))[0]).toMatchObject({
       id: assignmentId,
@@ -145,7 +146,7 @@ describe('a category that demands approval', () => {
     const solo = await category({ approvalThreshold: 1 }, [])
     const id = await order()
     const request = waiting(await put(bench.owner, id, solo))
-    expect(request.approvers.map(({ userId }: Answer['body']) => userId)).toEqual([admin.userId])
+    expect(request.approvers.map(({ userId }) => userId)).toEqual([admin.userId])
     expectStatus(await vote(admin, request), 200)
     expect(await items(id)).toHaveLength(1)
 
@@ -207,7 +208,7 @@ describe('a category that demands approval', () => {
     const listed = await bench.firstApprover.get(
       `${base}/approval-requests?action=category_assign&awaitingMyApproval=true`,
     )
-    expect(listed.body.items.map(({ id }: Answer['body']) => id)).toContain(request.id)
+    expect(listed.body.items.map(({ id }) => id)).toContain(request.id)
   })
 })
 
@@ -244,11 +245,11 @@ describe('what an approved change meets when it is applied', () => {
       waiting(await put(bench.owner, id, one, { salary: '1' })),
       waiting(await put(bench.owner, id, one, { salary: '2' })),
     ]
-    expectStatus(await approveBoth(edits[0]), 200)
-    await staleWith(edits[1])
+    expectStatus(await approveBoth(edits[0]!), 200)
+    await staleWith(edits[1]!)
     const removals = [waiting(await remove(bench.owner, id, one)), waiting(await remove(bench.owner, id, one))]
-    expectStatus(await approveBoth(removals[0]), 200)
-    await staleWith(removals[1])
+    expectStatus(await approveBoth(removals[0]!), 200)
+    await staleWith(removals[1]!)
     expect(await items(id)).toEqual([])
   })
 

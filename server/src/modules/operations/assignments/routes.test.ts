@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { newId } from '../../../lib/ids.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer, Deposit } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, ensureGroup, profileOf } from '../../../testing/fixtures.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -15,11 +16,11 @@ let admin: Person
 let viewer: Person
 let bystander: Person
 let stranger: Person
-let address: Answer['body']
+let address: Address
 let transferId: string
 let depositId: string
 const base = '/vaults/main-vault'
-const path = (id = transferId, type = 'transfer') => `${base}/operations/${type}/${id}/categories`
+const path = (id = transferId, type = 'transfer') => `${base}/operations/${type}/${id}/categories` as const
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -30,7 +31,7 @@ beforeAll(async () => {
   address = await bench.fundedAddress()
   await share(address.id, viewer)
   transferId = (await bench.order(address.id, '1')).body.id
-  depositId = (await bench.owner.get(`${base}/deposits?addressId=${address.id}`)).body.items[0].id
+  depositId = (await bench.owner.get(`${base}/deposits?addressId=${address.id}`)).body.items[0]!.id
 })
 afterAll(() => bench.close())
 
@@ -46,7 +47,7 @@ async function share(addressId: string, person: Person): Promise<void> {
 let counter = 0
 const open = { appliesTo: 'both', viewScope: 'vault_members', assignScope: 'vault_members', editScope: 'vault_members' }
 
-async function category(more: object = {}, fields: object[] = [], grants: object[] = []): Promise<Answer['body']> {
+async function category(more: object = {}, fields: object[] = [], grants: object[] = []) {
   counter += 1
   const body = { key: `category_${counter}`, name: `Category ${counter}`, ...open, ...more }
   const { id } = expectStatus(await admin.post(`${base}/operation-categories`, body), 201)
@@ -55,12 +56,13 @@ async function category(more: object = {}, fields: object[] = [], grants: object
   return expectStatus(await admin.get(`${base}/operation-categories/${id}`), 200)
 }
 
-function expectStatus(answer: Answer, status: number): Answer['body'] {
+function expectStatus<Body>(answer: Answer<Body>, status: number): Body {
   expect(answer.status, JSON.stringify(answer.body)).toBe(status)
   return answer.body
 }
 
-const put = (by: Person, { id }: { id: string }, values: object = {}, operation = path()) =>
+type Path = `/vaults/${string}/operations/${string}/${string}/categories`
+const put = (by: Person, { id }: { id: string }, values: object = {}, operation: Path = path()) =>
   by.put(`${operation}/${id}`, { values })
 const order = async () => expectStatus(await bench.order(address.id, '1'), 201).id as string
 const invoice = { key: 'invoice', label: 'Invoice', type: 'text', required: true }
@@ -107,7 +109,7 @@ describe('category assignments', () => {
     const categories = [await category(), await category(), await category()]
     for (const one of categories.toReversed()) expectStatus(await put(bench.owner, one, {}, path(id)), 201)
     const { items } = (await bench.owner.get(path(id))).body
-    expect(items.map(({ key }: Answer['body']) => key)).toEqual(categories.toReversed().map(({ key }) => key))
+    expect(items.map(({ key }) => key)).toEqual(categories.toReversed().map(({ key }) => key))
   })
 
   it('are of deposits, too', async () => {
@@ -115,13 +117,13 @@ describe('category assignments', () => {
     expectStatus(await put(bench.owner, one, {}, path(depositId, 'deposit')), 201)
     expect((await bench.owner.get(`${base}/deposits/${depositId}`)).body.metadata.category).toBe(one.key)
     const { items } = (await bench.owner.get(`${base}/deposits?addressId=${address.id}`)).body
-    expect(items[0].metadata.category).toBe(one.key)
+    expect((items[0] as Deposit).metadata.category).toBe(one.key)
   })
 
   it('keep the value of an archived field, and refuse a new one', async () => {
     const one = await category({}, [invoice, net])
     expectStatus(await put(bench.owner, one, { invoice: '1', net: '5' }), 201)
-    const field = one.fields.find(({ key }: { key: string }) => key === 'net')
+    const field = one.fields.find(({ key }) => key === 'net')!
     const archived = await admin.patch(`${base}/operation-categories/${one.id}/fields/${field.id}`, { archived: true })
     expectStatus(archived, 200)
     expect((await put(bench.owner, one, { invoice: '2' })).body.values).toEqual({ invoice: '2', net: '5.00' })
@@ -155,7 +157,7 @@ describe('category assignments', () => {
     const all = [wanted, both, forDeposits, owned, hidden, archived].map(({ id }) => id)
     const available = async (by: Person, operation = path()) => {
       const { items } = expectStatus(await by.get(`${operation}/available`), 200)
-      const ids: string[] = items.map(({ id }: Answer['body']) => id)
+      const ids: string[] = items.map(({ id }) => id)
       return all.map((id) => ids.includes(id))
     }
     expect(await available(bench.owner)).toEqual([true, true, false, true, false, false])
@@ -176,8 +178,8 @@ describe('category assignments are refused', () => {
   ])('with %s: 400', async (_name, values, field) => {
     const one = await category({}, [invoice, net])
     const answer = await put(bench.owner, one, values)
-    expect([answer.status, answer.body.details?.[0].field]).toEqual([400, field])
-    expect((await bench.owner.get(path())).body.items.some(({ key }: Answer['body']) => key === one.key)).toBe(false)
+    expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field])
+    expect((await bench.owner.get(path())).body.items.some(({ key }) => key === one.key)).toBe(false)
   })
 
   it('T37 with keys of prototypes: 400', async () => {
@@ -211,8 +213,8 @@ describe('category assignments are refused', () => {
 
   it('T39 for an operation that the caller does not see, of the other type, or of another vault: 404', async () => {
     const one = await category()
-    const foreign = `/vaults/other-vault/operations/transfer/${transferId}/categories`
-    const attempts: [Person, string][] = [
+    const foreign = `/vaults/other-vault/operations/transfer/${transferId}/categories` as const
+    const attempts: [Person, Path][] = [
       [bystander, path()],
       [bystander, path(depositId, 'deposit')],
       [bench.owner, path(transferId, 'deposit')],
@@ -239,7 +241,7 @@ describe('category assignments are refused', () => {
     const [visible, hidden] = [await category(), await category({ viewScope: 'owner_only' })]
     for (const one of [visible, hidden]) expectStatus(await put(bench.owner, one, {}, path(id)), 201)
     const { items } = expectStatus(await bench.firstApprover.get(path(id)), 200)
-    expect(items.map(({ key }: Answer['body']) => key)).toEqual([visible.key])
+    expect(items.map(({ key }) => key)).toEqual([visible.key])
     expect((await bench.firstApprover.get(path())).status).toBe(404)
   })
 
@@ -265,7 +267,7 @@ describe('category assignments are refused', () => {
     expect(await seen()).toEqual(unknown)
     expectStatus(await put(bench.owner, hidden), 201)
     expect(await seen()).toEqual(unknown)
-    const keys = async (by: Person) => (await by.get(path())).body.items.map(({ key }: Answer['body']) => key)
+    const keys = async (by: Person) => (await by.get(path())).body.items.map(({ key }) => key)
     expect(await keys(viewer)).not.toContain(hidden.key)
     expect(await keys(bench.owner)).toContain(hidden.key)
     expect(await keys(admin)).toContain(hidden.key)
@@ -292,7 +294,7 @@ describe('category assignments are refused', () => {
     const made = expectStatus(await put(viewer, one, { invoice: '1', salary: '9000' }), 201)
     expect([made.values, made.redacted]).toEqual([{ invoice: '1', salary: null, bonus: null }, true])
     const read = async (by: Person) => {
-      const { values, redacted } = (await by.get(path())).body.items.find(({ key }: Answer['body']) => key === one.key)
+      const { values, redacted } = (await by.get(path())).body.items.find(({ key }) => key === one.key)!
       return [values, redacted]
     }
     expect(await read(viewer)).toEqual([{ invoice: '1', salary: null, bonus: null }, true])
@@ -350,7 +352,7 @@ describe('at the same time', () => {
       Array.from({ length: 20 }, (_, i) => i + 2),
     )
     const { items } = (await bench.owner.get(path())).body
-    const { values, version } = items.find(({ key }: Answer['body']) => key === one.key)
+    const { values, version } = items.find(({ key }) => key === one.key)!
     expect(version).toBe(21)
     expect(values).toEqual(Object.fromEntries(fields.map(({ key }, i) => [key, `value ${i}`])))
   })

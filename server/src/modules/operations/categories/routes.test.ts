@@ -6,7 +6,8 @@ import {
   grantsPerCategoryMax,
   optionsPerFieldMax,
 } from '../../../lib/limits.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import type { Answer, AnswerOf } from '../../../testing/answer.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import {
   addMember,
   allowAll,
@@ -41,27 +42,27 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 let made = 0
-async function createCategory(body: Record<string, unknown> = {}): Promise<Answer['body']> {
+async function createCategory(body: Record<string, unknown> = {}) {
   made += 1
   const answer = await admin.post(base, { key: `category_${made}`, name: `Category ${made}`, ...body })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
   return answer.body
 }
 
-async function addField(categoryId: string, body: Record<string, unknown>): Promise<Answer['body']> {
+async function addField(categoryId: string, body: Record<string, unknown>) {
   const answer = await admin.post(`${base}/${categoryId}/fields`, { label: 'Label', ...body })
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
   return answer.body
 }
 
-async function grant(categoryId: string, ...grants: Record<string, unknown>[]): Promise<Answer['body']> {
+async function grant(categoryId: string, ...grants: Record<string, unknown>[]) {
   const answer = await admin.put(`${base}/${categoryId}/grants`, { grants })
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   return answer.body
 }
 
 const editorGrant = () => ({ subjectType: 'user', subjectUserId: controller.userId, canEdit: true })
-const read = async (id: string, by = admin): Promise<Answer['body']> => (await by.get(`${base}/${id}`)).body
+const read = async (id: string, by = admin) => (await by.get(`${base}/${id}`)).body
 const versionOf = async (id: string): Promise<number> => (await read(id)).version
 /** The status with the field of a 400 or the message of any other answer. */
 const refusal = ({ status, body }: Answer) => [status, body.details?.[0]?.field ?? body.message]
@@ -192,9 +193,11 @@ describe('categories', () => {
       const seen: string[] = []
       let cursor: string | null = ''
       while (cursor !== null) {
-        const answer: Answer = await clerk.get(`${base}?limit=2&${query}${cursor === '' ? '' : `&cursor=${cursor}`}`)
+        const answer: AnswerOf<'get', typeof base> = await clerk.get(
+          `${base}?limit=2&${query}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+        )
         expect(answer.status).toBe(200)
-        seen.push(...answer.body.items.map(({ id }: { id: string }) => id))
+        seen.push(...answer.body.items.map(({ id }) => id))
         cursor = answer.body.nextCursor
       }
       return seen
@@ -234,15 +237,16 @@ describe('categories', () => {
       allowInitiatorApproval: true,
     }
     const keys = Array.from({ length: 10 }, (_, i) => `field_${i}`)
-    const answers = await Promise.all([
-      ...Object.entries(settings).map(([name, value]) => admin.patch(`${base}/${id}`, { [name]: value })),
-      ...keys.map((key) => admin.post(`${base}/${id}/fields`, { key, label: key, type: 'text' })),
+    const [edits, additions] = await Promise.all([
+      Promise.all(Object.entries(settings).map(([name, value]) => admin.patch(`${base}/${id}`, { [name]: value }))),
+      Promise.all(keys.map((key) => admin.post(`${base}/${id}/fields`, { key, label: key, type: 'text' }))),
     ])
-    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), ...Array(10).fill(201)])
+    expect(edits.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(additions.map(({ status }) => status)).toEqual(Array(10).fill(201))
     const after = await read(id)
     expect(after).toMatchObject({ ...settings, version: 21 })
-    expect(after.fields.map(({ key }: { key: string }) => key).sort()).toEqual(keys)
-    expect(new Set(answers.slice(0, 10).map(({ body }) => body.version)).size).toBe(10)
+    expect(after.fields.map(({ key }) => key).sort()).toEqual(keys)
+    expect(new Set(edits.map(({ body }) => body.version)).size).toBe(10)
     expect((await audited(id)).map(({ details }) => details.version ?? 1)).toEqual(
       Array.from({ length: 21 }, (_, i) => i + 1),
     )
@@ -332,8 +336,8 @@ describe('fields', () => {
       defaultJson: null,
     })
     expect(cleared.body).toMatchObject({ scale: null, unit: null, defaultJson: null })
-    const net = (await read(id)).fields.find(({ key }: { key: string }) => key === 'net')
-    const defaulted = await admin.patch(`${base}/${id}/fields/${net.id}`, { scale: null, currencyFieldKey: null })
+    const net = (await read(id)).fields.find(({ key }) => key === 'net')
+    const defaulted = await admin.patch(`${base}/${id}/fields/${net!.id}`, { scale: null, currencyFieldKey: null })
     expect(defaulted.body).toMatchObject({ scale: 2, currencyFieldKey: null })
   })
 
@@ -345,7 +349,7 @@ describe('fields', () => {
       test.clock.advance(1)
     }
     const { fields } = await read(id)
-    expect(fields.map(({ key, orderIndex }: Record<string, unknown>) => [key, orderIndex])).toEqual([
+    expect(fields.map(({ key, orderIndex }) => [key, orderIndex])).toEqual([
       ['first', Number.MIN_SAFE_INTEGER],
       ['zero', 0],
       ['b', 7],
@@ -400,7 +404,7 @@ describe('grants and approvers', () => {
     expect(first.version).toBe(2)
     expect(first.grants).toEqual([
       {
-        id: first.grants[0].id,
+        id: first.grants[0]!.id,
         vaultId: vault.id,
         categoryId: id,
         subjectType: 'user',
@@ -416,7 +420,7 @@ describe('grants and approvers', () => {
         createdAt: first.updatedAt,
       },
       {
-        id: first.grants[1].id,
+        id: first.grants[1]!.id,
         vaultId: vault.id,
         categoryId: id,
         subjectType: 'group',
@@ -474,22 +478,22 @@ describe('grants and approvers', () => {
     const [group, user] = first.body.approvers
     expect([group, user]).toEqual([
       {
-        id: group.id,
+        id: group!.id,
         categoryId: id,
         kind: 'group',
         userId: null,
         groupId: clerks,
         user: null,
-        createdAt: group.createdAt,
+        createdAt: group!.createdAt,
       },
       {
-        id: user.id,
+        id: user!.id,
         categoryId: id,
         kind: 'user',
         userId: controller.userId,
         groupId: null,
         user: { userId: controller.userId, kind: 'person', name: 'controller', image: null },
-        createdAt: group.createdAt,
+        createdAt: group!.createdAt,
       },
     ])
     test.clock.advance(1000)
@@ -777,7 +781,12 @@ describe('what is refused', () => {
 })
 
 /** One request to every endpoint that writes to the category, with a valid body. */
-async function everyWrite(by: Person, id: string, fieldId: string, at = base): Promise<Record<string, number>> {
+async function everyWrite(
+  by: Person,
+  id: string,
+  fieldId: string,
+  at: `/vaults/${string}/operation-categories` = base,
+): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
   statuses.update = (await by.patch(`${at}/${id}`, { name: 'x' })).status
   statuses.addField = (await by.post(`${at}/${id}/fields`, { key: `k${newId()}`, label: 'x', type: 'text' })).status
@@ -865,7 +874,7 @@ describe('T39 access', () => {
     const bystander = await addMember(test, vault, 'bystander@example.org', ['bystanders'])
     expect((await read(id, bystander)).grants).toEqual([grants[2]])
     const listed = (await bystander.get(`${base}?limit=1`)).body.items[0]
-    expect([listed.id, listed.grants]).toEqual([id, [grants[2]]])
+    expect([listed!.id, listed!.grants]).toEqual([id, [grants[2]]])
   })
 
   it('an id of another vault and an id of nothing give the same answer, and strangers learn nothing', async () => {

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteExpiredRows } from '../../../jobs/housekeeping.ts'
 import { changeCursorMinutesMax, changeLogHours, changeWaitersPerCallerMax } from '../../../lib/limits.ts'
+import type { Address } from '../../../testing/answer.ts'
 import { createTestApp, type Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -9,8 +10,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 let bench: TransferBench
 let stranger: Person
 let rival: VaultFixture
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
-let address: any
+let address: Address
 
 beforeAll(async () => {
   bench = await createTransferBench({ RATE_LIMIT_PER_MINUTE: '0' })
@@ -54,9 +54,9 @@ describe('GET /changes', () => {
     const seen = await Promise.all(people.map(async (person, i) => (await ask(person, cursors[i]!)).body))
     const [owner, approver, admin, other, foreign] = seen.map(({ items }) => items)
     expect(owner).toEqual(expect.arrayContaining([ofVault('transfer', id), ofVault('address', made.id)]))
-    expect(owner.filter(({ kind }: { kind: string }) => kind === 'deposit')).toHaveLength(1)
+    expect(owner!.filter(({ kind }) => kind === 'deposit')).toHaveLength(1)
     expect(approver).toEqual([ofVault('transfer', id)])
-    expect(admin).toHaveLength(owner.length)
+    expect(admin).toHaveLength(owner!.length)
     expect([other, foreign]).toEqual([[], []])
     // All cursors have one length, and none equals another.
     expect(new Set(seen.map(({ nextCursor }) => nextCursor.length)).size).toBe(1)
@@ -73,18 +73,18 @@ describe('GET /changes', () => {
       toAddress: bench.recipient,
       amount,
     }))
-    const base = `/vaults/${bench.vault.code}/payouts`
+    const base = `/vaults/${bench.vault.code}/payouts` as const
     const { id } = (await bench.owner.post(base, { rows })).body
     const transfers = (await bench.owner.get(`${base}/${id}/rows`)).body.items
-    const all = [id, ...transfers.map(({ transferId }: { transferId: string }) => transferId)].sort()
+    const all = [id, ...transfers.map(({ transferId }) => transferId)].sort()
     const seen = await Promise.all(people.map(async (person, i) => (await ask(person, cursors[i]!)).body))
     const idsOf = (items: { id: string }[]) => items.map((item) => item.id).sort()
-    for (const i of [0, 2, 3]) expect(idsOf(seen[i].items)).toEqual(all)
-    expect(seen[1].items).toEqual([ofVault('payout', id)])
-    expect([seen[4].items, seen[5].items]).toEqual([[], []])
+    for (const i of [0, 2, 3]) expect(idsOf(seen[i]!.items)).toEqual(all)
+    expect(seen[1]!.items).toEqual([ofVault('payout', id)])
+    expect([seen[4]!.items, seen[5]!.items]).toEqual([[], []])
     expect((await bench.firstApprover.post(`${base}/${id}/approve`)).status).toBe(200)
     for (const i of [0, 1])
-      expect((await ask(people[i]!, seen[i].nextCursor)).body.items).toEqual([ofVault('payout', id)])
+      expect((await ask(people[i]!, seen[i]!.nextCursor)).body.items).toEqual([ofVault('payout', id)])
   })
 
   it('tells every member of the rules, nobody outside, and everybody of tokens', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressScopeOf, subjectsOf } from '../../../access/address-scope.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
+import type { Deposit, HistoryItem, Transfer } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { type FeedFilters, type FeedLimits, noFilters } from '../feed/feed.ts'
 import { listHistory } from './queries.ts'
@@ -345,11 +346,12 @@ async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) if (value != null) search.set(name, String(value))
   const by = query.viewer === null ? admin : people[query.viewer]!
-  const items: { id: string; metadata: { category: string | null } }[] = []
+  const items: (HistoryItem | Transfer | Deposit)[] = []
   for (;;) {
     const { status, body } = await by.get(`/vaults/${vault.code}/${list}?${search}`)
     expect([String(search), status]).toEqual([String(search), 200])
-    items.push(...body.items)
+    // Without `outcome`, deposits are those that are credited.
+    items.push(...(body.items as typeof items))
     if (body.nextCursor === null) return items
     search.set('cursor', body.nextCursor)
   }

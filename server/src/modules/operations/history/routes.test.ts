@@ -22,12 +22,11 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 afterEach(() => bench.expectSoundLedger())
 
-type Item = Record<string, unknown> & { id: string; createdAt: string }
 const history = (query: string, by: Person) => by.get(`/vaults/main-vault/history?${query}`)
 const idsOf = async (query: string, by: Person): Promise<string[]> => {
   const { status, body } = await history(query, by)
   expect([query, status]).toEqual([query, 200])
-  return body.items.map((item: Item) => item.id)
+  return body.items.map((item) => item.id)
 }
 
 /** A member without any history. */
@@ -110,7 +109,7 @@ describe('the feed', () => {
     let cursor = ''
     do {
       const { body } = await history(`limit=2${cursor}`, person)
-      seen.push(...body.items.map((item: Item) => item.id))
+      seen.push(...body.items.map((item) => item.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
       await ordered(person, address.id, '1')
     } while (cursor !== '')
@@ -128,7 +127,7 @@ describe('the feed', () => {
     let cursor = ''
     do {
       const { body } = await history(`limit=2${cursor}`, person)
-      seen.push(...body.items.map((item: Item) => item.id))
+      seen.push(...body.items.map((item) => item.id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect(seen).toEqual(all)
@@ -308,7 +307,7 @@ describe('filters', () => {
     const inn = received.body.depositId
     expect(await idsOf(`counterpartyId=${supplier.id}`, person)).toEqual([out])
     expect(await idsOf(`counterpartyId=${customer.id}`, person)).toEqual([inn])
-    expect(await idsOf(`counterpartyAddressId=${customer.addresses[0].id}`, person)).toEqual([inn])
+    expect(await idsOf(`counterpartyAddressId=${customer.addresses[0]!.id}`, person)).toEqual([inn])
     expect(await idsOf(`counterpartyGroupId=${groupId}`, person)).toEqual([])
     await join(customer.id)
     expect(await idsOf(`counterpartyGroupId=${groupId}`, person)).toEqual([inn])
@@ -348,7 +347,7 @@ describe('filters', () => {
       )
     }
     const categoryFor = async (by: Person) =>
-      (await history('category=shown', by)).body.items.map((item: Item) => [item.id, item.metadata])
+      (await history('category=shown', by)).body.items.map((item) => [item.id, item.metadata])
     const metadata = { tags: [], paymentPurpose: null, note: null }
     expect(await categoryFor(person)).toEqual([[depositId, { ...metadata, category: 'shown' }]])
     expect(await categoryFor(bench.vault.admin)).toEqual([[depositId, { ...metadata, category: 'hidden' }]])
@@ -364,7 +363,7 @@ describe('filters', () => {
     for (let i = 0; i < 3; i += 1) ids.unshift(await ordered(person, address.id, '1'))
     const { nextCursor } = (await history('direction=out&limit=1', person)).body
     const withCursor = (query: string, by = person) => history(`${query}&cursor=${nextCursor}`, by)
-    expect((await withCursor('direction=out&limit=2')).body.items.map((item: Item) => item.id)).toEqual(ids.slice(1))
+    expect((await withCursor('direction=out&limit=2')).body.items.map((item) => item.id)).toEqual(ids.slice(1))
     const others = [
       '',
       'direction=in',
@@ -381,7 +380,7 @@ describe('filters', () => {
     expect((await person.get(`/vaults/main-vault/transfers?cursor=${nextCursor}`)).status).toBe(400)
     expect((await person.get(`/vaults/main-vault/deposits?cursor=${nextCursor}`)).status).toBe(400)
     // A cursor without a tag is that of a plain list.
-    const plain = Buffer.from(Buffer.from(nextCursor, 'base64url').toString().split('.').slice(0, 2).join('.'))
+    const plain = Buffer.from(Buffer.from(nextCursor!, 'base64url').toString().split('.').slice(0, 2).join('.'))
     expect((await history(`direction=out&cursor=${plain.toString('base64url')}`, person)).status).toBe(400)
   })
 
@@ -425,7 +424,7 @@ describe('filters', () => {
   ])('that do not exist or make no sense are a 400: %s=%s', async (name, value) => {
     const { status, body } = await history(`${name}=${value}`, bench.owner)
     // A list names the faulty one by its position.
-    expect([status, body.details[0].field.replace(/\.0$/, '')]).toEqual([400, name])
+    expect([status, body.details[0]!.field.replace(/\.0$/, '')]).toEqual([400, name])
   })
 
   it('that are given twice are a 400, whatever they are', async () => {
@@ -488,17 +487,16 @@ describe('what a screen shows beside the operation', () => {
     const [from, to] = [await addressOf(payer), await addressOf(payee)]
     await payee.patch(`/vaults/main-vault/addresses/${to.address.id}`, { label: 'Payroll' })
     const id = await ordered(payer, from.address.id, '200', { toAddress: to.address.address })
-    const itemFor = async (by: Person) =>
-      (await history('direction=out', by)).body.items.find((item: Item) => item.id === id)
+    const itemFor = async (by: Person) => (await history('direction=out', by)).body.items.find((item) => item.id === id)
     const forPayer = await itemFor(payer)
     expect(forPayer).toMatchObject({ toAddressId: null, toAddressLabel: null, status: 'awaiting_approval' })
-    expect(forPayer.initiator).toEqual({
+    expect(forPayer!.initiator).toEqual({
       userId: payer.userId,
       kind: 'person',
       name: expect.any(String),
       image: null,
     })
-    expect(Date.parse(forPayer.expiresAt)).toBeGreaterThan(Date.parse(forPayer.createdAt))
+    expect(Date.parse(forPayer!.expiresAt!)).toBeGreaterThan(Date.parse(forPayer!.createdAt))
     expect(JSON.stringify(forPayer)).not.toContain('@example.org')
     expect(await itemFor(bench.vault.admin)).toMatchObject({ toAddressId: to.address.id, toAddressLabel: 'Payroll' })
     const arrived = (await history('direction=in', payee)).body.items[0]
@@ -518,7 +516,7 @@ describe('what a screen shows beside the operation', () => {
     const small = await ordered(person, address.id, '40', metadata('Rent of the Harbour'))
     const large = await ordered(person, address.id, '200', metadata('100 % of it'))
     const { items } = (await history('', person)).body
-    const { tokenId, amount } = items.find((item: Item) => item.id === small)
+    const { tokenId, amount } = items.find((item) => item.id === small)!
     expect(await idsOf('status=pending,awaiting_approval', person)).toEqual([large, small])
     expect(await idsOf('status=awaiting_approval&status=failed', person)).toEqual([large])
     expect(await idsOf(`initiatorId=${person.userId}`, bench.vault.admin)).toEqual([large, small])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Client } from '../../../testing/app.ts'
+import type { Address, Deposit } from '../../../testing/answer.ts'
+import type { Client } from '../../../testing/app.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
@@ -7,7 +8,7 @@ const minute = 60_000
 const base = '/vaults/main-vault'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 beforeAll(async () => {
   bench = await createTransferBench()
   address = await bench.fundedAddress()
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 /** A transfer that no rate is fresh enough for; a quarter of an hour lies between two of them. */
-async function unrated(amount = '2.5'): Promise<Answer['body']> {
+async function unrated(amount = '2.5') {
   bench.test.clock.advance(16 * minute)
   const { status, body } = await bench.order(address.id, amount)
   expect([status, body.usdRate, body.usdValue]).toEqual([201, null, null])
@@ -63,7 +64,8 @@ describe('adding the rate of an operation', () => {
   it('is of deposits, too, and enters the sums of reports', async () => {
     bench.test.clock.advance(16 * minute)
     const other = await bench.fundedAddress({ usdt: '40' })
-    const [deposit] = (await bench.owner.get(`${base}/deposits?addressId=${other.id}`)).body.items
+    const [credited] = (await bench.owner.get(`${base}/deposits?addressId=${other.id}`)).body.items
+    const deposit = credited as Deposit
     expect(deposit.usdRate).toBeNull()
     await record('1', deposit, 2)
     const grossOf = async () => {
@@ -130,7 +132,7 @@ describe('a rate is refused', () => {
   it('with a body, which would choose it: 400', async () => {
     const transfer = await unrated()
     await record('1', transfer, 1)
-    const path = `${base}/operations/transfer/${transfer.id}/rate`
+    const path = `${base}/operations/transfer/${transfer.id}/rate` as const
     expect((await bench.vault.admin.post(path, { usdRate: '0.0001' })).status).toBe(400)
   })
 

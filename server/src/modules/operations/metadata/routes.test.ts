@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
 let admin: Person
 let viewer: Person
-let address: Answer['body']
+let address: Address
 const base = '/vaults/main-vault'
 
 beforeAll(async () => {
@@ -37,7 +38,7 @@ async function category(more: object = {}, fields: object[] = []): Promise<{ id:
   return created
 }
 
-function expectStatus(answer: Answer, status: number): Answer['body'] {
+function expectStatus<Body>(answer: Answer<Body>, status: number): Body {
   expect(answer.status, JSON.stringify(answer.body)).toBe(status)
   return answer.body
 }
@@ -48,7 +49,7 @@ const patch = (by: Person, id: string, body: object, type = 'transfer') =>
 const assign = async (id: string, { id: categoryId }: { id: string }, by = admin) =>
   expectStatus(await by.put(`${base}/operations/transfer/${id}/categories/${categoryId}`, { values: {} }), 201)
 const keysOf = async (id: string, by = admin) =>
-  (await by.get(`${base}/operations/transfer/${id}/categories`)).body.items.map(({ key }: Answer['body']) => key)
+  (await by.get(`${base}/operations/transfer/${id}/categories`)).body.items.map(({ key }) => key)
 const nothing = { category: null, tags: [], paymentPurpose: null, note: null }
 const text = (more: object = {}) => ({ key: 'invoice', label: 'Invoice', type: 'text', ...more })
 
@@ -81,8 +82,8 @@ describe('the metadata of an operation', () => {
     const [deposit] = (await bench.owner.get(`${base}/deposits?addressId=${address.id}`)).body.items
     const { key } = await category({ appliesTo: 'deposit' })
     const body = { category: key, paymentPurpose: 'Sale', note: null, tags: ['shop'] }
-    expect(expectStatus(await patch(bench.owner, deposit.id, body, 'deposit'), 200)).toEqual(body)
-    expect((await bench.owner.get(`${base}/deposits/${deposit.id}`)).body.metadata).toEqual(body)
+    expect(expectStatus(await patch(bench.owner, deposit!.id, body, 'deposit'), 200)).toEqual(body)
+    expect((await bench.owner.get(`${base}/deposits/${deposit!.id}`)).body.metadata).toEqual(body)
   })
 
   it('change no money, and no vote that was given', async () => {
@@ -116,7 +117,7 @@ describe('the metadata of an operation', () => {
     const id = await order()
     const one = await category({}, [text({ required: true, defaultJson: 'none yet' })])
     expectStatus(await patch(bench.owner, id, { category: one.key }), 200)
-    const [{ values }] = (await admin.get(`${base}/operations/transfer/${id}/categories`)).body.items
+    const { values } = (await admin.get(`${base}/operations/transfer/${id}/categories`)).body.items[0]!
     expect(values).toEqual({ invoice: 'none yet' })
   })
 
@@ -225,8 +226,8 @@ describe('metadata are refused', () => {
     for (const one of [mine, shared]) await assign(id, one)
     const readBy = async (by: Person) => {
       const list = (await by.get(`${base}/transfers?includeShared=true&limit=100`)).body.items
-      const listed = list.find((item: Answer['body']) => item.id === id)
-      return [(await bench.read(id, by)).metadata.category, listed.metadata.category]
+      const listed = list.find((item) => item.id === id)
+      return [(await bench.read(id, by)).metadata.category, listed!.metadata.category]
     }
     expect(await readBy(bench.owner)).toEqual([mine.key, mine.key])
     expect(await readBy(viewer)).toEqual([shared.key, shared.key])

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
-import type { Answer } from '../../../testing/app.ts'
+import type { Answer, OperationRelation } from '../../../testing/answer.ts'
+
 import { deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
@@ -34,7 +35,7 @@ const filled = (text: string) =>
   })
 
 it('its requests are answered as documented, one after the other', async () => {
-  let last: Answer | undefined
+  let last: Answer<unknown> | undefined
   for (const { kind, text } of blocks) {
     if (kind === 'json answer') {
       expect(last?.body, text).toMatchObject(JSON.parse(filled(text)))
@@ -46,7 +47,7 @@ it('its requests are answered as documented, one after the other', async () => {
     if (method === 'POST') last = await bench.owner.post(url, JSON.parse(filled(body!)))
     else last = await bench.owner[method === 'GET' ? 'get' : 'delete'](url)
     expect(last.status, `${text}\n${JSON.stringify(last.body)}`).toBe(Number(status))
-    if (last.status === 201) ids.set('the relation', last.body.id)
+    if (last.status === 201) ids.set('the relation', (last.body as OperationRelation).id)
   }
   expect(blocks).toHaveLength(10)
 })

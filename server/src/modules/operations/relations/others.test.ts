@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
@@ -31,7 +32,7 @@ async function holder(email: string): Promise<Holder> {
   return { person, operations }
 }
 
-async function relate(by: Person, source: object, target: object, relationType: string): Promise<Answer> {
+async function relate(by: Person, source: object, target: object, relationType: string) {
   const named = (end: string, { type, id }: { type?: string; id?: string }) => ({
     [`${end}OperationType`]: type,
     [`${end}OperationId`]: id,
@@ -45,14 +46,14 @@ const withoutId = (body: object): object => ({ ...body, requestId: undefined })
 /** Every answer to a member about relations, as text: pages and their cursors, single operations and refusals. */
 async function answersTo({ person, operations }: Holder, others: Holder[], outsiders: string[]): Promise<string[]> {
   const answers: [string, number, unknown][] = []
-  const ask = async (url: string, method: 'get' | 'delete' = 'get'): Promise<Answer> => {
-    const answer = await person[method](url)
-    answers.push([url, answer.status, withoutId(answer.body)])
-    return answer
+  const note = <Body extends object>(url: string, { status, body }: Answer<Body>) => {
+    answers.push([url, status, withoutId(body)])
+    return body
   }
+  const ask = async (url: `${typeof path}?${string}`) => note(url, await person.get(url))
   for (const limit of [1, 2, 100]) {
     for (let cursor = ''; ; ) {
-      const { body } = await ask(`${path}?limit=${limit}${cursor}`)
+      const body = await ask(`${path}?limit=${limit}${cursor}`)
       if (body.nextCursor === null) break
       cursor = `&cursor=${body.nextCursor}`
     }
@@ -63,9 +64,10 @@ async function answersTo({ person, operations }: Holder, others: Holder[], outsi
   for (const { type, id } of [...operations, ...others.flatMap((other) => other.operations)]) {
     await ask(`${path}?sourceOperationId=${id}`)
     await ask(`${path}?targetOperationId=${id}`)
-    await ask(`/vaults/main-vault/operations/${type}/${id}/relations`)
+    const url = `/vaults/main-vault/operations/${type}/${id}/relations` as const
+    note(url, await person.get(url))
   }
-  for (const id of outsiders) await ask(`${path}/${id}`, 'delete')
+  for (const id of outsiders) note(`${path}/${id}`, await person.delete(`${path}/${id}`))
   return answers.map((one) => JSON.stringify(one))
 }
 

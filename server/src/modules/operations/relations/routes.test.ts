@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, deposit, ensureGroup, profileOf, usdtContract } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { patiently } from '../../../testing/patiently.ts'
@@ -12,12 +13,11 @@ let owner: Person
 let admin: Person
 /** A member without operations. */
 let bystander: Person
-let address: Answer['body']
+let address: Address
 let usdt: string
 let eth: string
 
 type End = { type: 'transfer' | 'deposit'; id: string }
-type Item = Record<string, unknown> & { id: string }
 
 beforeAll(async () => {
   bench = await createTransferBench()
@@ -63,7 +63,7 @@ async function related(source: End, target: End, more: Record<string, unknown> =
 const list = async (query: string, by = owner): Promise<string[]> => {
   const { status, body } = await by.get(`${base}?${query}`)
   expect([query, status, body.nextCursor]).toEqual([query, 200, null])
-  return body.items.map((item: Item) => item.id)
+  return body.items.map((item) => item.id)
 }
 /** The ids on each page, until the cursor is null. */
 async function pagesOf(query: string, by: Person): Promise<string[][]> {
@@ -71,7 +71,7 @@ async function pagesOf(query: string, by: Person): Promise<string[][]> {
   for (let cursor = ''; ; ) {
     const { status, body } = await by.get(`${base}?${query}${cursor}`)
     expect([query, status]).toEqual([query, 200])
-    pages.push(body.items.map((item: Item) => item.id))
+    pages.push(body.items.map((item) => item.id))
     if (body.nextCursor === null) return pages
     cursor = `&cursor=${body.nextCursor}`
   }
@@ -80,7 +80,7 @@ const relationsOf = (end: End, by = owner) => by.get(`/vaults/main-vault/operati
 const rolesOf = async (end: End, by = owner): Promise<[string, string][]> => {
   const { status, body } = await relationsOf(end, by)
   expect(status).toBe(200)
-  return body.items.map((item: Item) => [item.id, item.role])
+  return body.items.map((item) => [item.id, item.role])
 }
 
 describe('relations', () => {
@@ -112,11 +112,11 @@ describe('relations', () => {
     expect((await relationsOf(payment)).body).toEqual({ items: [] })
     expect((await owner.delete(`${base}/${body.id}`)).body.message).toBe('Operation relation not found')
     const { body: log } = await admin.get(`/vaults/main-vault/audit-log?target=${body.id}`)
-    expect(log.items.map((item: Item) => [item.action, item.actorId])).toEqual([
+    expect(log.items.map((item) => [item.action, item.actorId])).toEqual([
       ['relation.deleted', owner.userId],
       ['relation.created', owner.userId],
     ])
-    expect(log.items[1].details).toEqual({
+    expect(log.items[1]!.details).toEqual({
       relationType: 'refund',
       sourceOperationType: 'transfer',
       sourceOperationId: refund.id,
@@ -239,7 +239,7 @@ describe('the list', () => {
     ['sourceId=x', 'sourceId'],
   ])('refuses %s', async (query, field) => {
     const { status, body } = await owner.get(`${base}?${query}`)
-    expect([status, body.details[0].field]).toEqual([400, field])
+    expect([status, body.details[0]!.field]).toEqual([400, field])
   })
 })
 
@@ -274,7 +274,7 @@ describe('amounts', () => {
     async (relatedAmountRaw) => {
       const [payment, refund] = [{ type: 'deposit', id: 'x' } as const, { type: 'transfer', id: 'y' } as const]
       const { status, body } = await relate(refund, payment, { relatedAmountRaw })
-      expect([status, body.details[0].field]).toEqual([400, 'relatedAmountRaw'])
+      expect([status, body.details[0]!.field]).toEqual([400, 'relatedAmountRaw'])
     },
   )
 
@@ -288,7 +288,7 @@ describe('amounts', () => {
       [payment, { tokenId: 'nothing' }],
     ] as const) {
       const { status, body } = await relate(refund, target, more)
-      expect([more, status, body.details[0].field]).toEqual([more, 400, 'tokenId'])
+      expect([more, status, body.details[0]!.field]).toEqual([more, 400, 'tokenId'])
     }
   })
 
@@ -359,7 +359,7 @@ describe('conflicts', () => {
   it('an operation with itself', async () => {
     const payment = await depositOf('10')
     const { status, body } = await relate(payment, payment, { relationType: 'correction' })
-    expect([status, body.details[0].field]).toEqual([400, 'targetOperationId'])
+    expect([status, body.details[0]!.field]).toEqual([400, 'targetOperationId'])
   })
 
   it('the same pair and type twice, also at once', async () => {
@@ -411,7 +411,7 @@ describe('conflicts', () => {
 
 describe('who', () => {
   let stranger: Person
-  let foreign: Answer['body']
+  let foreign: Address
   const notThere = (noun: string) => ({
     error: 'Not Found',
     message: `${noun} not found`,
@@ -613,7 +613,7 @@ describe('who', () => {
     const [one, two] = [await depositOf('10'), await depositOf('10')]
     for (const field of ['createdById', 'id', 'vaultId', 'createdAt', 'role']) {
       const { status, body } = await relate(one, two, { [field]: 'x' })
-      expect([status, body.details[0].field]).toEqual([400, field])
+      expect([status, body.details[0]!.field]).toEqual([400, field])
     }
     for (const field of ['sourceOperationType', 'targetOperationId', 'relationType']) {
       expect((await relate(one, two, { [field]: undefined })).status).toBe(400)

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, deposit } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-let address: Answer['body']
+let address: Address
 let transferId: string
 const hash = fakeTxHash('searched')
 

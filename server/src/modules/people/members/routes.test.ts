@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AnswerOf } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { addMember, allowAll, createPolicy, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
 
@@ -17,14 +18,14 @@ afterAll(() => test.close())
 
 describe('GET /vaults/{code}/members', () => {
   const url = '/vaults/main-vault/members'
-  const membersOf = async (query = '') => (await ann.get(`${url}${query}`)).body.items as Record<string, unknown>[]
+  const membersOf = async (query = '') => (await ann.get(`${url}${query}`)).body.items
   const idsOf = async (query: string) => (await membersOf(query)).map(({ userId }) => userId)
 
   it('shows each member once, with their groups by name and whether they administer', async () => {
     await ann.patch('/users/me', { image: 'https://example.org/ann.png' })
     const { body } = await vault.admin.get('/vaults/main-vault/policy-groups?limit=100')
     const groupOf = (code: string) => {
-      const { id, name } = body.items.find((group: { code: string }) => group.code === code)
+      const { id, name } = body.items.find((group) => group.code === code)!
       return { id, name }
     }
     expect(await membersOf()).toEqual([
@@ -61,7 +62,7 @@ describe('GET /vaults/{code}/members', () => {
   it('T40 tells when somebody was last seen to those who read the whole vault, and to no other member', async () => {
     const auditor = await addMember(test, vault, 'auditor@example.org', ['auditors'])
     const seenBy = async (by: Person) =>
-      (await by.get(`${url}?search=bob`)).body.items.map(({ lastSeenAt }: { lastSeenAt: string | null }) => lastSeenAt)
+      (await by.get(`${url}?search=bob`)).body.items.map(({ lastSeenAt }) => lastSeenAt)
     const isInstant = [expect.stringMatching(/Z$/)]
     expect([await seenBy(vault.admin), await seenBy(auditor)]).toEqual([isInstant, isInstant])
     expect([await seenBy(ann), await seenBy(bob)]).toEqual([[null], [null]])
@@ -94,8 +95,10 @@ describe('GET /vaults/{code}/members', () => {
     const all = (await membersOf('?limit=100')).map(({ userId }) => userId)
     const seen: unknown[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { body } = await ann.get(`${url}?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`)
-      seen.push(...body.items.map(({ userId }: { userId: string }) => userId))
+      const { body }: AnswerOf<'get', typeof url> = await ann.get(
+        `${url}?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
+      seen.push(...body.items.map(({ userId }) => userId))
       cursor = body.nextCursor
     }
     expect(seen).toEqual(all)
@@ -129,7 +132,7 @@ describe('GET /vaults/{code}/me', () => {
   it('shows the groups and the role of the caller', async () => {
     const { body } = await ann.get(url)
     expect(body).toMatchObject({ userId: ann.userId, isAdmin: false })
-    expect(body.groups.map(({ name }: { name: string }) => name)).toEqual(['approvers', 'treasury'])
+    expect(body.groups.map(({ name }) => name)).toEqual(['approvers', 'treasury'])
     expect((await vault.admin.get(url)).body).toMatchObject({ isAdmin: true, groups: [{ name: 'Administrators' }] })
   })
 
@@ -176,11 +179,11 @@ describe('the profile beside an id', () => {
     await ann.patch('/users/me', { name: 'Ann Example', image: null })
     const profile = { userId: ann.userId, kind: 'person', name: 'Ann Example', image: null }
     const { body: group } = await admin.post('/vaults/main-vault/policy-groups', { code: 'profiled', name: 'Profiled' })
-    const members = `/policy-groups/${group.id}/members`
+    const members = `/policy-groups/${group.id}/members` as const
     expect((await admin.post(members, { userId: ann.userId })).body.user).toEqual(profile)
     expect((await admin.post(members, { userId: 'machine-2' })).body.user).toBeNull()
     const { memberships } = (await bob.get(`/policy-groups/${group.id}`)).body
-    expect(memberships.map(({ user }: { user: unknown }) => user)).toEqual([profile, null])
+    expect(memberships.map(({ user }) => user)).toEqual([profile, null])
     const approvers = [
       { kind: 'user', userId: ann.userId },
       { kind: 'group', groupId: group.id },
@@ -194,7 +197,7 @@ describe('the profile beside an id', () => {
       approvers,
     })
     const { body } = await bob.get(`/policies/${policy.id}`)
-    expect(body.approvers.map(({ user }: { user: unknown }) => user)).toEqual([profile, null])
+    expect(body.approvers.map(({ user }) => user)).toEqual([profile, null])
     const categories = '/vaults/main-vault/operation-categories'
     const { body: category } = await admin.post(categories, { key: 'profiled', name: 'Profiled' })
     const named = await admin.put(`${categories}/${category.id}/approvers`, { approvers })

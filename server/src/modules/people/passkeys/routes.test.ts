@@ -27,7 +27,7 @@ async function add(person: Person, key: Authenticator, present?: Authenticator) 
   return person.post('/users/me/passkeys', {
     name: 'Phone',
     credential: key.create(creation),
-    ...(present === undefined ? {} : { confirmation: present.get(confirmation) }),
+    ...(present === undefined ? {} : { confirmation: present.get(confirmation!) }),
   })
 }
 
@@ -157,7 +157,7 @@ describe('DELETE /users/me/passkeys/{id}', () => {
     const { person, key, id } = await withPasskey()
     const second = new Authenticator()
     const { body: added } = await add(person, second, key)
-    const path = `/users/me/passkeys/${id}`
+    const path = `/users/me/passkeys/${id}` as const
     const remove = (headers = {}) => person.delete(path, undefined, headers)
     expect((await remove()).body.reason).toBe('passkey_required')
     const refused = [
@@ -170,9 +170,7 @@ describe('DELETE /users/me/passkeys/{id}', () => {
     const headers = await confirm(person, second, path)
     expect((await remove(headers)).status).toBe(204)
     expect((await remove(headers)).body.reason).toBe('passkey_required')
-    expect((await person.get('/users/me/passkeys')).body.items.map((item: { id: string }) => item.id)).toEqual([
-      added.id,
-    ])
+    expect((await person.get('/users/me/passkeys')).body.items.map((item) => item.id)).toEqual([added.id])
   })
 
   it('does not find the passkey of somebody else', async () => {
@@ -189,10 +187,10 @@ describe('POST /auth/passkey', () => {
     const { first, send } = await signInWith((options) => key.get(options))
     expect(first).toMatchObject({ status: 200, body: { user: { id: person.userId } } })
     const session = await test.client({ authorization: `Bearer ${first.body.token}` }).get('/auth/sessions')
-    expect(session.body.items.find((item: { current: boolean }) => item.current).method).toBe('passkey')
+    expect(session.body.items.find((item) => item.current)!.method).toBe('passkey')
     expect(await send()).toMatchObject({ status: 401, body: { reason: 'invalid_passkey' } })
     const { body } = await person.get('/users/me/passkeys')
-    expect(body.items[0].lastUsedAt).not.toBeNull()
+    expect(body.items[0]!.lastUsedAt).not.toBeNull()
   })
 
   it('refuses another browser, an unknown passkey, a forged signature and a count that went back', async () => {
@@ -213,7 +211,7 @@ describe('POST /auth/passkey', () => {
 
   it('takes no confirmation for a sign-in, and no sign-in for a confirmation', async () => {
     const { person, key, id } = await withPasskey()
-    const path = `/users/me/passkeys/${id}`
+    const path = `/users/me/passkeys/${id}` as const
     const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', {
       method: 'DELETE',
       path: `/api/v1${path}`,

@@ -58,10 +58,10 @@ describe('service tokens', () => {
     test.clock.advance(1000)
     const { body: newest } = await create({ name: 'Newest' })
     const first = await admin.get(`${url}?limit=1`)
-    expect(first.body.items.map((item: { id: string }) => item.id)).toEqual([newest.id])
+    expect(first.body.items.map((item) => item.id)).toEqual([newest.id])
     const second = await admin.get(`${url}?limit=1&cursor=${first.body.nextCursor}`)
     expect(second.body.items).toHaveLength(1)
-    expect(second.body.items[0].id).not.toBe(newest.id)
+    expect(second.body.items[0]!.id).not.toBe(newest.id)
   })
 
   it('end when they expire', async () => {
@@ -85,7 +85,7 @@ describe('service tokens', () => {
   it('refuse a past expiry, no group, everyone, and groups of other vaults', async () => {
     const past = await create({ expiresAt: test.clock.now().toISOString() })
     expect(past.status).toBe(400)
-    expect(past.body.details[0].field).toBe('expiresAt')
+    expect(past.body.details[0]!.field).toBe('expiresAt')
     expect((await create({ expiresAt: '2026-02-30' })).status).toBe(400)
     expect((await create({ groupIds: [] })).status).toBe(400)
     expect((await create({ groupIds: [vault.everyoneId] })).status).toBe(400)
@@ -102,7 +102,7 @@ describe('service tokens', () => {
 
     expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204)
     const { items } = (await admin.get(`${url}?limit=100`)).body
-    expect(items.find((item: { id: string }) => item.id === body.id).revokedAt).not.toBeNull()
+    expect(items.find((item) => item.id === body.id)!.revokedAt).not.toBeNull()
     const records = await test.deps.db
       .selectFrom('audit_records')
       .select('action')
@@ -122,7 +122,7 @@ describe('service tokens', () => {
       union all select content from audit_records
       union all select encode(body, 'escape') from idempotency_keys`.execute(test.deps.db)
     expect(rows.length).toBeGreaterThan(2)
-    expect(JSON.stringify(rows)).not.toContain(answer.body.token.slice(4))
+    expect(JSON.stringify(rows)).not.toContain(answer.body.token!.slice(4))
   })
 
   it('T39 are for administrators of the vault', async () => {

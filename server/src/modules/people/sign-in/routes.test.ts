@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
 import { createSealer, newSecret } from '../../../lib/secrets.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createOutbox, linkIn, type Outbox, type ReceivedMail } from '../../../testing/outbox.ts'
 import { insertVault, type VaultFixture } from '../../../testing/vault-fixture.ts'
@@ -118,11 +119,11 @@ describe('signing in', () => {
     const session = await bearing(answer.body.token).get('/auth/session')
     expect(session.body).toMatchObject({ user: { id: known.userId }, vaults: [] })
     const { items } = (await bearing(answer.body.token).get('/auth/sessions')).body
-    const current = items.find((item: { current: boolean }) => item.current)
+    const current = items.find((item) => item.current)
     const record = await test.deps.db
       .selectFrom('audit_records')
       .select(['chain', 'action', 'actor_id'])
-      .where('target_id', '=', current.id)
+      .where('target_id', '=', current!.id)
       .executeTakeFirstOrThrow()
     expect(record).toEqual({ chain: 'platform', action: 'user.signed_in', actor_id: known.userId })
   })
@@ -621,10 +622,10 @@ describe('a sign-in from a new device', () => {
     const page = await test.anonymous.get(`/${link.pathname}${link.search}`)
     expect(page.body).toContain('Firefox 128 on Linux')
     expect(page.body).toContain('203.0.113.7')
-    const other = (await own.get('/auth/sessions')).body.items.find((item: { current: boolean }) => item.current)
+    const other = (await own.get('/auth/sessions')).body.items.find((item) => item.current)
     for (const forged of [
       { ...fields, key: newSecret() },
-      { ...fields, session: other.id },
+      { ...fields, session: other!.id },
       { session: fields.session! },
       {},
     ]) {
@@ -675,17 +676,17 @@ describe('T62 a sign-in link of an operator', () => {
       const token = new URL(again).searchParams.get('token')
       const { body } = await test.anonymous.post('/auth/magic-link/verify', { token }, headers)
       const { items } = (await bearing(body.token).get('/auth/sessions')).body
-      const session = items.find((item: { current: boolean }) => item.current)
-      expect(session.method).toBe('operator_link')
+      const session = items.find((item) => item.current)
+      expect(session!.method).toBe('operator_link')
       expect((await recordsOf('user.signed_in')).at(-1)).toEqual({
         actor_id: person.userId,
-        target_id: session.id,
+        target_id: session!.id,
         details: { method: 'operator_link', ip: '203.0.113.7', userAgent: 'Test/1', isNewDevice: !known },
       })
       await test.sendMails()
       const mail = (await mailsTo(email)).filter(({ subject }) => subject === 'New sign-in to Strongroom').at(-1)!
       expect(mail.text).toContain('with a link that an operator of the service created')
-      expect(linkIn(mail).searchParams.get('session')).toBe(session.id)
+      expect(linkIn(mail).searchParams.get('session')).toBe(session!.id)
     }
   })
 
@@ -899,7 +900,7 @@ describe('T45 where a link leads', () => {
   ])('is never %j', async (redirectTo) => {
     const answer = await ask('known@example.org', { redirectTo })
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe('redirectTo')
+    expect(answer.body.details[0]!.field).toBe('redirectTo')
   })
 
   it('is the public origin, regardless of the Host header', async () => {
@@ -950,7 +951,7 @@ describe('sessions', () => {
       expect((await signedIn.get('/auth/session')).status).toBe(200)
     }
     const { expiresAt } = (await signedIn.get('/auth/session')).body
-    const left = new Date(expiresAt).getTime() - test.clock.now().getTime()
+    const left = new Date(expiresAt!).getTime() - test.clock.now().getTime()
     expect(left).toBeLessThan(3 * day)
     test.clock.advance(left + 1)
     expect((await signedIn.get('/auth/session')).status).toBe(401)
@@ -971,9 +972,9 @@ describe('sessions', () => {
     expect(page.body.items).toHaveLength(1)
     expect(page.body.items[0]).toMatchObject({ current: true, userAgent: null, ip: null })
     const rest = await second.get(`/auth/sessions?cursor=${page.body.nextCursor}`)
-    expect(rest.body.items.map((item: { current: boolean }) => item.current)).toEqual([false])
+    expect(rest.body.items.map((item) => item.current)).toEqual([false])
     expect(rest.body.nextCursor).toBeNull()
-    const firstId = rest.body.items[0].id
+    const firstId = rest.body.items[0]!.id
 
     expect((await other.delete(`/auth/sessions/${firstId}`)).status).toBe(404)
     expect((await first.get('/auth/session')).status).toBe(200)

@@ -55,9 +55,7 @@ describe('POST /users/{id}/disable and enable', () => {
       expect(await bench.sql(`select * from ${table} where ${column} = $1`, [value]), table).toEqual([])
     }
     const listed = async (status: string) =>
-      (await platform.get(`/platform/users?status=${status}&search=leaver`)).body.items.map(
-        ({ userId }: { userId: string }) => userId,
-      )
+      (await platform.get(`/platform/users?status=${status}&search=leaver`)).body.items.map(({ userId }) => userId)
     expect([await listed('active'), await listed('disabled')]).toEqual([[], [leaver.userId]])
     expect((await disable(leaver.userId)).body.reason).toBe('wrong_state')
 
@@ -76,7 +74,7 @@ describe('POST /users/{id}/disable and enable', () => {
     const maker = await addMember(bench.test, vault, 'maker@example.org', ['administrators'])
     const other = await createVaultFixture(bench.test, { code: 'other-vault', adminEmail: 'keeper@example.org' })
     await addMember(bench.test, other, 'maker@example.org', ['administrators'])
-    const base = (code: string) => `/vaults/${code}/service-tokens`
+    const base = (code: string) => `/vaults/${code}/service-tokens` as const
     const tokenIn = async ({ code, groups }: typeof vault, name: string) =>
       (await maker.post(base(code), { name, groupIds: [groups.administrators] })).body
     const payroll = await tokenIn(vault, 'Payroll')
@@ -204,7 +202,7 @@ describe('votes of who left', () => {
     const address = await bench.fundedAddress()
     const { body: transfer } = await bench.order(address.id, '500')
     await mails()
-    const members = `/policy-groups/${approversId}/members`
+    const members = `/policy-groups/${approversId}/members` as const
     const leave = ({ userId }: Person) => vault.admin.delete(`${members}/${userId}`)
     const join = ({ userId }: Person) => vault.admin.post(members, { userId })
     const told = async () => (await mails()).filter(({ subject }) => subject.startsWith('Too few')).map(({ to }) => to)
@@ -223,7 +221,7 @@ describe('votes of who left', () => {
 })
 
 describe('DELETE /vaults/{code}/members/{userId}', () => {
-  const url = (userId: string) => `/vaults/main-vault/members/${userId}`
+  const url = (userId: string) => `/vaults/main-vault/members/${userId}` as const
 
   it('removes a member from every group in one record and one mail, with their next request', async () => {
     const { admin } = bench.vault

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
+import type { AnswerOf } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { addPlatformAdmin, ensureUser } from './actions.ts'
@@ -64,13 +65,13 @@ describe('PATCH /users/me', () => {
   ])('names the field %s for the value %j', async (field, value) => {
     const answer = await first.patch('/users/me', { [field]: value })
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
   })
 
   it.each(['isPlatformAdmin', 'is_platform_admin', 'email', 'id', 'kind'])('T41 does not take %s', async (field) => {
     const answer = await first.patch('/users/me', { [field]: true })
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
   })
 
   it('needs a session', async () => {
@@ -169,7 +170,7 @@ describe('GET /platform/users', () => {
     await vault.admin.delete(`${tokens}/${revoked.id}`)
 
     const { body } = await platform.get('/platform/users?limit=100')
-    const userOf = (id: string) => body.items.find(({ userId }: { userId: string }) => userId === id)
+    const userOf = (id: string) => body.items.find(({ userId }) => userId === id)
     const of = { code: 'users-vault', name: vault.vault.name }
     expect(userOf(first.userId)).toMatchObject({
       email: 'first.person@example.org',
@@ -191,16 +192,18 @@ describe('GET /platform/users', () => {
     expect(userOf(revoked.userId)).toBeUndefined()
 
     const found = async (query: string) =>
-      (await platform.get(`/platform/users?${query}`)).body.items.map(({ userId }: { userId: string }) => userId)
+      (await platform.get(`/platform/users?${query}`)).body.items.map(({ userId }) => userId)
     expect(await found('search=FIRST.PERSON@')).toEqual([first.userId])
     for (const search of ['%25', '_', '%27%20or%20true']) expect(await found(`search=${search}`)).toEqual([])
     const paged: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await platform.get(`/platform/users?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
-      paged.push(...page.body.items.map(({ userId }: { userId: string }) => userId))
+      const page: AnswerOf<'get', '/platform/users'> = await platform.get(
+        `/platform/users?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
+      paged.push(...page.body.items.map(({ userId }) => userId))
       cursor = page.body.nextCursor
     }
-    expect(paged).toEqual(body.items.map(({ userId }: { userId: string }) => userId))
+    expect(paged).toEqual(body.items.map(({ userId }) => userId))
 
     const member = await addMember(test, vault, 'nobody.special@example.org', ['treasury'])
     expect((await member.get('/platform/users')).status).toBe(403)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
+import type { AuditRecord } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import {
   addMember,
@@ -28,9 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-type Item = { action: string; actorId: string | null; targetId: string | null; details: object }
-
-const logOf = async (reader: Person, path: string): Promise<Item[]> => (await reader.get(path)).body.items
+type Log = `/vaults/${string}/audit-log?${string}` | `/audit-log?${string}`
+const logOf = async (reader: Person, path: Log): Promise<AuditRecord[]> => (await reader.get(path)).body.items
 const logOfVault = (vault: VaultFixture, query: string) =>
   logOf(vault.admin, `/vaults/${vault.code}/audit-log?limit=100&${query}`)
 const logOfPlatform = (query: string) => logOf(platform, `/audit-log?limit=100&${query}`)
@@ -46,7 +46,7 @@ async function signIn(email: string): Promise<Person> {
 describe('what touches a vault stands in its log too', () => {
   it('sign-ins and sign-outs of its members, with method, address and agent', async () => {
     const person = await signIn(member.email)
-    const sessionId = (await person.get('/auth/sessions?limit=1')).body.items[0].id
+    const sessionId = (await person.get('/auth/sessions?limit=1')).body.items[0]!.id
     await person.post('/auth/sign-out')
     const signedIn = {
       action: 'user.signed_in',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
+import type { Answer, AuditRecord, AuditSeal } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { insertAuditRecord } from './record.ts'
 import { sealAuditRecords } from './seal.ts'
@@ -59,7 +60,7 @@ describe('the audit log', () => {
       await db.transaction().execute((trx) => insertAuditRecord(trx, event))
     }
     const { body } = await admin.get('/vaults/machines/audit-log')
-    const actors = body.items.map(({ actorId, actor }: { actorId: string; actor: object }) => [actorId, actor])
+    const actors = body.items.map(({ actorId, actor }) => [actorId, actor] as const)
     expect(new Map(actors)).toEqual(
       new Map([
         ['machine-1', null],
@@ -96,7 +97,7 @@ describe('the audit log', () => {
   it('shows which seal holds a record', async () => {
     await sealAuditRecords(test.deps)
     const { body } = await admin.get('/vaults/main/audit-log')
-    expect(body.items.map((item: { sealSequence: number }) => item.sealSequence)).toEqual([1, 1, 1, 1])
+    expect(body.items.map((item) => item.sealSequence)).toEqual([1, 1, 1, 1])
   })
 
   it.each([
@@ -110,7 +111,7 @@ describe('the audit log', () => {
   ])('refuses %s', async (query, field) => {
     const { status, body } = await admin.get(`/vaults/main/audit-log?${query}`)
     expect(status).toBe(400)
-    expect(body.details[0].field).toBe(field)
+    expect(body.details[0]!.field).toBe(field)
   })
 
   it('T39 is for administrators of this vault only', async () => {
@@ -124,13 +125,10 @@ describe('the audit log', () => {
 describe('the seals', () => {
   const hex = async (text: string) =>
     Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toString('hex')
-  type Seal = { chain: string; sequence: number; previousHash: string; sealedAt: string; hash: string } & {
-    records: { id: string; hash: string }[]
-  } & Record<'root' | 'keyId' | 'publicKey' | 'signature', string>
   const bytes = (digits: string) => Uint8Array.from(Buffer.from(digits, 'hex'))
   const digest = async (data: Uint8Array<ArrayBuffer>) => new Uint8Array(await crypto.subtle.digest('SHA-256', data))
 
-  async function rootOf(records: Seal['records']): Promise<string> {
+  async function rootOf(records: AuditSeal['records']): Promise<string> {
     const texts = records.map(({ id, hash }) => `\0${JSON.stringify({ hash, id })}`)
     let row = await Promise.all(texts.map((text) => digest(new TextEncoder().encode(text))))
     while (row.length > 1) {
@@ -144,27 +142,31 @@ describe('the seals', () => {
     return Buffer.from(row[0]!).toString('hex')
   }
 
-  async function isSigned({ hash, publicKey, signature, keyId }: Seal): Promise<boolean> {
-    const key = await crypto.subtle.importKey('raw', bytes(publicKey), 'Ed25519', false, ['verify'])
+  async function isSigned({ hash, publicKey, signature, keyId }: AuditSeal): Promise<boolean> {
+    const key = await crypto.subtle.importKey('raw', bytes(publicKey!), 'Ed25519', false, ['verify'])
     const text = new TextEncoder().encode(`strongroom-seal-1:${hash}`)
-    const named = Buffer.from(await digest(bytes(publicKey))).toString('hex')
-    return named.startsWith(keyId) && crypto.subtle.verify('Ed25519', key, bytes(signature), text)
+    const named = Buffer.from(await digest(bytes(publicKey!))).toString('hex')
+    return named.startsWith(keyId!) && crypto.subtle.verify('Ed25519', key, bytes(signature!), text)
   }
 
   /** What docs/audit.md tells a reader to do, with nothing but the answers and WebCrypto. */
-  async function verify(base: string, by: Person): Promise<{ sealed: number; records: number; faults: string[] }> {
-    const all = async (path: string, limit: number) => {
-      const items = []
+  async function verify(
+    base: '/vaults/main/audit-log' | '/audit-log',
+    by: Person,
+  ): Promise<{ sealed: number; records: number; faults: string[] }> {
+    type Page<Item> = Answer<{ items: Item[]; nextCursor: string | null }>
+    const all = async <Item>(read: (cursor: string) => Promise<Page<Item>>) => {
+      const items: Item[] = []
       for (let cursor = ''; ; ) {
-        const { status, body } = await by.get(`${path}?limit=${limit}${cursor}`)
+        const { status, body } = await read(cursor)
         expect(status).toBe(200)
         items.push(...body.items)
         if (body.nextCursor === null) return items
         cursor = `&cursor=${body.nextCursor}`
       }
     }
-    const records = await all(base, 2)
-    const seals: Seal[] = (await all(`${base}/seals`, 1)).reverse()
+    const records = await all((cursor) => by.get(`${base}?limit=2${cursor}`))
+    const seals = (await all((cursor) => by.get(`${base}/seals?limit=1${cursor}`))).reverse()
     const faults: string[] = []
     const hashes = new Map<string, string>()
     let previous = '0'.repeat(64)
@@ -192,7 +194,7 @@ describe('the seals', () => {
     expect(await verify('/vaults/main/audit-log', admin)).toEqual({ sealed: 5, records: 5, faults: [] })
     expect((await verify('/audit-log', stranger)).faults).toEqual([])
     const { body } = await admin.get('/vaults/main/audit-log/seals?sequence=2')
-    expect(body.items.map(({ sequence }: { sequence: number }) => sequence)).toEqual([2])
+    expect(body.items.map(({ sequence }) => sequence)).toEqual([2])
   })
 
   it('T39 are for who reads the log', async () => {
@@ -281,6 +283,6 @@ async function insertVault(code: string, adminId: string, memberId: string): Pro
   return id
 }
 
-function actionsOf(body: { items: { action: string; targetId: string }[] }): string[] {
+function actionsOf(body: { items: AuditRecord[] }): string[] {
   return body.items.map((item) => `${item.action} ${item.targetId}`)
 }

@@ -39,7 +39,8 @@ beforeEach(() => {
   png = pngOf(`image ${count}`)
 })
 
-const put = (by: Person, path: string, bytes: Buffer = png, headers = asPng) => by.put(`${path}/image`, bytes, headers)
+const put = <Path extends string>(by: Person, path: Path, bytes: Buffer = png, headers = asPng) =>
+  by.put(`${path}/image`, bytes, headers)
 const read = (by: Person, uri: string) =>
   test.app.inject({ url: uri, headers: { authorization: `Bearer ${by.token}` } })
 const kept = async (id: string) =>
@@ -57,9 +58,9 @@ describe('an image', () => {
     expect(body.image).toMatch(/^\/api\/v1\/images\/[0-9a-f]{64}$/)
     expect((await owner.get('/users/me')).body.image).toBe(body.image)
     const { items } = (await vault.admin.get(`/vaults/${vault.code}/members`)).body
-    expect(items.find(({ userId }: { userId: string }) => userId === owner.userId).image).toBe(body.image)
+    expect(items.find(({ userId }) => userId === owner.userId)!.image).toBe(body.image)
 
-    const { statusCode, headers, rawPayload } = await read(outsider, body.image)
+    const { statusCode, headers, rawPayload } = await read(outsider, body.image!)
     expect(statusCode).toBe(200)
     expect(rawPayload.equals(png)).toBe(true)
     expect(headers).toMatchObject({
@@ -71,32 +72,32 @@ describe('an image', () => {
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'private, max-age=31536000, immutable',
     })
-    expect((await test.app.inject({ url: body.image })).statusCode).toBe(401)
+    expect((await test.app.inject({ url: body.image! })).statusCode).toBe(401)
   })
 
   it.each([
-    ['a vault', () => `/vaults/${vault.code}`, () => vault.admin, 'logoUri', true],
-    ['a token', () => `/tokens/${vault.tokens.usdt.id}`, () => platform, 'logoUri', false],
-    ['a network', () => `/networks/${vault.networks.ethereum.id}`, () => platform, 'logoUri', false],
-    ['a group', () => `/policy-groups/${vault.groups.administrators}`, () => vault.admin, 'logoUri', true],
+    ['a vault', () => `/vaults/${vault.code}` as const, () => vault.admin, 'logoUri', true],
+    ['a token', () => `/tokens/${vault.tokens.usdt.id}` as const, () => platform, 'logoUri', false],
+    ['a network', () => `/networks/${vault.networks.ethereum.id}` as const, () => platform, 'logoUri', false],
+    ['a group', () => `/policy-groups/${vault.groups.administrators}` as const, () => vault.admin, 'logoUri', true],
   ] as const)('of %s is audited, and seen by whoever may see it', async (_, path, by, field, isOfVault) => {
     const { status, body } = await put(by(), path())
     expect([status, body.message]).toEqual([200, undefined])
     const actions = await actionsOf(body.id)
     expect(actions).toContain('image.uploaded')
-    expect((await read(approver, body[field])).statusCode).toBe(200)
-    expect((await read(outsider, body[field])).statusCode).toBe(isOfVault ? 404 : 200)
+    expect((await read(approver, body[field]!)).statusCode).toBe(200)
+    expect((await read(outsider, body[field]!)).statusCode).toBe(isOfVault ? 404 : 200)
 
     const after = await by().delete(`${path()}/image`)
     expect([after.status, after.body[field]]).toEqual([200, null])
     expect(await kept(body.id)).toEqual([])
-    expect((await read(approver, body[field])).statusCode).toBe(404)
+    expect((await read(approver, body[field]!)).statusCode).toBe(404)
     expect(await actionsOf(body.id)).toContain('image.deleted')
   })
 
   it('of an address is the business of its owner', async () => {
     const address = await createAddress(owner, { vault: vault.code, token: 'USDT', label: 'Mine' })
-    const path = `/vaults/${vault.code}/addresses/${address.id}`
+    const path = `/vaults/${vault.code}/addresses/${address.id}` as const
     expect((await put(vault.admin, path)).status).toBe(404)
     expect(await kept(address.id)).toEqual([])
     const { body } = await put(owner, path)
@@ -107,7 +108,7 @@ describe('an image', () => {
     const first = (await put(owner, '/users/me')).body.image
     expect((await put(owner, '/users/me')).body.image).toBe(first)
     expect((await put(approver, '/users/me')).body.image).not.toBe(first)
-    expect((await kept(owner.userId)).filter((key) => key === keyOf(first))).toHaveLength(1)
+    expect((await kept(owner.userId)).filter((key) => key === keyOf(first!))).toHaveLength(1)
   })
 
   it('is changed by the other ways to change its field, and back', async () => {
@@ -136,7 +137,7 @@ describe('the body', () => {
 
   it('is judged by its bytes, not by its name', async () => {
     const { body } = await put(owner, '/users/me', png, { 'content-type': 'image/webp' })
-    expect((await read(owner, body.image)).headers['content-type']).toBe('image/png')
+    expect((await read(owner, body.image!)).headers['content-type']).toBe('image/png')
   })
 
   it.each(['image/svg+xml', 'image/gif', 'application/json', 'text/csv', 'text/plain', 'application/octet-stream'])(
@@ -182,7 +183,7 @@ describe('the body', () => {
 })
 
 describe('of the address book', () => {
-  const base = () => `/vaults/${vault.code}/counterparties`
+  const base = () => `/vaults/${vault.code}/counterparties` as const
   const create = async () => (await vault.admin.post(base(), { name: `Supplier ${count}`, kind: 'company' })).body.id
 
   it('it is for administrators, and not before the policies allow it', async () => {
@@ -204,14 +205,14 @@ describe('of the address book', () => {
     })
     const { status, body } = await put(vault.admin, `${base()}/${id}`)
     expect([status, body.message]).toEqual([202, undefined])
-    const { avatarUri } = body.request.payload
+    const { avatarUri } = body.request.payload as { avatarUri: string }
     expect((await read(approver, avatarUri)).statusCode).toBe(200)
     expect((await read(outsider, avatarUri)).statusCode).toBe(404)
     // What a request waits to show is not tidied away.
     test.clock.advance((replacedImageHours + 1) * hour)
     await deleteExpiredRows(test.deps)
     expect(await kept(id)).toEqual([keyOf(avatarUri)])
-    const request = `/vaults/${vault.code}/approval-requests/${body.request.id}`
+    const request = `/vaults/${vault.code}/approval-requests/${body.request.id}` as const
     expect((await approver.post(`${request}/approve`, {})).status).toBe(200)
     expect((await owner.get(`${base()}/${id}`)).body.avatarUri).toBe(avatarUri)
     expect((await vault.admin.delete(`/policies/${policy.id}`)).status).toBe(204)
@@ -220,7 +221,7 @@ describe('of the address book', () => {
   it('it changes a group at once where the policies allow that', async () => {
     await allowAll(vault, 'counterparty_group_create')
     await allowAll(vault, 'counterparty_group_update')
-    const groups = `/vaults/${vault.code}/counterparty-groups`
+    const groups = `/vaults/${vault.code}/counterparty-groups` as const
     const { id } = (await vault.admin.post(groups, { code: 'suppliers', name: 'Suppliers' })).body
     const { status, body } = await put(vault.admin, `${groups}/${id}`)
     expect([status, body.avatarUri?.length]).toEqual([200, '/api/v1/images/'.length + 64])
@@ -234,7 +235,7 @@ describe('how many there are', () => {
     const uris: string[] = []
     for (let i = 0; i < imagesAsideMax + 3; i += 1) {
       test.clock.advance(1_000)
-      uris.push((await put(outsider, '/users/me', pngOf(`${count} ${i}`))).body.image)
+      uris.push((await put(outsider, '/users/me', pngOf(`${count} ${i}`))).body.image!)
     }
     const left = await kept(outsider.userId)
     expect(left).toHaveLength(imagesAsideMax + 1)

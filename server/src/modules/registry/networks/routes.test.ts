@@ -26,7 +26,7 @@ describe('networks', () => {
   it('lists networks with slug and type, for every signed-in caller', async () => {
     const { status, body } = await person.get('/networks')
     expect(status).toBe(200)
-    const byCoin = new Map(body.items.map((network: { coinType: number }) => [network.coinType, network]))
+    const byCoin = new Map(body.items.map((network) => [network.coinType, network]))
     expect(byCoin.get(60)).toMatchObject({ code: 'ethereum', slug: 'ethereum', type: 'evm' })
     expect(byCoin.get(0)).toMatchObject({ code: 'Bitcoin', slug: 'bitcoin', type: 'bitcoin' })
     expect(byCoin.get(12345)).toMatchObject({ code: 'own_chain', slug: 'own-chain', type: 'other' })
@@ -43,7 +43,7 @@ describe('networks', () => {
 
 describe('links to block explorers', () => {
   const ethereum = async () =>
-    (await person.get('/networks?limit=100')).body.items.find(({ coinType }: { coinType: number }) => coinType === 60)
+    (await person.get('/networks?limit=100')).body.items.find(({ coinType }) => coinType === 60)!
   const templates = {
     explorerTxUrl: 'https://explorer.example.org/tx/{hash}',
     explorerAddressUrl: 'https://explorer.example.org/address/{address}',
@@ -57,7 +57,7 @@ describe('links to block explorers', () => {
     await operator.patch(`/networks/${id}`, { explorerTxUrl: null })
     expect(await ethereum()).toMatchObject({ ...templates, explorerTxUrl: null })
     const { body } = await operator.get(`/audit-log?action=network.updated&target=${id}`)
-    expect(body.items.map(({ details }: { details: object }) => details)).toEqual([
+    expect(body.items.map(({ details }) => details)).toEqual([
       { changes: { explorerTxUrl: null } },
       { changes: templates },
     ])
@@ -71,7 +71,7 @@ describe('links to block explorers', () => {
     ['slug', 'mainnet'],
   ])('refuse %s %s', async (field, value) => {
     const before = await ethereum()
-    const { status, body } = await operator.patch(`/networks/${before.id}`, { [field]: value })
+    const { status, body } = await operator.patch(`/networks/${before!.id}`, { [field]: value })
     expect([status, body.details?.[0]?.field]).toEqual([400, field])
     expect(await ethereum()).toEqual(before)
   })

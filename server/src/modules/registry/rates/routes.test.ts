@@ -137,10 +137,9 @@ describe('recorded rates', () => {
       expect(status, JSON.stringify(body)).toBe(200)
       return body
     }
-    const ratesIn = async (query: string) =>
-      (await list(query)).items.map(({ usdRate }: { usdRate: string }) => usdRate)
+    const ratesIn = async (query: string) => (await list(query)).items.map(({ usdRate }) => usdRate)
     const { items, nextCursor } = await list()
-    expect(items.map(({ usdRate }: { usdRate: string }) => usdRate)).toEqual(['1.000000000000000001', '1.5', '2'])
+    expect(items.map(({ usdRate }) => usdRate)).toEqual(['1.000000000000000001', '1.5', '2'])
     expect(items[1]).toEqual({
       tokenId,
       usdRate: '1.5',
@@ -162,7 +161,7 @@ describe('recorded rates', () => {
     const tokenId = await newToken()
     expect((await first.get('/tokens/cmi8h2k1p0a1b2c3d4e5f6g7h/rates')).status).toBe(404)
     const answer = await first.get(`/tokens/${tokenId}/rates?from=2026-02-01&to=2026-01-01`)
-    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'from'])
+    expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'from'])
     expect((await test.anonymous.get(`/tokens/${tokenId}/rates`)).status).toBe(401)
   })
 })
@@ -188,7 +187,7 @@ describe('T64 a rate that jumps', () => {
     expect(await ratesOf(tokenId)).toEqual([1])
     expect(await heldOf(tokenId)).toEqual([answer.body])
 
-    const url = `/held-rates/${answer.body.id}`
+    const url = `/held-rates/${answer.body.id}` as const
     expect((await first.post(`${url}/confirm`)).status).toBe(403)
     const confirmed = await second.post(`${url}/confirm`)
     expect(confirmed).toMatchObject({ status: 200, body: { status: 'confirmed', decidedById: second.userId } })
@@ -343,7 +342,7 @@ describe('T64 rates of the provider', () => {
     const [held, ...others] = await heldOf(tokenId)
     expect(others).toEqual([])
     expect(held).toMatchObject({ usdRate: '3', comparedUsdRate: '1', source: 'provider', createdById: null })
-    expect((await first.post(`/held-rates/${held.id}/confirm`)).status).toBe(200)
+    expect((await first.post(`/held-rates/${held!.id}/confirm`)).status).toBe(200)
     await poll({ SOLO: '3.2' })
     expect(await ratesOf(tokenId)).toEqual([1, 3, 3.2])
   })
@@ -353,7 +352,7 @@ describe('T64 rates of the provider', () => {
     await poll({ SPIKE: '1' })
     await poll({ SPIKE: '0.001' })
     await poll({ SPIKE: '0.0001' })
-    expect((await heldOf(tokenId)).map(({ usdRate }: { usdRate: string }) => usdRate)).toEqual(['0.0001'])
+    expect((await heldOf(tokenId)).map(({ usdRate }) => usdRate)).toEqual(['0.0001'])
     await poll({ SPIKE: '1.01' })
     expect(await heldOf(tokenId)).toEqual([])
     expect(await heldOf(tokenId, 'superseded')).toHaveLength(2)
@@ -369,7 +368,7 @@ describe('T64 rates of the provider', () => {
     await poll({ BOTH: '1' })
     const { body } = await setRate(first, tokenId, '5')
     await poll({ BOTH: '1' })
-    expect((await heldOf(tokenId)).map(({ id }: { id: string }) => id)).toEqual([body.id])
+    expect((await heldOf(tokenId)).map(({ id }) => id)).toEqual([body.id])
     expect((await second.post(`/held-rates/${body.id}/confirm`)).status).toBe(200)
   })
 })

@@ -57,12 +57,12 @@ describe('tokens', () => {
 
   it('registers a coin by network id', async () => {
     const { items } = (await person.get('/networks')).body
-    const ethereum = items.find(({ coinType }: { coinType: number }) => coinType === 60)
+    const ethereum = items.find(({ coinType }) => coinType === 60)
     const { network: _, ...rest } = usdt
     const coin = { ...rest, code: 'ETH', symbol: 'ETH', name: 'Ether', contractAddress: null, decimals: 18 }
-    const { status, body } = await operator.post('/tokens', { ...coin, networkId: ethereum.id })
+    const { status, body } = await operator.post('/tokens', { ...coin, networkId: ethereum!.id })
     expect(status).toBe(201)
-    expect(body).toMatchObject({ network: 'ethereum', networkId: ethereum.id, contractAddress: null })
+    expect(body).toMatchObject({ network: 'ethereum', networkId: ethereum!.id, contractAddress: null })
   })
 
   it('filters by network, state and text, metacharacters standing for themselves', async () => {
@@ -75,7 +75,7 @@ describe('tokens', () => {
       enabled: false,
     })
     const codesFor = async (query: string) =>
-      (await person.get(`/tokens?${query}`)).body.items.map(({ code }: { code: string }) => code).sort()
+      (await person.get(`/tokens?${query}`)).body.items.map(({ code }) => code).sort()
     expect(await codesFor('')).toEqual(['ETH', 'ODD', 'USDT'])
     expect(await codesFor('network=ethereum')).toEqual(['ETH', 'USDT'])
     expect(await codesFor('network=nowhere')).toEqual([])
@@ -86,7 +86,7 @@ describe('tokens', () => {
 
   it('renames a token and flips its kill switch, nothing else', async () => {
     const { body } = await operator.get('/tokens?search=USDT')
-    const { id } = body.items[0]
+    const { id } = body.items[0]!
     const changed = await operator.patch(`/tokens/${id}`, {
       name: 'Tether',
       enabled: false,
@@ -103,7 +103,7 @@ describe('tokens', () => {
     for (const field of ['decimals', 'code', 'contractAddress', 'networkId']) {
       const answer = await operator.patch(`/tokens/${id}`, { [field]: 8 })
       expect(answer.status).toBe(400)
-      expect(answer.body.details[0].field).toBe(field)
+      expect(answer.body.details[0]!.field).toBe(field)
     }
   })
 })
@@ -130,7 +130,7 @@ describe('refused tokens', () => {
       ...change,
     })
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
   })
 
   it('answers 409 for a taken code or contract, in any case', async () => {
@@ -151,7 +151,7 @@ describe('who may do it', () => {
     expect((await test.anonymous.post('/tokens', usdt)).status).toBe(401)
     const [token] = (await person.get('/tokens')).body.items
     expect((await person.post('/tokens', { ...usdt, code: 'MINE' })).status).toBe(403)
-    expect((await person.patch(`/tokens/${token.id}`, { enabled: false })).status).toBe(403)
-    expect((await test.anonymous.patch(`/tokens/${token.id}`, { enabled: false })).status).toBe(401)
+    expect((await person.patch(`/tokens/${token!.id}`, { enabled: false })).status).toBe(403)
+    expect((await test.anonymous.patch(`/tokens/${token!.id}`, { enabled: false })).status).toBe(401)
   })
 })

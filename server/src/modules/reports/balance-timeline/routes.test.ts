@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Address, BalanceTimeline } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, deposit } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { pointsOf } from './points.ts'
 
 let bench: TransferBench
-let own: Answer['body']
-let foreign: Answer['body']
+let own: Address
+let foreign: Address
 let other: Person
 let start: Date
 const hour = 3_600_000
@@ -38,8 +39,7 @@ const read = async (by: Person, query = '') => {
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
-const seriesOf = (body: Answer['body'], code: string) =>
-  body.tokens.find(({ token }: Answer['body']) => token.code === code).points
+const seriesOf = ({ tokens }: BalanceTimeline, code: string) => tokens.find(({ token }) => token.code === code)!.points
 
 describe('the timeline of balances', () => {
   it('agrees at every point with the balance that each account had then', async () => {
@@ -58,12 +58,12 @@ describe('the timeline of balances', () => {
       }
     }
     expect(compared).toBeGreaterThan(10)
-    const usdt = seriesOf(body, 'USDT').map(({ totalDecimal }: Answer['body']) => totalDecimal)
+    const usdt = seriesOf(body, 'USDT').map(({ totalDecimal }) => totalDecimal)
     expect([usdt[0], usdt.at(-1)]).toEqual(['1000', '960'])
   })
 
   it('ends with the balances of now, for the member, for the administrator, and for one address', async () => {
-    const lastOf = async (by: Person, query = '') => seriesOf(await read(by, query), 'USDT').at(-1).totalDecimal
+    const lastOf = async (by: Person, query = '') => seriesOf(await read(by, query), 'USDT').at(-1)!.totalDecimal
     expect(await lastOf(bench.owner)).toBe('960')
     expect(await lastOf(other)).toBe('70')
     expect(await lastOf(bench.vault.admin)).toBe('1030')
@@ -73,18 +73,18 @@ describe('the timeline of balances', () => {
 
   it('is worth what the rates of the time say, and unknown where one is missing', async () => {
     const { usd } = await read(bench.owner, `&tokenId=${bench.vault.tokens.usdt.id}`)
-    expect(usd.map(({ usdValue }: Answer['body']) => usdValue)).toEqual(usd.map(() => null))
+    expect(usd.map(({ usdValue }) => usdValue)).toEqual(usd.map(() => null))
     const now = bench.test.clock.now()
     await bench.sql(
       `insert into token_rates (token_id, as_of, source, usd_rate, created_at) values ($1, $2, 'test', 0.5, $2)`,
       [bench.vault.tokens.usdt.id, new Date(now.getTime() - 60_000)],
     )
     const rated = await read(bench.owner, `&tokenId=${bench.vault.tokens.usdt.id}`)
-    expect(rated.usd.at(-1).usdValue).toBe('480.00')
-    expect(rated.usd.at(-2).usdValue).toBeNull()
-    expect((await read(bench.owner)).usd.at(-1).usdValue).toBeNull()
+    expect(rated.usd.at(-1)!.usdValue).toBe('480.00')
+    expect(rated.usd.at(-2)!.usdValue).toBeNull()
+    expect((await read(bench.owner)).usd.at(-1)!.usdValue).toBeNull()
     const { body } = await bench.owner.get('/vaults/main-vault/balances?summary=true')
-    const byCode = Object.fromEntries(body.totals.map((one: Answer['body']) => [one.token.code, one.usdValue]))
+    const byCode = Object.fromEntries(body.totals.map((one) => [one.token.code, one.usdValue]))
     expect([byCode.USDT, byCode.ETH, body.usdValue, body.usdComplete]).toEqual(['480.00', null, '480.00', false])
     const alone = (await bench.owner.get('/vaults/main-vault/balances?summary=true&token=USDT')).body
     expect([alone.usdValue, alone.usdComplete]).toEqual(['480.00', true])

@@ -9,7 +9,8 @@ import {
   exportsOpenPerCallerMax,
   exportTtlHours,
 } from '../../../lib/limits.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer, BodyOf, ReportExport } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { describedApiOf } from '../../../testing/described-api.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { readArchive, readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
@@ -78,7 +79,12 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.sql('delete from report_exports'))
 
-type File = { status: number; headers: Answer['headers']; bytes: Buffer; json: Answer['body'] }
+type File = {
+  status: number
+  headers: Answer['headers']
+  bytes: Buffer
+  json: BodyOf<'get', '/vaults/v/reports/transaction_activity'> | null
+}
 
 /** The bytes of an answer, as received. */
 async function fetchFile(path: string, by: Person = world.owner): Promise<File> {
@@ -98,13 +104,13 @@ async function fetchFile(path: string, by: Person = world.owner): Promise<File> 
 const reportFile = (type: ReportType, more: Record<string, string>, by?: Person) =>
   fetchFile(`${type}?${new URLSearchParams({ ...interval, ...queries[type], ...more })}`, by)
 
-// biome-ignore lint/suspicious/noExplicitAny: a report's JSON, whichever it is.
-type Json = any
+/** An object of a report, whichever it is. */
+type Tree = Record<string, unknown>
 const isScalar = (value: unknown) => value === null || typeof value !== 'object'
 
 /** The value of a row in the column of this name. */
-function leafOf(row: Json, key: string): unknown {
-  return key.split('.').reduce((value, part) => value?.[part], row)
+function leafOf(row: unknown, key: string): unknown {
+  return key.split('.').reduce((value, part) => (value as Tree | null | undefined)?.[part], row)
 }
 
 const kindOf = (format: FileFormat, type: ReportType) => fileKindOf(format, reportOf(type))
@@ -127,13 +133,15 @@ const textOf = ({ bytes, headers }: File) =>
     : bytes.toString('utf8')
 
 /** As docs/report-exports.md says: members sorted, no white space, without what differs between two answers. */
-function contentSha256Of({ nextCursor: _, ...content }: Json): string {
-  const { id: _1, dataCutoff: _2, generatedAt: _3, generatedById: _4, ...report } = content.report
-  const write = (value: Json): string => {
+function contentSha256Of(json: { nextCursor?: unknown; report: object }): string {
+  const { nextCursor: _, ...content } = json
+  const { id: _1, dataCutoff: _2, generatedAt: _3, generatedById: _4, ...report } = content.report as Tree
+  const write = (value: unknown): string => {
     if (Array.isArray(value)) return `[${value.map(write).join(',')}]`
     if (isScalar(value)) return JSON.stringify(value)
-    const names = Object.keys(value).sort()
-    return `{${names.map((name) => `${JSON.stringify(name)}:${write(value[name])}`).join(',')}}`
+    const tree = value as Tree
+    const names = Object.keys(tree).sort()
+    return `{${names.map((name) => `${JSON.stringify(name)}:${write(tree[name])}`).join(',')}}`
   }
   return createHash('sha256')
     .update(write({ ...content, report }))
@@ -147,11 +155,11 @@ const serialOf = (instant: string) => String((new Date(instant).getTime() + 3_60
 const unprinted = ['availableChange', 'reservedChange', 'balanceChange', 'usdRate']
 
 /** Every decimal and count of a report, at any depth. */
-function figuresOf(value: Json): string[] {
+function figuresOf(value: unknown): string[] {
   if (typeof value === 'number') return [String(value)]
   if (typeof value === 'string') return /^-?\d+(\.\d+)?$/.test(value) ? [value] : []
   if (value === null || typeof value !== 'object') return []
-  return Object.entries(value).flatMap(([name, inner]) =>
+  return Object.entries(value as Tree).flatMap(([name, inner]) =>
     name === 'report' || unprinted.includes(name) ? [] : figuresOf(inner),
   )
 }
@@ -179,12 +187,12 @@ describe('a report as a file', () => {
     }
 
     const tables = tablesOf(files.get('csv')!, type)
-    const blocks = Object.entries<Json>(json).filter(
+    const blocks = Object.entries(json as Tree).filter(
       ([name]) => !['report', 'nextCursor', 'categoryColumns'].includes(name),
     )
     let compared = 0
     for (const [name, block] of blocks) {
-      const rows: Json[] = Array.isArray(block) ? block : [block]
+      const rows = (Array.isArray(block) ? block : [block]) as Tree[]
       const [keys, ...lines] = tables.get(`${toFileName(name)}.csv`)!
       expect(lines, name).toHaveLength(rows.length)
       for (const [r, line] of lines.entries()) {
@@ -245,13 +253,14 @@ describe('a report as a file', () => {
     for (const figure of figuresOf(json)) expect(bare, `the PDF shows ${figure}`).toContain(figure)
   })
 
+  type Amount = { tokenId: string; amount: string }
   /** One row per asset and outer row, with the amounts of all lists of that asset side by side. */
-  function expectAssets(rows: Json[], table: string[][] | undefined, name: string): void {
+  function expectAssets(rows: Tree[], table: string[][] | undefined, name: string): void {
     const lists = Object.keys(rows[0] ?? {}).filter((key) => key.endsWith('ByAsset'))
     if (lists.length === 0) return
     const [keys, ...lines] = table!
     const expected = rows.flatMap((row) =>
-      lists.flatMap((list) => row[list].map((one: Json) => `${one.tokenId} ${list} ${one.amount}`)),
+      lists.flatMap((list) => (row[list] as Amount[]).map(({ tokenId, amount }) => `${tokenId} ${list} ${amount}`)),
     )
     const found = lines.flatMap((line) =>
       lists.flatMap((list) => {
@@ -273,7 +282,7 @@ describe('a report as a file', () => {
     const all = (await world.report('account_statement', { ...query, limit: '100' })).lines
     expect(all.length).toBeGreaterThan(4)
     const [, ...postings] = tablesOf(bytes, 'account_statement').get('lines.csv')!
-    expect(postings.map(([, id]) => id)).toEqual(all.map(({ id }: Json) => id))
+    expect(postings.map(([, id]) => id)).toEqual(all.map(({ id }) => id))
   })
 
   it('is whole though nothing happened', async () => {
@@ -290,20 +299,21 @@ describe('a report as a file', () => {
 
   it('format=json, or none, is JSON', async () => {
     const { json } = await reportFile('transaction_activity', { format: 'json' })
-    expect(json.report.type).toBe('transaction_activity')
+    expect(json!.report.type).toBe('transaction_activity')
   })
 
   it('the API description names the media types of each', () => {
-    const { paths } = describedApiOf(world.test.app) as Json
+    const { paths } = describedApiOf(world.test.app)
     for (const type of reportTypes) {
-      const { parameters, responses } = paths[`/api/v1/vaults/{code}/reports/${type}`].get
-      expect(Object.keys(responses[200].content)).toEqual([
+      const { parameters, responses } = paths[`/api/v1/vaults/{code}/reports/${type}`]!.get!
+      expect(Object.keys(responses[200]!.content!)).toEqual([
         'application/json',
         type === 'operations' ? 'text/csv' : 'application/zip',
         'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
         'application/pdf',
       ])
-      expect(parameters.find(({ name }: Json) => name === 'format').schema.enum).toEqual(['json', 'csv', 'xlsx', 'pdf'])
+      const format = parameters!.find(({ name }) => name === 'format')
+      expect(format!.schema!.enum).toEqual(['json', 'csv', 'xlsx', 'pdf'])
     }
   })
 
@@ -324,7 +334,7 @@ describe('a report as a file', () => {
     ],
   ])('%s is a 400 that names it', async (_, type, query, field) => {
     const { status, json, headers } = await reportFile(type, query)
-    expect([status, json.details?.[0]?.field]).toEqual([400, field])
+    expect([status, json!.details?.[0]?.field]).toEqual([400, field])
     expect(headers).not.toHaveProperty('content-disposition')
   })
 
@@ -343,7 +353,7 @@ describe('a report as a file', () => {
   })
 })
 
-const exportsPath = () => `/vaults/${world.vault.code}/reports`
+const exportsPath = () => `/vaults/${world.vault.code}/reports` as const
 const order = (type: ReportType, body: object = {}, by: Person = world.owner, headers = {}) =>
   by.post(`${exportsPath()}/${type}/exports`, { format: 'csv', ...interval, ...queries[type], ...body }, headers)
 const stateOf = async (id: string, by: Person = world.owner) => (await by.get(`${exportsPath()}/exports/${id}`)).body
@@ -383,7 +393,7 @@ describe('an export', () => {
         finishedAt: null,
       })
       const early = await fetchFile(`exports/${id}/download`)
-      expect([early.status, early.json.message]).toEqual([409, 'The export is queued'])
+      expect([early.status, early.json!.message]).toEqual([409, 'The export is queued'])
       await make()
       const done = await stateOf(id)
       expect(done).toMatchObject({
@@ -422,7 +432,7 @@ describe('an export', () => {
     await make()
     const text = textOf(await fetchFile(`exports/${body.id}/download`))
     expect(text).toContain('Statuses,"confirmed, failed",\r\n')
-    expect(text).toContain(`To,"${parameters.to.slice(0, 10)} `)
+    expect(text).toContain(`To,"${String(parameters.to).slice(0, 10)} `)
   })
 
   it('is recorded: who took which figures out of the vault', async () => {
@@ -454,7 +464,7 @@ describe('an export', () => {
 
   it('an unknown report is a 400', async () => {
     const answer = await world.owner.post(`${exportsPath()}/everything/exports`, { format: 'csv' })
-    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'type'])
+    expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'type'])
   })
 
   it('T50 the same key orders once, another body is a conflict', async () => {
@@ -522,8 +532,8 @@ describe('an export', () => {
 
 describe('the list of exports', () => {
   it('T39 holds what the caller ordered, newest first, page by page, and nothing of others', async () => {
-    const path = `/vaults/${world.vault.code}/reports/exports`
-    const idsOf = (body: Answer['body']): string[] => body.items.map(({ id }: { id: string }) => id)
+    const path = `/vaults/${world.vault.code}/reports/exports` as const
+    const idsOf = ({ items }: { items: ReportExport[] }): string[] => items.map(({ id }) => id)
     const older = await ordered('approval_activity')
     const newer = await ordered('approval_activity')
     const first = (await world.owner.get(`${path}?limit=1`)).body
@@ -550,14 +560,14 @@ describe('a file whose content the requester may no longer see in full', () => {
 
   it('T41 an address that is no longer shared', async () => {
     const viewer = await addMember(world.test, world.vault, 'viewer@example.org')
-    const path = `/vaults/main-vault/addresses/${world.own.id}/grants`
+    const path = `/vaults/main-vault/addresses/${world.own.id}/grants` as const
     const grant = await world.owner.post(path, { subjectType: 'user', subjectId: viewer.userId })
     expect(grant.status).toBe(201)
     const id = await made('transaction_activity', { includeShared: true }, viewer)
     expect((await download(id, viewer)).status).toBe(200)
     expect((await world.owner.delete(`${path}/${grant.body.id}`)).status).toBe(204)
     const { status, json } = await download(id, viewer)
-    expect([status, json.message]).toEqual([403, 'You may no longer see everything in this file; create a new export'])
+    expect([status, json!.message]).toEqual([403, 'You may no longer see everything in this file; create a new export'])
     expect((await download(await made('transaction_activity', { includeShared: true }, viewer), viewer)).status).toBe(
       200,
     )
@@ -650,7 +660,7 @@ describe('the making of exports', () => {
 
   it('an export that can no longer be made fails with a reason', async () => {
     const address = await addMember(world.test, world.vault, 'grantee@example.org')
-    const path = `/vaults/main-vault/addresses/${world.own.id}/grants`
+    const path = `/vaults/main-vault/addresses/${world.own.id}/grants` as const
     const grant = await world.owner.post(path, { subjectType: 'user', subjectId: address.userId })
     const id = await ordered('account_statement', { includeShared: true }, address)
     await world.owner.delete(`${path}/${grant.body.id}`)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
-import type { Answer } from '../../../testing/app.ts'
+
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
@@ -50,7 +50,7 @@ describe('the counterparty of an operation in a list', () => {
     const query = { ...interval, exceptions: 'operationsWithoutPaymentPurpose', counterpartyClassification }
     const { items, report } = await world.report('operations_exceptions', query)
     expect(report.classificationMode).toBe(counterpartyClassification)
-    expect(items.map(({ id }: { id: string }) => id)).toEqual([...ids].reverse())
+    expect(items.map(({ id }) => id)).toEqual([...ids].reverse())
     expect(namesOf(items)).toEqual([...expected].reverse())
   })
 
@@ -58,7 +58,7 @@ describe('the counterparty of an operation in a list', () => {
     const query = { ...interval, addressId: world.own.id, tokenId: world.vault.tokens.usdt.id }
     const { lines, report } = await world.report('account_statement', query)
     expect(report.classificationMode).toBe('current')
-    const nameOf = (id: string) => namesOf(lines.filter((line: Answer['body']) => line.operationId === id))[0]
+    const nameOf = (id: string) => namesOf(lines.filter((line) => line.operationId === id))[0]
     expect(ids.map(nameOf)).toEqual(['Early', 'Late', 'Late', 'Late', 'Late', null])
     const page = await world.report('account_statement', { ...query, limit: '3' })
     expect(page.lines).toEqual(lines.slice(0, 3))
@@ -69,7 +69,7 @@ describe('the counterparty of an operation in a list', () => {
       ...interval,
       exceptions: 'unmatchedOperations,retroactivelyMatchedOperations,conflictingCounterpartyClassifications',
     })
-    expect(items.map((item: Answer['body']) => [item.id, ...item.exceptions])).toEqual([
+    expect(items.map((item) => [item.id, ...item.exceptions])).toEqual([
       [ids[5], 'unmatchedOperations'],
       [ids[4], 'conflictingCounterpartyClassifications'],
       [ids[3], 'retroactivelyMatchedOperations'],
@@ -97,7 +97,7 @@ describe('COUNTERPARTY_CONCENTRATION after an operation was matched later', () =
     const concentration = async (counterpartyClassification: string) => {
       const query = { addressId: world.own.id, from: '2002-03-01', to: '2002-04-01', counterpartyClassification }
       const { observations } = await world.report('address_activity', query)
-      const found = observations.find(({ code }: { code: string }) => code === 'COUNTERPARTY_CONCENTRATION')
+      const found = observations.find(({ code }) => code === 'COUNTERPARTY_CONCENTRATION')!
       return [found.currentValue, found.description]
     }
     expect(await concentration('current')).toEqual([

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
+import type { OperationsReport } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
@@ -149,7 +150,7 @@ describe('the report operations', () => {
     const ids: string[] = []
     let cursor: string | null = null
     do {
-      const page = await world.report(
+      const page: OperationsReport = await world.report(
         'operations',
         { ...interval, limit: '1', ...(cursor === null ? {} : { cursor }) },
         world.admin,
@@ -157,7 +158,7 @@ describe('the report operations', () => {
       expect(page.items).toHaveLength(1)
       // The columns are those of the report, not of the page.
       expect(page.categoryColumns).toHaveLength(6)
-      ids.push(page.items[0].id)
+      ids.push(page.items[0]!.id)
       cursor = page.nextCursor
     } while (cursor !== null)
     expect(ids).toEqual([first, second, foreign])
@@ -166,10 +167,10 @@ describe('the report operations', () => {
   it('T39 shows the operations that the history shows, and of categories what the viewer may read', async () => {
     for (const by of [world.owner, world.other, world.admin]) {
       const { items } = await world.report('operations', interval, by)
-      const ids = items.map(({ id }: { id: string }) => id)
+      const ids = items.map(({ id }) => id)
       expect(ids.toSorted()).toEqual(await world.history({ from: '2026-01-01', to: '2026-01-31' }, by))
     }
-    const [own] = (await world.report('operations', interval, world.admin)).items
+    const own = (await world.report('operations', interval, world.admin)).items[0]!
     expect(own.categories).toEqual(['pay', 'secret'])
     expect(own.categoryValues).toEqual({
       'pay.hours': '3.50',
@@ -186,7 +187,7 @@ describe('the report operations', () => {
 
   it('takes the filters of its siblings', async () => {
     const idsOf = async (query: Record<string, string>, by?: Person) =>
-      (await world.report('operations', { ...interval, ...query }, by)).items.map(({ id }: { id: string }) => id)
+      (await world.report('operations', { ...interval, ...query }, by)).items.map(({ id }) => id)
     expect(await idsOf({ assets: 'ETH' })).toEqual([second])
     expect(await idsOf({ categoryField: 'hours:3.50' })).toEqual([first])
     expect(await idsOf({ counterpartyIds: supplier.id })).toEqual([first])
@@ -204,7 +205,7 @@ describe('the report operations', () => {
     await world.sql(`update counterparties set name = 'Renamed' where id = $1`, [supplier.id])
     const namesOf = async (query: object) =>
       (await world.report('operations', { ...interval, ...query })).items.map(
-        ({ counterparty }: { counterparty: { name: string } | null }) => counterparty?.name ?? null,
+        ({ counterparty }) => counterparty?.name ?? null,
       )
     expect(await namesOf({})).toEqual(['Renamed', 'Late Partner'])
     expect(await namesOf({ counterpartyClassification: 'historical' })).toEqual(['Spółka Żółw', null])

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
+import type { BodyOf } from '../../../testing/answer.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
 /** Reports over random operations, against a simple computation in memory that shares no code with the engine. */
@@ -216,8 +217,7 @@ async function addFolder(start: number): Promise<Folder> {
 type Folder = { id: string; current(one: Operation): boolean; historical(one: Operation): boolean }
 
 type Operation = Drawn & { at: Date; blockchainAt: Date | null; confirmedAt: Date | null; other: Side }
-// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified the shape.
-type Body = any
+type Body = BodyOf<'get', '/vaults/v/reports/transaction_activity'>
 
 function operationOf(one: Drawn, start: number): Operation {
   const at = new Date(start + one.minute * 60_000)
@@ -382,7 +382,7 @@ function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
   expect(cents(summary.incomingUsd)).toBe(sum(incoming, centsOf))
   expect(cents(summary.outgoingUsd)).toBe(sum(outgoing, centsOf))
   for (const token of ['usdt', 'eth'] as const) {
-    const asset = body.byAsset.find((one: Body) => one.assetCode === token.toUpperCase())
+    const asset = body.byAsset.find((one) => one.assetCode === token.toUpperCase())
     const ofToken = operations.filter((one) => one.token === token)
     if (ofToken.length === 0) {
       expect(asset).toBeUndefined()
@@ -392,16 +392,20 @@ function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
     raw.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
     const text = (amount: bigint, extra = 0) => formatDecimal(amount, decimalsOf[token] + extra)
     const gross = sum(raw, (one) => one)
-    expect(asset.operationsCount).toBe(ofToken.length)
-    expect(asset.grossTurnover).toBe(text(gross))
+    expect(asset!.operationsCount).toBe(ofToken.length)
+    expect(asset!.grossTurnover).toBe(text(gross))
     const twoMiddles = (raw[Math.floor((raw.length - 1) / 2)] ?? 0n) + (raw[Math.floor(raw.length / 2)] ?? 0n)
-    expect(asset.medianAmount).toBe(raw.length === 0 ? null : text(twoMiddles * 5n, 1))
-    expect(asset.averageAmount).toBe(raw.length === 0 ? null : text(halfEven(gross, BigInt(raw.length))))
-    expect(asset.minimumAmount).toBe(raw.length === 0 ? null : text(raw[0]!))
-    expect(asset.maximumAmount).toBe(raw.length === 0 ? null : text(raw.at(-1)!))
+    expect(asset!.medianAmount).toBe(raw.length === 0 ? null : text(twoMiddles * 5n, 1))
+    expect(asset!.averageAmount).toBe(raw.length === 0 ? null : text(halfEven(gross, BigInt(raw.length))))
+    expect(asset!.minimumAmount).toBe(raw.length === 0 ? null : text(raw[0]!))
+    expect(asset!.maximumAmount).toBe(raw.length === 0 ? null : text(raw.at(-1)!))
   }
-  const parts = <Key>(rows: Body[], keyOf: (row: Body) => Key, counts: string, usd: string) =>
-    rows.map((row) => [keyOf(row), row[counts], cents(row[usd])]).sort(byText)
+  const parts = <Row extends Record<Count, number> & Record<Usd, string>, Count extends string, Usd extends string>(
+    rows: Row[],
+    keyOf: (row: Row) => unknown,
+    counts: Count,
+    usd: Usd,
+  ) => rows.map((row) => [keyOf(row), row[counts], cents(row[usd])]).sort(byText)
   const naive = (keyOf: (one: Operation) => unknown) =>
     [...groupBy(operations, keyOf)].map(([key, of]) => [key, of.length, grossOf(of, wanted)]).sort(byText)
   const sideOf = ({ other }: Operation) => other[wanted.counterpartyClassification]
@@ -478,7 +482,7 @@ function expectOwners(body: Body, operations: Operation[], wanted: Asked, reader
     grossOf(of, wanted),
     id === readerId,
   ])
-  const rows = body.byAddressOwner.map((row: Body) => [
+  const rows = body.byAddressOwner.map((row) => [
     row.ownerId,
     row.operationsCount,
     cents(row.grossTurnoverUsd),
@@ -507,7 +511,7 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
   }
   const [now, before] = [
     figuresOf(operations),
-    figuresOf(all.filter((one) => isIn(dateOf(one, wanted), previousFrom, previousTo))),
+    figuresOf(all.filter((one) => isIn(dateOf(one, wanted), previousFrom!, previousTo!))),
   ]
   const change = (a?: bigint | null, b?: bigint | null) =>
     a == null || b == null || b === 0n ? null : Number(halfEven((a - b) * 10_000n, b)) / 100
@@ -525,26 +529,28 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
 function expectAgreement(body: Body, wanted: Asked): void {
   const { summary } = body
   const gross = cents(summary.grossTurnoverUsd)
-  const usdOf = (rows: Body[], field: string) => sum(rows, (row) => cents(row[field]))
-  const countOf = (rows: Body[], field: string) => rows.reduce((total: number, row) => total + row[field], 0)
+  const usdOf = <Field extends string>(rows: Record<Field, string>[], field: Field) =>
+    sum(rows, (row) => cents(row[field]))
+  const countOf = <Field extends string>(rows: Record<Field, number>[], field: Field) =>
+    rows.reduce((total: number, row) => total + row[field], 0)
   expect(cents(summary.incomingUsd) + cents(summary.outgoingUsd)).toBe(gross)
   expect(cents(summary.incomingUsd) - cents(summary.outgoingUsd)).toBe(cents(summary.netFlowUsd))
-  for (const block of ['byAsset', 'byCounterparty', 'byOwnAddress']) {
+  for (const block of ['byAsset', 'byCounterparty', 'byOwnAddress'] as const) {
     expect(usdOf(body[block], 'grossTurnoverUsd'), block).toBe(gross)
     expect(countOf(body[block], 'operationsCount'), block).toBe(summary.operationsCount)
   }
-  for (const field of ['incomingUsd', 'outgoingUsd', 'netFlowUsd']) {
+  for (const field of ['incomingUsd', 'outgoingUsd', 'netFlowUsd'] as const) {
     expect(usdOf(body.byAsset, field), field).toBe(cents(summary[field]))
     expect(usdOf(body.timeline, field), field).toBe(cents(summary[field]))
   }
   expect(usdOf(body.byCategory, 'usdValue')).toBe(gross)
   expect(countOf(body.byCategory, 'count')).toBe(summary.operationsCount)
   expect(countOf(body.byStatus, 'count')).toBe(summary.operationsCount)
-  const counting = body.byStatus.filter((row: Body) => isCounted(row, wanted))
+  const counting = body.byStatus.filter((row) => isCounted(row, wanted))
   expect(usdOf(counting, 'usdValue')).toBe(gross)
   for (const { tokenId, amount } of summary.grossTurnoverByAsset) {
-    const parts = counting.flatMap((row: Body) => row.amountsByAsset.filter((one: Body) => one.tokenId === tokenId))
-    expect(addDecimals(parts.map((one: Body) => one.amount))).toBe(addDecimals([amount]))
+    const parts = counting.flatMap((row) => row.amountsByAsset.filter((one) => one.tokenId === tokenId))
+    expect(addDecimals(parts.map((one) => one.amount))).toBe(addDecimals([amount]))
   }
   if (wanted.breakdownBy === 'owner') {
     expect(usdOf(body.byAddressOwner, 'grossTurnoverUsd')).toBe(gross)
@@ -553,13 +559,11 @@ function expectAgreement(body: Body, wanted: Asked): void {
   expect(countOf(body.timeline, 'operationsCount')).toBe(summary.operationsCount)
   expect(summary.incomingCount + summary.outgoingCount).toBe(summary.operationsCount)
   expect(body.dataQuality.totalOperations).toBe(summary.operationsCount)
-  for (const block of ['byCounterparty', 'byOwnAddress', 'byCategory', 'timeline']) {
-    for (const direction of ['incoming', 'outgoing']) {
+  for (const block of ['byCounterparty', 'byOwnAddress', 'byCategory', 'timeline'] as const) {
+    for (const direction of ['incoming', 'outgoing'] as const) {
       for (const { tokenId, amount } of summary[`${direction}AmountByAsset`]) {
-        const parts = body[block].flatMap((row: Body) =>
-          row[`${direction}ByAsset`].filter((one: Body) => one.tokenId === tokenId),
-        )
-        expect(addDecimals(parts.map((one: Body) => one.amount)), `${block} ${direction}`).toBe(addDecimals([amount]))
+        const parts = body[block].flatMap((row) => row[`${direction}ByAsset`].filter((one) => one.tokenId === tokenId))
+        expect(addDecimals(parts.map((one) => one.amount)), `${block} ${direction}`).toBe(addDecimals([amount]))
       }
     }
   }
@@ -580,10 +584,10 @@ function expectTimeline(
 ): void {
   const at = (one: Operation) => dateOf(one, wanted)!
   const { timeline } = body
-  expect(timeline[0].periodStart).toBe(from)
-  expect(timeline.at(-1).periodEnd).toBe(to)
+  expect(timeline[0]!.periodStart).toBe(from)
+  expect(timeline.at(-1)!.periodEnd).toBe(to)
   for (const [i, { periodStart, periodEnd, operationsCount, incomingUsd }] of timeline.entries()) {
-    if (i > 0) expect(periodStart).toBe(timeline[i - 1].periodEnd)
+    if (i > 0) expect(periodStart).toBe(timeline[i - 1]!.periodEnd)
     const inside = operations.filter((one) => isIn(at(one), periodStart, periodEnd))
     expect(operationsCount).toBe(inside.length)
     expect(cents(incomingUsd)).toBe(

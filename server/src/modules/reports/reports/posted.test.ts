@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../../../testing/app.ts'
+
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 import { reportTypes } from './catalogue.ts'
 
@@ -8,7 +8,7 @@ import { reportTypes } from './catalogue.ts'
 let world: ReportWorld
 let scopes: Record<string, Record<string, string>>
 const interval = { from: '2001-03-01', to: '2001-04-01' }
-const pathOf = (type: string) => `/vaults/${world.vault.code}/reports/${type}`
+const pathOf = (type: string) => `/vaults/${world.vault.code}/reports/${type}` as const
 
 beforeAll(async () => {
   world = await createReportWorld()
@@ -42,8 +42,8 @@ describe.each(reportTypes)('POST of %s', (type) => {
   const post = (body: object, headers?: Record<string, string>) => world.owner.post(pathOf(type), body, headers)
 
   it('answers as its GET does', async () => {
-    const withoutTimes = ({ report, ...rest }: Answer['body']) => {
-      const { id: _, dataCutoff: _1, generatedAt: _2, ...header } = report
+    const withoutTimes = ({ report, ...rest }: { report: object }) => {
+      const { id: _, dataCutoff: _1, generatedAt: _2, ...header } = report as Record<string, unknown>
       return { ...rest, report: header }
     }
     const read = await world.report(type, { ...given(), includeShared: 'true' })
@@ -78,7 +78,7 @@ describe.each(reportTypes)('POST of %s', (type) => {
     ]
     for (const [wrong, field] of refusals) {
       const { status, body } = await post({ ...given(), ...wrong })
-      expect([status, body.details[0].field]).toEqual([400, field])
+      expect([status, body.details[0]!.field]).toEqual([400, field])
     }
     expect((await world.other.post(pathOf(type), { ...given(), userId: world.owner.userId })).status).toBe(403)
     expect((await world.test.anonymous.post(pathOf(type), given())).status).toBe(401)
@@ -93,9 +93,9 @@ describe('a body', () => {
     expect(first.body.items).toHaveLength(1)
     const second = await ask({ ...lists, cursor: first.body.nextCursor })
     expect(second.body.items).toHaveLength(1)
-    expect(second.body.items[0].id).not.toBe(first.body.items[0].id)
+    expect(second.body.items[0]!.id).not.toBe(first.body.items[0]!.id)
     const tooMany = await ask({ tokenIds: Array.from({ length: 201 }, (_, i) => `t${i}`) })
-    expect([tooMany.status, tooMany.body.details[0].field]).toEqual([400, 'tokenIds'])
+    expect([tooMany.status, tooMany.body.details[0]!.field]).toEqual([400, 'tokenIds'])
     expect((await ask({ tokenIds: 'one' })).status).toBe(400)
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
+import type { AccountStatementReport, OperationsExceptionsReport, ReportDataQuality } from '../../../testing/answer.ts'
 import { countSessionsWaiting, untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createReportWorld, type OperationDraft, type ReportWorld } from '../../../testing/report-world.ts'
 
@@ -26,7 +27,7 @@ const ofOwn = () => ({ addressId: world.own.id, ...interval() })
 const add = (draft: OperationDraft) => world.add(draft)
 
 /** The ids that operations_exceptions lists for a figure. */
-async function exceptionsOf(figure: string, query: Record<string, string> = {}): Promise<string[]> {
+async function exceptionsOf(figure: keyof ReportDataQuality, query: Record<string, string> = {}): Promise<string[]> {
   const body = await world.report('operations_exceptions', {
     ...interval(),
     ...query,
@@ -34,7 +35,7 @@ async function exceptionsOf(figure: string, query: Record<string, string> = {}):
     limit: '100',
   })
   expect(body.items.length, figure).toBe(body.dataQuality[figure])
-  return body.items.map((item: { id: string }) => item.id).sort()
+  return body.items.map((item) => item.id).sort()
 }
 
 async function addCategory(key: string, viewScope = 'vault_members', editScope = 'vault_members'): Promise<string> {
@@ -157,9 +158,7 @@ describe('address_activity', () => {
       lastOperationAt: month.on(31, '23:59'),
     })
     // (100.000001 + 50 + 30.5) / 3 and the middle value of the three.
-    expect(
-      body.byAsset.map((asset: Record<string, unknown>) => [asset.assetCode, asset.averageAmount, asset.medianAmount]),
-    ).toEqual([
+    expect(body.byAsset.map((asset) => [asset.assetCode, asset.averageAmount, asset.medianAmount])).toEqual([
       ['ETH', '1', '1'],
       ['USDT', '60.166667', '50'],
     ])
@@ -208,9 +207,7 @@ describe('address_activity', () => {
     await add({ at: month.on(2, '23:00'), amount: '8' })
     const query = { addressId: world.own.id, timezone: 'Europe/Berlin', from: `${year}-03-02`, to: `${year}-03-04` }
     const body = await world.report('address_activity', query)
-    expect(
-      body.timeline.map(({ periodStart, incomingUsd }: Record<string, string>) => [periodStart, incomingUsd]),
-    ).toEqual([
+    expect(body.timeline.map(({ periodStart, incomingUsd }) => [periodStart, incomingUsd])).toEqual([
       [month.on(1, '23:00'), '6.00'],
       [month.on(2, '23:00'), '8.00'],
     ])
@@ -240,7 +237,7 @@ describe('address_activity', () => {
     await add({ type: 'transfer', at: month.on(3), amount: '4', status: 'pending' })
     const body = await world.report('address_activity', { ...ofOwn(), statuses: 'failed,pending' })
     expect(body.summary).toMatchObject({ operationsCount: 2, outgoingUsd: '6.00' })
-    expect(body.byStatus.map(({ status, count }: Record<string, unknown>) => [status, count])).toEqual([
+    expect(body.byStatus.map(({ status, count }) => [status, count])).toEqual([
       ['pending', 1],
       ['failed', 1],
     ])
@@ -309,9 +306,7 @@ describe('address_activity', () => {
     )
     const by = async (counterpartyClassification: string) => {
       const body = await world.report('address_activity', { ...ofOwn(), counterpartyClassification })
-      const usd = Object.fromEntries(
-        body.byCounterparty.map((one: Record<string, string>) => [one.name ?? 'nobody', one.grossTurnoverUsd]),
-      )
+      const usd = Object.fromEntries(body.byCounterparty.map((one) => [one.name ?? 'nobody', one.grossTurnoverUsd]))
       const { unmatchedOperations, retroactivelyMatchedOperations, conflictingCounterpartyClassifications } =
         body.dataQuality
       return [usd, unmatchedOperations, retroactivelyMatchedOperations, conflictingCounterpartyClassifications]
@@ -397,14 +392,14 @@ describe('address_activity', () => {
     expect(await usdOf({ categories: `meals${year}` })).toBe('1.00')
     const { byCategory, dataQuality } = await world.report('address_activity', ofOwn())
     // By the first category of each operation.
-    expect(byCategory.map(({ category, count }: Record<string, unknown>) => [category, count])).toEqual([
+    expect(byCategory.map(({ category, count }) => [category, count])).toEqual([
       [null, 1],
       [`travel${year}`, 2],
     ])
     expect(dataQuality.uncategorizedOperations).toBe(1)
     expect(await exceptionsOf('uncategorizedOperations')).toHaveLength(1)
     const unknown = await world.get('address_activity', { ...ofOwn(), categoryField: 'no_such_key:1' })
-    expect([unknown.status, unknown.body.details[0].field]).toEqual([400, 'categoryField'])
+    expect([unknown.status, unknown.body.details[0]!.field]).toEqual([400, 'categoryField'])
   })
 
   it('compares with the period or the year before', async () => {
@@ -536,7 +531,7 @@ describe('drill-downs list exactly the operations meant', () => {
     const { observations } = await world.report('address_activity', query)
     const found = observations.filter((one: { code: string }) => one.code === code)
     expect(found, JSON.stringify(observations)).toHaveLength(1)
-    return world.history(found[0].drilldownFilters)
+    return world.history(found[0]!.drilldownFilters)
   }
 
   it('VOLUME_SPIKE', async () => {
@@ -651,7 +646,7 @@ describe('drill-downs list exactly the operations meant', () => {
       statuses: 'pending',
       networkIds: 'ethereum',
     })
-    expect(observations[0].drilldownFilters).toMatchObject({ status: 'pending', network: 'ethereum' })
+    expect(observations[0]!.drilldownFilters).toMatchObject({ status: 'pending', network: 'ethereum' })
     // With the status filter, history would leave out deposits.
     expect(await of({ statuses: 'confirmed' })).toEqual(expect.arrayContaining(confirmed))
   })
@@ -670,7 +665,7 @@ describe('drill-downs list exactly the operations meant', () => {
       const query = { ...interval(), folderId: folder, includeShared }
       const { observations } = await world.report('address_activity', query, world.other)
       const missing = observations.find((one: { code: string }) => one.code === 'MISSING_RATES')
-      return world.history(missing.drilldownFilters, world.other)
+      return world.history(missing!.drilldownFilters, world.other)
     }
     expect(await of('false')).toEqual([ordered])
     expect(await of('true')).toEqual([ordered, seen].sort())
@@ -713,7 +708,7 @@ describe('the other reports', () => {
     const read = async () => {
       const query = { ...interval(), ownAddressIds: addressId }
       const { balances } = await world.report('asset_movement', query)
-      return balances.find((one: { tokenId: string }) => one.tokenId === tokenId)
+      return balances.find((one) => one.tokenId === tokenId)!
     }
     await add({ type: 'transfer', at: `${year}-02-01T00:00:00Z`, amount: '1', address: world.second })
     const { openingBalance } = await read()
@@ -732,7 +727,7 @@ describe('the other reports', () => {
 
     const lines = []
     let cursor: string | null = null
-    let page: Awaited<ReturnType<typeof world.report>>
+    let page: AccountStatementReport
     do {
       const query: Record<string, string> = {
         ...interval(),
@@ -762,7 +757,7 @@ describe('the other reports', () => {
       expect(raw(line.available) + raw(line.reserved)).toBe(balance)
     }
     expect(lines.at(-1)).toMatchObject({ reserved: '3', balance: page.closing.balance })
-    expect(lines[0].balance).not.toBe(lines[2].balance)
+    expect(lines[0]!.balance).not.toBe(lines[2]!.balance)
   })
 
   it('account_statement shows the postings that a condition names, with the balances of all', async () => {
@@ -786,7 +781,7 @@ describe('the other reports', () => {
     let cursor: string | null = null
     do {
       const query: Record<string, string> = { ...interval(), limit: '2', ...(cursor === null ? {} : { cursor }) }
-      const page: Awaited<ReturnType<typeof world.report>> = await world.report('operations_exceptions', query)
+      const page: OperationsExceptionsReport = await world.report('operations_exceptions', query)
       for (const item of page.items) {
         expect(item.exceptions).toEqual([
           'operationsWithoutBusinessReference',
@@ -801,7 +796,7 @@ describe('the other reports', () => {
     } while (cursor !== null)
     expect(seen).toEqual(expected)
     const unknown = await world.get('operations_exceptions', { ...interval(), exceptions: 'totalOperations' })
-    expect([unknown.status, unknown.body.details[0].field]).toEqual([400, 'exceptions'])
+    expect([unknown.status, unknown.body.details[0]!.field]).toEqual([400, 'exceptions'])
   })
 
   it('category_analytics says how many operations its USD value leaves out', async () => {
@@ -821,7 +816,7 @@ describe('the other reports', () => {
       categoryKey: `unvalued${year}`,
     })
     expect(summary).toMatchObject({ count: 4, usdValue: '5.00', operationsWithoutUsdRate: 2 })
-    expect(fields[0].values).toMatchObject([
+    expect(fields[0]!.values).toMatchObject([
       { value: 'A', usdValue: '5.00', operationsWithoutUsdRate: 1 },
       { value: 'B', usdValue: '0.00', operationsWithoutUsdRate: 1 },
     ])
@@ -846,19 +841,17 @@ describe('the other reports', () => {
     const query = { ...interval(), categoryKey: `invoice${year}`, breakdownBy: 'owner' }
     const body = await world.report('category_analytics', query)
     expect(body.summary).toMatchObject({ count: 4, usdValue: '15.00' })
-    const fieldOf = (key: string, of = body) => of.fields.find((field: { key: string }) => field.key === key)
-    expect(
-      fieldOf('centre').values.map((one: Record<string, unknown>) => [one.value, one.count, one.usdValue]),
-    ).toEqual([
+    const fieldOf = (key: string, of = body) => of.fields.find((field) => field.key === key)
+    expect(fieldOf('centre')!.values.map((one) => [one.value, one.count, one.usdValue])).toEqual([
       [null, 1, '8.00'],
       ['B', 1, '4.00'],
       ['A', 2, '3.00'],
     ])
-    expect(fieldOf('total').sums).toEqual([
+    expect(fieldOf('total')!.sums).toEqual([
       { unit: null, currency: 'EUR', count: 2, sum: '10.35', minimum: '0.25', maximum: '10.10' },
       { unit: null, currency: 'GBP', count: 1, sum: '-3.00', minimum: '-3.00', maximum: '-3.00' },
     ])
-    expect(fieldOf('hours').sums).toEqual([
+    expect(fieldOf('hours')!.sums).toEqual([
       { unit: 'h', currency: null, count: 3, sum: '3.375', minimum: '-0.125', maximum: '2' },
     ])
     expect(fieldOf('secret')).toMatchObject({
@@ -951,18 +944,18 @@ describe('faults', () => {
     ['more conditions than one report takes', { addressId: 'a', categoryField: manyValues('k:') }, 'categoryField'],
   ])('refuses %s', async (_, query, field) => {
     const { status, body } = await world.get('address_activity', query as Record<string, string>)
-    expect([status, body.details?.[0].field]).toEqual([400, field])
+    expect([status, body.details?.[0]?.field]).toEqual([400, field])
   })
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('is not led astray by %s', async (name) => {
     const parameter = await world.owner.get(
       `/vaults/${world.vault.code}/reports/address_activity?addressId=${world.own.id}&${name}=1`,
     )
-    expect([parameter.status, parameter.body.details[0].field]).toEqual([400, name])
+    expect([parameter.status, parameter.body.details[0]!.field]).toEqual([400, name])
     const condition = await world.get('address_activity', { ...ofOwn(), categoryField: `${name}:1` })
-    expect([condition.status, condition.body.details[0].field]).toEqual([400, 'categoryField'])
+    expect([condition.status, condition.body.details[0]!.field]).toEqual([400, 'categoryField'])
     const figure = await world.get('operations_exceptions', { ...interval(), exceptions: name })
-    expect([figure.status, figure.body.details[0].field]).toEqual([400, 'exceptions'])
+    expect([figure.status, figure.body.details[0]!.field]).toEqual([400, 'exceptions'])
     expect((await world.get('category_analytics', { ...interval(), categoryKey: name })).status).toBe(404)
   })
 
@@ -975,7 +968,7 @@ describe('faults', () => {
       ...ids.map((id): [string, string] => ['tokenIds', id]),
     ])
     const refused = await world.owner.get(`/vaults/${world.vault.code}/reports/address_activity?${repeated}`)
-    expect([refused.status, refused.body.details[0].field]).toEqual([400, 'tokenIds'])
+    expect([refused.status, refused.body.details[0]!.field]).toEqual([400, 'tokenIds'])
   })
 
   it('names the parameter whatever the report', async () => {
@@ -1000,12 +993,12 @@ describe('faults', () => {
     for (const [type, scope] of Object.entries(scopes)) {
       for (const one of wrong) {
         const { status, body } = await world.get(type, { ...scope, ...one })
-        expect([type, status, body.details?.[0].field]).toEqual([type, 400, Object.keys(one)[0]])
+        expect([type, status, body.details?.[0]?.field]).toEqual([type, 400, Object.keys(one)[0]])
       }
       for (const missing of Object.keys(scope)) {
         const { [missing]: _, ...rest } = scope
         const { status, body } = await world.get(type, rest)
-        expect([type, status, body.details?.[0].field]).toEqual([type, 400, missing])
+        expect([type, status, body.details?.[0]?.field]).toEqual([type, 400, missing])
       }
     }
   })
@@ -1153,9 +1146,7 @@ describe('who sees what', () => {
     const id = await add({ at: month.on(1), amount: '1' })
     await assign(id, hidden)
     const of = async (by = world.owner) =>
-      (await world.report('transaction_activity', interval(), by)).byCategory.map(
-        ({ category }: { category: string }) => category,
-      )
+      (await world.report('transaction_activity', interval(), by)).byCategory.map(({ category }) => category)
     expect(await of()).toEqual([null])
     expect(await of(world.admin)).toEqual([`hidden${year}`])
     const filtered = await world.report('transaction_activity', { ...interval(), categoryKeys: `hidden${year}` })
@@ -1166,8 +1157,8 @@ describe('who sees what', () => {
 describe('T69 many reports of one member', () => {
   it('take turns, and neither the balances nor a report of another member wait for them', async () => {
     await add({ type: 'deposit', at: month.on(2), amount: '1' })
-    const base = `/vaults/${world.vault.code}`
-    const path = `${base}/reports/transaction_activity?from=${month.from}&to=${month.to}`
+    const base = `/vaults/${world.vault.code}` as const
+    const path = `${base}/reports/transaction_activity?from=${month.from}&to=${month.to}` as const
     const { db } = world.test.deps
     const release = await world.holdTable('operations')
     const reports = Array.from({ length: 15 }, () => world.owner.get(path))

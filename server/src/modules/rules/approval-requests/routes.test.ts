@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
+import type { AnswerOf } from '../../../testing/answer.ts'
 import {
   type ApprovalBench,
   addTo,
@@ -74,11 +75,7 @@ describe('a single gated action', () => {
     bench.vault.wallet.down = 'error'
     expect((await bench.act(bench.firstApprover, request.id, 'approve')).status).toBe(502)
     bench.vault.wallet.down = false
-    expect((await bench.read(request.id)).approvers.map((one: { decision: unknown }) => one.decision)).toEqual([
-      null,
-      null,
-      null,
-    ])
+    expect((await bench.read(request.id)).approvers.map((one) => one.decision)).toEqual([null, null, null])
     expect((await bench.act(bench.firstApprover, request.id, 'approve')).body.status).toBe('applied')
   })
 
@@ -106,7 +103,7 @@ describe('a single gated action', () => {
     await bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: true })
     expect([vote.status, vote.body.details]).toEqual([409, 'The token USDT is disabled'])
     const failed = await bench.read(request.id)
-    expect([failed.status, failed.failureReason, failed.requirements[0].approvalsCount]).toEqual([
+    expect([failed.status, failed.failureReason, failed.requirements[0]!.approvalsCount]).toEqual([
       'failed',
       'The token USDT is disabled',
       1,
@@ -151,12 +148,12 @@ describe('a single action that is allowed', () => {
 
   it('takes no reference to a step: there is none before it', async () => {
     const answer = await bench.maker.post(groups, { code: 'own-name', name: '$step:0' })
-    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'name'])
+    expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'name'])
   })
 
   it('T38 answers 409 when its target changes at the same moment, and never 500', async () => {
     const targetId = await insertCounterparty()
-    const path = `/vaults/main-vault/counterparties/${targetId}`
+    const path = `/vaults/main-vault/counterparties/${targetId}` as const
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) => bench.maker.patch(path, { name: `Name ${i}` })),
     )
@@ -182,10 +179,8 @@ describe('a chain', () => {
     const [row] = await bench.sql('select group_id from counterparty_group_memberships where counterparty_id = $1', [
       counterpartyId,
     ])
-    expect(row!.group_id).toBe(answer.body.results[0].resultId)
-    expect(
-      (await bench.maker.get(requests)).body.items.every((one: { action: string }) => one.action !== 'composite'),
-    ).toBe(true)
+    expect(row!.group_id).toBe(answer.body.results[0]!.resultId)
+    expect((await bench.maker.get(requests)).body.items.every((one) => one.action !== 'composite')).toBe(true)
   })
 
   it('waits when a step needs votes, of which the other steps need none', async () => {
@@ -199,12 +194,12 @@ describe('a chain', () => {
       payload: { steps },
       requirements: [{ stepIndex: 1, policyCode: 'two-votes', threshold: 2, approvalsCount: 0 }],
     })
-    expect(request.approvers[0].stepIndexesJson).toEqual([1])
+    expect(request.approvers[0]!.stepIndexesJson).toEqual([1])
     expect(await bench.traces()).toBe(before)
     await bench.act(bench.firstApprover, request.id, 'approve')
     const { body } = await bench.act(bench.secondApprover, request.id, 'approve')
     expect(body.status).toBe('applied')
-    expect(body.resolvedResultId).toBe(body.results[2].resultId)
+    expect(body.resolvedResultId).toBe(body.results![2]!.resultId)
     expect(await bench.traces()).toBe(before + 3)
   })
 
@@ -220,7 +215,7 @@ describe('a chain', () => {
 
   it('is refused as a whole when a step is blocked or denied, and the refusal is recorded', async () => {
     const before = await bench.traces()
-    const groupId = (await bench.chain([newGroup('to-keep')])).body.results[0].resultId
+    const groupId = (await bench.chain([newGroup('to-keep')])).body.results[0]!.resultId
     const archive = { action: 'counterparty_group_archive', payload: {}, targetId: groupId }
     const blocked = await bench.chain([newGroup(), newCounterparty(), archive])
     expect([blocked.status, blocked.body.message]).toEqual([403, 'Groups stay'])
@@ -237,7 +232,7 @@ describe('a chain', () => {
   })
 
   it('knows the kind that earlier steps give a counterparty, and nothing else of it', async () => {
-    const groupId = (await bench.chain([newGroup()])).body.results[0].resultId
+    const groupId = (await bench.chain([newGroup()])).body.results[0]!.resultId
     const blocks = [
       ['no-exchanges', 'counterpartyKind', 'exchange'],
       ['no-kindred', 'counterpartyKind', 'service'],
@@ -293,8 +288,8 @@ describe('a chain', () => {
     const answer = await bench.chain(steps)
     expect([answer.status, answer.body.results.length]).toEqual([200, chainStepsMax])
     const tooMany = await bench.chain([...steps, newGroup()])
-    expect([tooMany.status, tooMany.body.details[0].field]).toEqual([400, 'steps'])
-    expect((await bench.chain([])).body.details[0].field).toBe('steps')
+    expect([tooMany.status, tooMany.body.details[0]!.field]).toEqual([400, 'steps'])
+    expect((await bench.chain([])).body.details[0]!.field).toBe('steps')
     expect(await bench.traces()).toBe(before + chainStepsMax)
   })
 
@@ -309,7 +304,7 @@ describe('a chain', () => {
     const last = await bench.act(bench.secondApprover, request.id, 'approve')
     expect(last.status).toBe(409)
     const failed = await bench.read(request.id)
-    expect([failed.status, failed.results, failed.requirements[0].approvalsCount]).toEqual(['failed', null, 2])
+    expect([failed.status, failed.results, failed.requirements[0]!.approvalsCount]).toEqual(['failed', null, 2])
     expect(failed.failureReason).toContain('steps.3')
     expect(await bench.traces()).toBe(before)
     expect(await bench.audited('approval_request.failed', request.id)).toBe(1)
@@ -331,7 +326,7 @@ describe('a chain', () => {
     ],
   ])('T37 answers 400 for a reference to %s', async (_what, steps, field) => {
     const answer = await bench.chain(steps as never)
-    expect([answer.status, answer.body.details?.[0].field]).toEqual([400, field])
+    expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field])
   })
 
   it.each(['constructor', 'prototype', 'toString', '__proto__', 'archivedAt'])(
@@ -340,7 +335,7 @@ describe('a chain', () => {
       const text = `{"steps":[{"action":"counterparty_create","payload":{"name":"A","kind":"company","${key}":{}}}]}`
       const answer = await bench.maker.post(`${requests}/composite`, text)
       expect(answer.status).toBe(400)
-      if (key !== '__proto__') expect(answer.body.details[0].field).toBe(`steps.0.payload.${key}`)
+      if (key !== '__proto__') expect(answer.body.details[0]!.field).toBe(`steps.0.payload.${key}`)
     },
   )
 
@@ -354,7 +349,7 @@ describe('a chain', () => {
     ['a payload that is no object', { action: 'counterparty_create', payload: 'x' }, 'steps.0.payload'],
   ])('answers 400 for %s', async (_what, step, field) => {
     const answer = await bench.chain([step as never])
-    expect([answer.status, answer.body.details[0].field]).toEqual([400, field])
+    expect([answer.status, answer.body.details[0]!.field]).toEqual([400, field])
   })
 
   it.each([
@@ -387,7 +382,7 @@ describe('reading', () => {
     for (const person of [bench.maker, bench.firstApprover, bench.vault.admin]) {
       expect((await person.get(`${requests}/${request.id}`)).body.id).toBe(request.id)
       const { body } = await person.get(`${requests}?limit=1`)
-      expect(body.items[0].id).toBe(request.id)
+      expect(body.items[0]!.id).toBe(request.id)
     }
     expect((await other.get(`${requests}/${request.id}`)).status).toBe(404)
     expect((await other.get(requests)).body.items).toEqual([])
@@ -399,7 +394,7 @@ describe('reading', () => {
   it('filters by status, action and whose vote is awaited', async () => {
     const request = await bench.waiting([newCounterparty()])
     const idsFor = async (person: ApprovalBench['maker'], query: string) =>
-      (await person.get(`${requests}?limit=100&${query}`)).body.items.map(({ id }: { id: string }) => id)
+      (await person.get(`${requests}?limit=100&${query}`)).body.items.map(({ id }) => id)
     expect(await idsFor(bench.firstApprover, 'awaitingMyApproval=true')).toContain(request.id)
     expect(await idsFor(bench.maker, 'awaitingMyApproval=true')).toEqual([])
     expect(await idsFor(bench.vault.admin, 'awaitingMyApproval=true')).toEqual([])
@@ -420,12 +415,14 @@ describe('reading', () => {
   })
 
   it('pages through all, newest first, without gap or repetition', async () => {
-    const all = (await bench.vault.admin.get(`${requests}?limit=100`)).body.items.map(({ id }: { id: string }) => id)
+    const all = (await bench.vault.admin.get(`${requests}?limit=100`)).body.items.map(({ id }) => id)
     const seen: string[] = []
     let cursor: string | null = null
     do {
-      const { body } = await bench.vault.admin.get(`${requests}?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`)
-      seen.push(...body.items.map(({ id }: { id: string }) => id))
+      const { body }: AnswerOf<'get', typeof requests> = await bench.vault.admin.get(
+        `${requests}?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+      )
+      seen.push(...body.items.map(({ id }) => id))
       cursor = body.nextCursor
     } while (cursor !== null)
     expect(all.length).toBeGreaterThan(2)
@@ -446,7 +443,7 @@ describe('who may do it', () => {
     const stranger = await bench.test.signIn('stranger@example.org')
     const elsewhere = await createVaultFixture(bench.test, { code: 'elsewhere', adminEmail: 'elsewhere@example.org' })
     await createPolicy(elsewhere, { code: 'all', name: 'All', actionType: 'counterparty_create', effect: 'allow' })
-    const one = `${requests}/${request.id}`
+    const one = `${requests}/${request.id}` as const
     const calls = (person: Pick<typeof stranger, 'get' | 'post'>) => [
       person.get(requests),
       person.get(one),
@@ -457,7 +454,7 @@ describe('who may do it', () => {
     for (const person of [stranger, elsewhere.admin]) {
       for (const answer of await Promise.all(calls(person))) expect(answer.status).toBe(403)
     }
-    const foreign = `/vaults/elsewhere/approval-requests/${request.id}`
+    const foreign = `/vaults/elsewhere/approval-requests/${request.id}` as const
     expect((await elsewhere.admin.get(foreign)).status).toBe(404)
     expect((await elsewhere.admin.post(`${foreign}/cancel`)).status).toBe(404)
     expect((await elsewhere.admin.get('/vaults/elsewhere/approval-requests')).body.items).toEqual([])

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
 import { outcomesOf, type Pick, picker, randomPolicy, strictness } from '../../../testing/rules-model.ts'
 import { readRules } from './document.ts'
@@ -65,7 +66,7 @@ async function reset(pick: Pick, groupIds: string[]): Promise<void> {
     commit`)
 }
 
-type Call = (pick: Pick, ids: { groups: string[]; policies: string[] }, by: Person) => Promise<Answer>
+type Call = (pick: Pick, ids: { groups: string[]; policies: string[] }, by: Person) => Promise<Answer<unknown>>
 const people = () => [bench.member, alone, ...bench.admins].map(({ userId }) => userId)
 
 const calls: Call[] = [

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import type { Answer } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+
 import { createGovernanceBench } from '../../../testing/governance-bench.ts'
 
 /** Every request of docs/governance.md, run in the order in which the manual has them. */
@@ -17,7 +18,7 @@ test('the requests of docs/governance.md are answered as it says', async () => {
     ['number of the first version', '1'],
   ])
   const filled = (text: string) => text.replace(/<((?:id|number) of [^>]+)>/g, (_, name) => names.get(name)!)
-  let last: Answer | undefined
+  let last: Answer<unknown> | undefined
   for (const { kind, text } of blocks) {
     if (kind === 'json answer') {
       expect(last?.body, text).toMatchObject(JSON.parse(text))
@@ -26,9 +27,12 @@ test('the requests of docs/governance.md are answered as it says', async () => {
     const [, method, path, status, body] = /^(GET|POST|PUT|DELETE) (\S.*?) → (\d+)\n([\s\S]*)$/.exec(text) ?? []
     const verb = method!.toLowerCase() as 'get' | 'post' | 'put' | 'delete'
     const payload = body === '' ? undefined : JSON.parse(filled(body!))
-    last = await bench.vault.admin[verb](filled(path!), payload)
+    last = await bench.vault.admin.send(verb, filled(path!), payload)
     expect(last.status, `${text}\n${JSON.stringify(last.body)}`).toBe(Number(status))
-    if (last.status === 201) names.set(`id of ${last.body.code ?? 'the draft'}`, last.body.id)
+    if (last.status === 201) {
+      const { id, code } = last.body as { id: string; code?: string }
+      names.set(`id of ${code ?? 'the draft'}`, id)
+    }
   }
   await bench.close()
 })

@@ -40,7 +40,7 @@ test('T74 an operator brings back a vault whose quorum is lost, on the record an
   const [newest] = await bench.versions()
   expect(newest).toMatchObject({ authorId: null, direction: 'loosening' })
   const mailed = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'rules_changed'`, [
-    body.items[0].id,
+    body.items[0]!.id,
   ])
   const told = mailed.map(({ user_id }) => user_id)
   expect(told).toEqual(expect.arrayContaining([bench.vault.admin.userId, bench.member.userId]))

@@ -11,7 +11,7 @@ import { hashOfRules } from './document.ts'
 let bench: GovernanceBench
 
 const policiesOf = async () =>
-  (await bench.vault.admin.get(`${bench.url}/policies?limit=100`)).body.items.map(({ code }: { code: string }) => code)
+  (await bench.vault.admin.get(`${bench.url}/policies?limit=100`)).body.items.map(({ code }) => code)
 
 describe('versions', () => {
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('versions', () => {
   test('what changes no rule publishes nothing', async () => {
     const [{ number } = { number: 0 }] = await bench.versions()
     expect((await bench.vault.admin.patch(bench.url, { name: 'Another name' })).status).toBe(200)
-    const group = `/policy-groups/${bench.membersId}`
+    const group = `/policy-groups/${bench.membersId}` as const
     expect((await bench.vault.admin.patch(group, { color: '#112233' })).status).toBe(200)
     expect((await bench.versions())[0]!.number).toBe(number)
   })
@@ -69,7 +69,7 @@ describe('versions', () => {
 
   test('a return to an earlier version is a change set', async () => {
     const [{ number } = { number: 0 }] = await bench.versions()
-    const { id } = (await bench.vault.admin.get(`${bench.url}/policies`)).body.items[0]
+    const { id } = (await bench.vault.admin.get(`${bench.url}/policies`)).body.items[0]!
     await bench.vault.admin.delete(`/policies/${id}`)
     expect(await policiesOf()).toEqual([])
     const rollback = await bench.vault.admin.post(`${bench.url}/rules/versions/${number}/rollback`)
@@ -117,7 +117,7 @@ describe('governance', () => {
     const last = await bench.approve(third!, request.id)
     expect(last.body, JSON.stringify(last.body)).toMatchObject({ status: 'applied' })
     expect(await policiesOf()).toEqual(['allow-transfers'])
-    expect(await bench.changeSet(request.targetId)).toMatchObject({ status: 'applied', isDirect: true })
+    expect(await bench.changeSet(request.targetId!)).toMatchObject({ status: 'applied', isDirect: true })
     expect((await bench.versions())[0]).toMatchObject({ changeSetId: request.targetId, authorId: first!.userId })
   })
 
@@ -152,9 +152,9 @@ describe('governance', () => {
         approvalThreshold: 2,
       })
     ).body
-    const routeId = vault.vault.routes.find(({ code }: { code: string }) => code === 'purpose').id
-    const variant = vault.vault.routes.find(({ code }: { code: string }) => code === 'purpose').variants[0]
-    await vault.admin.patch(`${url}/variants/${variant.id}`, { enabled: false })
+    const routeId = vault.vault.routes.find(({ code }) => code === 'purpose')!.id
+    const variant = vault.vault.routes.find(({ code }) => code === 'purpose')!.variants[0]
+    await vault.admin.patch(`${url}/variants/${variant!.id}`, { enabled: false })
     await bench.govern()
     const before = await bench.versions()
     const { administrators } = vault.groups
@@ -173,7 +173,7 @@ describe('governance', () => {
       }),
       vault.admin.patch(url, { walletServiceSecret: 'another-secret-of-the-wallet-service' }),
       vault.admin.post(`${url}/routes/${routeId}/variants`, { id: 9, code: 'nine', name: 'Nine' }),
-      vault.admin.patch(`${url}/variants/${variant.id}`, { enabled: true }),
+      vault.admin.patch(`${url}/variants/${variant!.id}`, { enabled: true }),
       bench.govern({ looseningDelayHours: 1 }),
     ])
     expect(asked.map(({ status, body }) => (status === 202 ? 202 : body))).toEqual(asked.map(() => 202))

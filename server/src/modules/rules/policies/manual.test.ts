@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, createTestApp, type TestApp } from '../../../testing/app.ts'
+import type { OpenApiDocument } from '../../../http/openapi.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
 import { actionTypes } from './decision.ts'
 import { findSelectorFault, renderSelectorTable, selectorTypes } from './selectors.ts'
@@ -65,8 +67,9 @@ describe('docs/policies.md', () => {
 
   it('the description of the API has the same table', async () => {
     const { body } = await test.anonymous.get('//openapi.json')
+    const paths = body.paths as OpenApiDocument['paths']
     const { description } =
-      body.paths['/api/v1/policy-groups/{id}/policies'].post.requestBody.content['application/json'].schema
+      paths['/api/v1/policy-groups/{id}/policies']!.post!.requestBody!.content!['application/json']!.schema!
     expect(description).toContain(renderSelectorTable())
   })
 
@@ -76,7 +79,7 @@ describe('docs/policies.md', () => {
   })
 
   it('its requests are answered as it says, one after the other', async () => {
-    let last: Answer | undefined
+    let last: Answer<unknown> | undefined
     let counter = 0
     for (const { kind, text } of blocks) {
       if (kind === 'http') {
@@ -84,7 +87,8 @@ describe('docs/policies.md', () => {
         expect(method, text).toBeDefined()
         last = await vault.admin[method === 'POST' ? 'post' : 'patch'](filled(path!), JSON.parse(filled(body!)))
         expect(last.status, `${text}\n${JSON.stringify(last.body)}`).toBe(Number(status))
-        if (last.body.code !== undefined) ids.set(last.body.code, last.body.id)
+        const { id, code } = last.body as { id: string; code?: string }
+        if (code !== undefined) ids.set(code, id)
       } else if (kind === 'json answer') {
         expect(last?.body, text).toMatchObject(JSON.parse(text))
       } else {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import {
   addMember,
   allowAll as allowAllOf,
@@ -70,7 +71,7 @@ const amountAbove = (value: string) => ({
   conditionType: 'require',
   selectors: [{ selectorType: 'amount', value: { op: 'gt', value } }],
 })
-const fieldsOf = (answer: Answer) => answer.body.details.map(({ field }: { field: string }) => field)
+const fieldsOf = (answer: Answer) => answer.body.details.map(({ field }) => field)
 
 describe('policy groups', () => {
   it('are created, read, listed, changed and deleted, each with its audit record', async () => {
@@ -97,7 +98,7 @@ describe('policy groups', () => {
       memberships: [],
     })
     const { id } = created.body
-    const path = `/policy-groups/${id}`
+    const path = `/policy-groups/${id}` as const
     const policy = await createdPolicy(allowAll(), { groupId: id })
     const membership = await admin.post(`${path}/members`, { userId: 'payroll-robot' })
 
@@ -119,7 +120,7 @@ describe('policy groups', () => {
 
     const list = await member.get('/vaults/main-vault/policy-groups')
     expect(list.body.items[0]).toMatchObject({ id, code: 'payroll', _count: { policies: 1, memberships: 1 } })
-    expect(list.body.items.map(({ code }: { code: string }) => code)).toEqual(
+    expect(list.body.items.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['administrators', 'everyone', 'treasury']),
     )
 
@@ -156,11 +157,11 @@ describe('policy groups', () => {
     do {
       const query: string = cursor === null ? '' : `&cursor=${cursor}`
       const { body } = await member.get(`/vaults/main-vault/policy-groups?limit=2${query}`)
-      seen.push(...body.items.map(({ id }: { id: string }) => id))
+      seen.push(...body.items.map(({ id }) => id))
       cursor = body.nextCursor
     } while (cursor !== null)
     const all = await member.get('/vaults/main-vault/policy-groups?limit=100')
-    expect(seen).toEqual(all.body.items.map(({ id }: { id: string }) => id))
+    expect(seen).toEqual(all.body.items.map(({ id }) => id))
     expect(new Set(seen).size).toBe(seen.length)
   })
 
@@ -250,7 +251,7 @@ describe('memberships', () => {
       createdAt: expect.any(String),
     })
     expect((await admin.post(`/policy-groups/${id}/members`, { userId })).status).toBe(409)
-    const path = `/policy-groups/${id}/members/${encodeURIComponent(userId)}`
+    const path = `/policy-groups/${id}/members/${encodeURIComponent(userId)}` as const
     expect((await admin.delete(path)).status).toBe(204)
     expect((await admin.delete(path)).status).toBe(404)
     const records = (await auditOf(id)).slice(1)
@@ -286,7 +287,7 @@ describe('memberships', () => {
   })
 
   it('of the last administrator who can sign in cannot be removed', async () => {
-    const path = `/policy-groups/${vault.groups.administrators}/members`
+    const path = `/policy-groups/${vault.groups.administrators}/members` as const
     expect((await admin.delete(`${path}/${admin.userId}`)).status).toBe(409)
     expect((await admin.post(path, { userId: 'no-user-of-ours' })).status).toBe(201)
     expect((await admin.delete(`${path}/${admin.userId}`)).status).toBe(409)
@@ -295,7 +296,7 @@ describe('memberships', () => {
 
   it('of two administrators who remove each other at once: one stays', async () => {
     const contested = await createVaultFixture(test, { code: 'contested', adminEmail: 'first@example.org' })
-    const path = `/policy-groups/${contested.groups.administrators}/members`
+    const path = `/policy-groups/${contested.groups.administrators}/members` as const
     for (let round = 0; round < 5; round += 1) {
       const first = contested.admin
       const second = await addMember(test, contested, `second-${round}@example.org`, ['administrators'])
@@ -319,7 +320,7 @@ describe('memberships', () => {
 
   it('of administrators removed by each of themselves at once: the last one stays', async () => {
     const contested = await createVaultFixture(test, { code: 'contested-2', adminEmail: 'third@example.org' })
-    const path = `/policy-groups/${contested.groups.administrators}/members`
+    const path = `/policy-groups/${contested.groups.administrators}/members` as const
     const others = await Promise.all(
       ['a', 'b', 'c'].map((name) => addMember(test, contested, `leaver-${name}@example.org`, ['administrators'])),
     )
@@ -397,13 +398,13 @@ describe('policies', () => {
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: policy.createdAt,
       rules: rules.map(({ conditionType, selectors }, i) => ({
-        id: policy.rules[i].id,
+        id: policy.rules[i]!.id,
         policyId: policy.id,
         conditionType,
         createdAt: policy.createdAt,
         selectors: selectors.map((selector) => ({
           id: expect.any(String),
-          ruleId: policy.rules[i].id,
+          ruleId: policy.rules[i]!.id,
           ...selector,
         })),
       })),
@@ -419,7 +420,7 @@ describe('policies', () => {
       group: { id: treasury, code: 'treasury', name: 'treasury', vaultId: vault.id },
     })
     expect((await member.get(`/policies/${policy.id}`)).body).toEqual(policy)
-    const { group, ...listed } = (await member.get('/vaults/main-vault/policies?limit=1')).body.items[0]
+    const { group, ...listed } = (await member.get('/vaults/main-vault/policies?limit=1')).body.items[0]!
     expect(group).toEqual({ id: treasury, code: 'treasury', name: 'treasury' })
     expect({ ...listed, group: policy.group }).toEqual({ ...policy, _count: { rules: 2 } })
     expect(await auditOf(policy.id)).toMatchObject([
@@ -451,7 +452,7 @@ describe('policies', () => {
         ],
       }),
     )
-    const path = `/policies/${policy.id}`
+    const path = `/policies/${policy.id}` as const
     const renamed = await admin.patch(path, { name: 'Renamed' })
     expect(renamed.body).toEqual({ ...policy, name: 'Renamed', updatedAt: renamed.body.updatedAt })
 
@@ -460,7 +461,7 @@ describe('policies', () => {
       approvers: [{ kind: 'user', userId: admin.userId }],
     })
     expect(replaced.body.rules).toHaveLength(1)
-    expect(replaced.body.rules[0].selectors[0].value).toEqual({ op: 'gt', value: '3' })
+    expect(replaced.body.rules[0]!.selectors[0]!.value).toEqual({ op: 'gt', value: '3' })
     expect(replaced.body.approvers).toMatchObject([{ kind: 'user', userId: admin.userId, groupId: null }])
     expect((await admin.get(path)).body).toEqual(replaced.body)
 
@@ -505,7 +506,7 @@ describe('policies', () => {
     const idsOf = async (query: string) => {
       const answer = await member.get(`/vaults/main-vault/policies?limit=100${query}`)
       expect(answer.status).toBe(200)
-      return answer.body.items.map(({ id }: { id: string }) => id)
+      return answer.body.items.map(({ id }) => id)
     }
     expect(await idsOf('&effect=block&enabled=false&actionType=create_address')).toEqual([blocking.id])
     expect(await idsOf('&enabled=true')).not.toContain(blocking.id)
@@ -532,7 +533,7 @@ describe('policies', () => {
   it('an Idempotency-Key makes one of a repeated creation', async () => {
     const body = allowAll()
     const headers = { 'idempotency-key': 'create-policy-once' }
-    const path = `/policy-groups/${treasury}/policies`
+    const path = `/policy-groups/${treasury}/policies` as const
     const [first, second] = [await admin.post(path, body, headers), await admin.post(path, body, headers)]
     expect(second.body).toEqual(first.body)
     expect(second.headers['idempotency-replayed']).toBe('true')
@@ -727,7 +728,7 @@ describe('policies', () => {
       const rules = [rule(selectorType, value)]
       const policy = await createdPolicy(allowAll({ effect: 'block', enabled: false, rules }), { groupId: payers })
       const again = await admin.patch(`/policies/${policy.id}`, { rules })
-      expect([again.status, again.body.rules[0].selectors[0].value]).toEqual([200, value])
+      expect([again.status, again.body.rules[0]!.selectors[0]!.value]).toEqual([200, value])
       const { status } = await createPolicy(allowAll({ effect: 'block', enabled: false, rules }))
       expect([selectorType, value, status]).toEqual([selectorType, value, statusInMainVault])
     }

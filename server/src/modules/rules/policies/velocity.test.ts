@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress, deposit } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
@@ -405,10 +406,10 @@ describe('the trace', () => {
       const { decision } = await bench.read(id, person)
       expect(decision).toMatchObject({ effect: 'approval', decisionPolicy: { code: 'large' } })
       return Object.fromEntries(
-        decision.trace.flatMap(({ rules }: Answer['body']) =>
-          rules.flatMap(({ selectors }: Answer['body']) =>
-            selectors.map(({ selectorType, expected, observed }: Answer['body']) => [
-              `${selectorType} ${expected.per ?? ''}`.trim(),
+        decision!.trace.flatMap(({ rules }) =>
+          rules.flatMap(({ selectors }) =>
+            selectors.map(({ selectorType, expected, observed }) => [
+              `${selectorType} ${(expected as { per?: string }).per ?? ''}`.trim(),
               observed,
             ]),
           ),
@@ -436,11 +437,11 @@ describe('the trace', () => {
       toAddress: bench.recipient,
       amount: '1',
     })
-    const velocities = preview.body.trace.flatMap(({ rules }: Answer['body']) => rules[0].selectors)
+    const velocities = preview.body.trace.flatMap(({ rules }) => rules[0]!.selectors)
     expect(
       velocities
-        .filter(({ selectorType }: Answer['body']) => selectorType === 'velocityAmount')
-        .map(({ expected, observed }: Answer['body']) => [expected.per, observed]),
+        .filter(({ selectorType }) => selectorType === 'velocityAmount')
+        .map(({ expected, observed }) => [(expected as { per?: string }).per, observed]),
     ).toEqual([
       ['vault', null],
       ['initiator', '201'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import type { Authenticator } from '../../../testing/authenticator.ts'
 import {
   allowTransfers,
@@ -15,9 +16,10 @@ let admin: Person
 let robot: Person
 let key: Authenticator
 
-const confirmed = (write: Write) => confirmedBy(admin, key, write)
-const bare = ({ method, url, body }: Write, by = admin, headers = {}): Promise<Answer> => by[method](url, body, headers)
-const outcome = ({ status, body }: Answer) => [status, body?.reason]
+const confirmed = <M extends Write['method'], Url extends string>(write: Write<M, Url>) =>
+  confirmedBy(admin, key, write)
+const bare = ({ method, url, body }: Write, by = admin, headers = {}) => by.send(method, url, body, headers)
+const outcome = ({ status, body }: Answer<{ reason: string }>) => [status, body?.reason]
 const refused = [403, 'passkey_required']
 
 beforeAll(async () => {

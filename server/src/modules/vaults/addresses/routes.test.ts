@@ -103,11 +103,11 @@ describe('creating addresses', () => {
 
   it('takes the token that is named, else the one of the chosen variant', async () => {
     expect((await owner.post(addresses, { ...ops, token: 'USDT' })).body.asset).toBe('USDT')
-    const variant = vault.vault.routes[0].variants[1]
-    await vault.admin.patch(`/vaults/main-vault/variants/${variant.id}`, { token: 'USDT' })
+    const variant = vault.vault.routes[0]!.variants[1]
+    await vault.admin.patch(`/vaults/main-vault/variants/${variant!.id}`, { token: 'USDT' })
     expect((await owner.post(addresses, payroll)).body.asset).toBe('USDT')
     expect((await owner.post(addresses, { ...payroll, token: 'ETH' })).body.asset).toBe('ETH')
-    await vault.admin.patch(`/vaults/main-vault/variants/${variant.id}`, { token: null })
+    await vault.admin.patch(`/vaults/main-vault/variants/${variant!.id}`, { token: null })
   })
 
   it('leaves an audit record and the same answer for the same Idempotency-Key', async () => {
@@ -213,14 +213,14 @@ describe('refused creations', () => {
   ])('answers 400 for %s', async (_, body, field) => {
     const answer = await owner.post(addresses, body)
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
   })
 
   it('answers 409 for a disabled variant, a disabled token and a draft', async () => {
-    const variant = vault.vault.routes[0].variants[1]
-    await vault.admin.patch(`/vaults/main-vault/variants/${variant.id}`, { enabled: false })
+    const variant = vault.vault.routes[0]!.variants[1]
+    await vault.admin.patch(`/vaults/main-vault/variants/${variant!.id}`, { enabled: false })
     expect((await owner.post(addresses, payroll)).status).toBe(409)
-    await vault.admin.patch(`/vaults/main-vault/variants/${variant.id}`, { enabled: true })
+    await vault.admin.patch(`/vaults/main-vault/variants/${variant!.id}`, { enabled: true })
 
     await vault.admin.patch(`/tokens/${vault.tokens.usdt.id}`, { enabled: false })
     expect((await owner.post(addresses, { ...ops, token: 'USDT' })).status).toBe(409)
@@ -274,7 +274,7 @@ describe('refused creations', () => {
 
   it('T18 answers 502 for an address with a wrong checksum, of another form, or of another path', async () => {
     const before = await countAddresses()
-    const known = (await owner.get(`${addresses}?limit=1`)).body.items[0].address as string
+    const known = (await owner.get(`${addresses}?limit=1`)).body.items[0]!.address as string
     const wrongCase = known
       .replace(/[a-f]/, (digit) => digit.toUpperCase())
       .replace(/[A-F](?=[^A-F]*$)/, (digit) => digit.toLowerCase())
@@ -374,13 +374,13 @@ describe('reading addresses', () => {
   })
 
   it('pages through all, newest first, without gap or repetition', async () => {
-    const all = (await owner.get(`${addresses}?limit=100`)).body.items.map(({ id }: { id: string }) => id)
+    const all = (await owner.get(`${addresses}?limit=100`)).body.items.map(({ id }) => id)
     const seen: string[] = []
     let cursor: string | null = null
     do {
       const query: string = cursor === null ? '' : `&cursor=${cursor}`
       const { body } = await owner.get(`${addresses}?limit=3${query}`)
-      seen.push(...body.items.map(({ id }: { id: string }) => id))
+      seen.push(...body.items.map(({ id }) => id))
       cursor = body.nextCursor
     } while (cursor !== null)
     expect(seen).toEqual(all)
@@ -390,25 +390,24 @@ describe('reading addresses', () => {
   it('filters by token and searches address and label for exactly what is written', async () => {
     const labelled = await createAddress(owner, { label: '100%_safe\\here' })
     await createAddress(owner, { label: '100 safe' })
-    const idsFor = async (query: string) =>
-      (await owner.get(`${addresses}?${query}`)).body.items.map(({ id }: { id: string }) => id)
+    const idsFor = async (query: string) => (await owner.get(`${addresses}?${query}`)).body.items.map(({ id }) => id)
     expect(await idsFor(`search=${encodeURIComponent('%_SAFE\\h')}`)).toEqual([labelled.id])
     expect(await idsFor(`search=${labelled.address.slice(4, 20).toLowerCase()}`)).toEqual([labelled.id])
     expect(await idsFor(`search=${encodeURIComponent("' or true --")}`)).toEqual([])
     const withUsdt = (await owner.get(`${addresses}?token=USDT&limit=100`)).body.items
     expect(withUsdt.length).toBeGreaterThan(0)
-    expect(withUsdt.every(({ asset }: { asset: string }) => asset === 'USDT')).toBe(true)
+    expect(withUsdt.every(({ asset }) => asset === 'USDT')).toBe(true)
   })
 
   it('shows members their own and administrators all, narrowed by userId', async () => {
     const mine = await createAddress(other)
     const seen = (await other.get(addresses)).body.items
-    expect(seen.map(({ id }: { id: string }) => id)).toEqual([mine.id])
+    expect(seen.map(({ id }) => id)).toEqual([mine.id])
     const all = (await vault.admin.get(`${addresses}?limit=100`)).body.items
     expect(all.length).toBeGreaterThan(seen.length)
-    expect(all[0].access).toEqual({ isOwner: false, isAdmin: true, canView: true, canTransfer: false })
+    expect(all[0]!.access).toEqual({ isOwner: false, isAdmin: true, canView: true, canTransfer: false })
     const narrowed = (await vault.admin.get(`${addresses}?userId=${other.userId}`)).body.items
-    expect(narrowed.map(({ id }: { id: string }) => id)).toEqual([mine.id])
+    expect(narrowed.map(({ id }) => id)).toEqual([mine.id])
     expect((await other.get(`${addresses}?userId=${other.userId}`)).status).toBe(200)
     expect((await other.get(`${addresses}?userId=${owner.userId}`)).status).toBe(403)
   })
@@ -452,10 +451,10 @@ describe('changing addresses', () => {
     'T41 answers 400 for a change of %s',
     async (field) => {
       const address = (await owner.get(`${addresses}?limit=1`)).body.items[0]
-      const answer = await owner.patch(`${addresses}/${address.id}`, { [field]: 'x' })
+      const answer = await owner.patch(`${addresses}/${address!.id}`, { [field]: 'x' })
       expect(answer.status).toBe(400)
-      expect(answer.body.details[0].field).toBe(field)
-      expect((await owner.get(`${addresses}/${address.id}`)).body).toEqual(address)
+      expect(answer.body.details[0]!.field).toBe(field)
+      expect((await owner.get(`${addresses}/${address!.id}`)).body).toEqual(address)
     },
   )
 })
@@ -464,7 +463,7 @@ describe('who may do it', () => {
   it('T39 answers 401, 403 and 404 by who asks', async () => {
     const address = await createAddress(owner)
     const stranger = await test.signIn('stranger@example.org')
-    const one = `${addresses}/${address.id}`
+    const one = `${addresses}/${address.id}` as const
     expect((await test.anonymous.get(addresses)).status).toBe(401)
     expect((await test.anonymous.get(one)).status).toBe(401)
     expect((await test.anonymous.post(addresses, ops)).status).toBe(401)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Person } from '../../../testing/app.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
@@ -44,7 +45,7 @@ const filled = (text: string) =>
     return id!
   })
 
-async function send(text: string): Promise<Answer> {
+async function send(text: string) {
   const [, method, path, status, by = 'the owner', body] =
     /^(GET|POST|DELETE) (\S.*?) → (\d+)(?: as (.+))?\n([\s\S]*)$/.exec(text) ?? []
   expect(method, text).toBeDefined()
@@ -58,15 +59,16 @@ async function send(text: string): Promise<Answer> {
 
 describe('docs/sharing.md', () => {
   it('its requests are answered as it says, one after the other', async () => {
-    let last: Answer | undefined
+    let last: Answer<unknown> | undefined
     for (const { kind, text } of blocks) {
       if (kind === 'json answer') {
         expect(last?.body, text).toMatchObject(JSON.parse(text))
         continue
       }
       last = await send(text)
-      if (last.body?.name !== undefined) ids.set(last.body.name, last.body.id)
-      const item = last.body?.items?.at(-1)
+      const { id, name, items } = (last.body ?? {}) as { id: string; name?: string; items?: { id: string }[] }
+      if (name !== undefined) ids.set(name, id)
+      const item = items?.at(-1)
       if (item !== undefined) ids.set('the last item', item.id)
     }
     expect(blocks.filter(({ kind }) => kind === 'http').length).toBeGreaterThanOrEqual(15)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
-import { type Answer, createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import {
   addMember,
   allowAll,
@@ -30,11 +30,11 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 const addresses = '/vaults/main-vault/addresses'
-const grantsOf = (id: string) => `${addresses}/${id}/grants`
+const grantsOf = (id: string) => `${addresses}/${id}/grants` as const
 const toUser = (person: Person, more: object = {}) => ({ subjectType: 'user', subjectId: person.userId, ...more })
 const toGroup = (id: string, more: object = {}) => ({ subjectType: 'group', subjectId: id, ...more })
 
-async function share(addressId: string, body: object, by = owner): Promise<Answer['body']> {
+async function share(addressId: string, body: object, by = owner) {
   const answer = await by.post(grantsOf(addressId), body)
   expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status)
   return answer.body
@@ -43,7 +43,7 @@ async function share(addressId: string, body: object, by = owner): Promise<Answe
 async function idsSeen(by: Person, query: string): Promise<string[]> {
   const answer = await by.get(`${addresses}?limit=100&${query}`)
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body.items.map(({ id }: { id: string }) => id)
+  return answer.body.items.map(({ id }) => id)
 }
 
 async function audited(targetId: string): Promise<{ action: string; details: unknown }[]> {
@@ -158,7 +158,7 @@ describe('granting', () => {
     for (const person of [viewer, other, vault.admin]) made.unshift((await share(address.id, toUser(person))).id)
     const first = (await owner.get(`${grantsOf(address.id)}?limit=2`)).body
     const second = (await owner.get(`${grantsOf(address.id)}?limit=2&cursor=${first.nextCursor}`)).body
-    expect([...first.items, ...second.items].map(({ id }: { id: string }) => id)).toEqual(made)
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made)
     expect(second.nextCursor).toBeNull()
   })
 })
@@ -224,7 +224,7 @@ describe('taking back', () => {
     await share(address.id, toUser(viewer))
     expect((await vault.admin.delete(`/policy-groups/${groupId}`)).status).toBe(204)
     const { items } = (await owner.get(grantsOf(address.id))).body
-    expect(items.map(({ subjectId }: { subjectId: string }) => subjectId)).toEqual([viewer.userId])
+    expect(items.map(({ subjectId }) => subjectId)).toEqual([viewer.userId])
   })
 })
 
@@ -259,7 +259,7 @@ describe('the list of addresses', () => {
     let cursor = ''
     do {
       const { body } = await first.get(`${addresses}?access=all&limit=2${cursor}`)
-      paged.push(...body.items.map(({ id }: { id: string }) => id))
+      paged.push(...body.items.map(({ id }) => id))
       cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
     } while (cursor !== '')
     expect(paged).toEqual(all)
@@ -303,7 +303,7 @@ describe('refused grants', () => {
     const address = await createAddress(owner)
     const answer = await owner.post(grantsOf(address.id), body())
     expect(answer.status, JSON.stringify(answer.body)).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
     expect((await owner.get(grantsOf(address.id))).body.items).toEqual([])
     expect(await audited(address.id)).toEqual([])
   })
@@ -313,7 +313,7 @@ describe('refused grants', () => {
     const address = await createAddress(owner)
     for (const body of [toGroup(elsewhere.groups.everyone), toUser(elsewhere.admin)]) {
       const answer = await owner.post(grantsOf(address.id), body)
-      expect([answer.status, answer.body.details[0].field]).toEqual([400, 'subjectId'])
+      expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'subjectId'])
     }
     expect((await elsewhere.admin.get(`/vaults/elsewhere/addresses/${address.id}/grants`)).status).toBe(404)
   })
@@ -323,7 +323,7 @@ describe('who may do it', () => {
   it('T39 answers 401, 403 and 404 by who asks', async () => {
     const address = await createAddress(owner)
     const grant = await share(address.id, toUser(viewer, { canTransfer: true }))
-    const one = `${grantsOf(address.id)}/${grant.id}`
+    const one = `${grantsOf(address.id)}/${grant.id}` as const
     const stranger = await test.signIn('stranger@example.org')
     const reads = async (by: { get: Person['get'] }) => (await by.get(grantsOf(address.id))).status
     expect([await reads(test.anonymous), await reads(stranger), await reads(other)]).toEqual([401, 403, 404])

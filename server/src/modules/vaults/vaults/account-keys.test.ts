@@ -32,7 +32,7 @@ async function openVault(keys: typeof honest | null, more: object = {}): Promise
   await allowAll(vault, 'create_address')
 }
 const own = () => fakeKeysOf(`keys ${count}`)
-const url = () => `/vaults/${vault.code}`
+const url = () => `/vaults/${vault.code}` as const
 const read = async () => (await vault.admin.get(url())).body
 const order = (purpose = 'ops') =>
   vault.admin.post(`${url()}/addresses`, { network: 'ethereum', segments: { purpose } })
@@ -89,9 +89,9 @@ describe('T61 the keys of a vault', () => {
   })
 
   it('T61 of an account that is opened later are taken from the same wallet service only', async () => {
-    const route = vault.vault.routes.find(({ code }: { code: string }) => code === 'purpose')
+    const route = vault.vault.routes.find(({ code }) => code === 'purpose')
     const body = { id: 9, code: 'grants', name: 'Grants' }
-    expect((await vault.admin.post(`${url()}/routes/${route.id}/variants`, body)).status).toBe(201)
+    expect((await vault.admin.post(`${url()}/routes/${route!.id}/variants`, body)).status).toBe(201)
     const thief = fakeKeysOf('thief')
     wallet.keys = thief
     await expectRefused(await order('grants'), /does not show the key of m\/44\/60\/9, signed as before$/)
@@ -129,8 +129,8 @@ describe('T61 the keys of a vault', () => {
       .insertInto('account_keys')
       .values({ ...forged, xpub, signature, created_at: new Date() })
       .execute()
-    const route = vault.vault.routes.find(({ code }: { code: string }) => code === 'purpose')
-    await vault.admin.post(`${url()}/routes/${route.id}/variants`, { id: 7, code: 'forged', name: 'Forged' })
+    const route = vault.vault.routes.find(({ code }) => code === 'purpose')
+    await vault.admin.post(`${url()}/routes/${route!.id}/variants`, { id: 7, code: 'forged', name: 'Forged' })
     wallet.keys = fakeKeysOf('thief')
     await expectRefused(await order('forged'), /does not show the key of m\/44\/60\/7, signed as before$/)
     expect(await differences()).toMatchObject([

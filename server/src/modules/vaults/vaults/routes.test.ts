@@ -137,7 +137,7 @@ describe('creating a vault', () => {
     const vaults = await Promise.all(
       [1, 2, 3, 4].map((i) => createDraft(`parallel-${i}`, { network: i % 2 === 0 ? network : reversed })),
     )
-    const ids = vaults.map(({ networks }) => networks.map(({ id }: { id: string }) => id).sort())
+    const ids = vaults.map(({ networks }) => networks.map(({ id }) => id).sort())
     expect(new Set(ids.map(String)).size).toBe(1)
   })
 
@@ -153,7 +153,7 @@ describe('creating a vault', () => {
     const network = { order: 0, name: 'Network', variants: [{ id: 777, code: 'btv', name: 'Bitvote' }] }
     expect((await operator.post('/vaults', { vault: head('main-vault'), routes: { network } })).status).toBe(409)
     const { items } = (await operator.get('/networks?limit=100')).body
-    expect(items.some(({ coinType }: { coinType: number }) => coinType === 777)).toBe(false)
+    expect(items.some(({ coinType }) => coinType === 777)).toBe(false)
   })
 
   const routes = fixtureRoutes
@@ -232,7 +232,7 @@ describe('creating a vault', () => {
   ])('answers 400 for %s', async (_, body, field) => {
     const answer = await operator.post('/vaults', body)
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
   })
 
   it('answers 400 for a token code that several networks have', async () => {
@@ -272,7 +272,7 @@ describe('a draft and its lock', () => {
       },
     })
     expect(replaced.status).toBe(200)
-    expect(replaced.body.routes.map(({ code }: { code: string }) => code)).toEqual(['region'])
+    expect(replaced.body.routes.map(({ code }) => code)).toEqual(['region'])
 
     const locked = await operator.post('/vaults/locking-vault/lock')
     expect(locked.status).toBe(200)
@@ -309,21 +309,21 @@ describe('a draft and its lock', () => {
       delegate.put('/vaults/delegated-vault/routes', { routes: { network: { order: 0, name: 'Network', variants } } })
     const unknown = await put([{ id: 4_242, code: 'mine', name: 'Mine' }])
     expect(unknown.status).toBe(400)
-    expect(unknown.body.details[0].field).toBe('routes.network.variants.0.id')
+    expect(unknown.body.details[0]!.field).toBe('routes.network.variants.0.id')
     const known = await put([{ id: 60, code: 'x', name: 'Renamed by a delegate' }])
     expect(known.status).toBe(200)
-    expect(known.body.networks[0].name).not.toBe('Renamed by a delegate')
+    expect(known.body.networks[0]!.name).not.toBe('Renamed by a delegate')
   })
 })
 
 describe('variants', () => {
   it('are added and changed after locking, never renumbered', async () => {
     const [purpose] = vault.vault.routes
-    const url = `/vaults/main-vault/routes/${purpose.id}/variants`
+    const url = `/vaults/main-vault/routes/${purpose!.id}/variants` as const
     const added = await operator.post(url, { id: 9, code: 'grants', name: 'Grants', token: 'USDT' })
     expect(added.status).toBe(201)
     expect(added.body).toMatchObject({
-      routeId: purpose.id,
+      routeId: purpose!.id,
       pathId: 9,
       code: 'grants',
       enabled: true,
@@ -359,12 +359,12 @@ describe('variants', () => {
   it('do not exist on a dynamic route, an unknown route or a route of another vault', async () => {
     const index = vault.vault.routes[1]
     const body = { id: 1, code: 'a', name: 'A' }
-    expect((await operator.post(`/vaults/main-vault/routes/${index.id}/variants`, body)).status).toBe(409)
+    expect((await operator.post(`/vaults/main-vault/routes/${index!.id}/variants`, body)).status).toBe(409)
     expect((await operator.post(`/vaults/main-vault/routes/${newId()}/variants`, body)).status).toBe(404)
     const draft = await createDraft('foreign-vault')
     const foreign = draft.routes[0]
-    expect((await operator.post(`/vaults/main-vault/routes/${foreign.id}/variants`, body)).status).toBe(404)
-    const patched = await operator.patch(`/vaults/main-vault/variants/${foreign.variants[0].id}`, { name: 'x' })
+    expect((await operator.post(`/vaults/main-vault/routes/${foreign!.id}/variants`, body)).status).toBe(404)
+    const patched = await operator.patch(`/vaults/main-vault/variants/${foreign!.variants[0]!.id}`, { name: 'x' })
     expect(patched.status).toBe(404)
   })
 })
@@ -401,14 +401,14 @@ describe('changing a vault', () => {
     expect((await url('https://wallet.example.org/v2')).status).toBe(200)
     const moved = await url('https://thief.example.org')
     expect(moved.status).toBe(400)
-    expect(moved.body.details[0].field).toBe('walletServiceSecret')
+    expect(moved.body.details[0]!.field).toBe('walletServiceSecret')
     expect((await url('https://thief.example.org', { walletServiceSecret: null })).status).toBe(200)
   })
 
   it.each(['code', 'lockedAt', 'id', 'routes', 'networks'])('T41 answers 400 for a change of %s', async (field) => {
     const answer = await operator.patch('/vaults/main-vault', { [field]: null })
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe(field)
+    expect(answer.body.details[0]!.field).toBe(field)
   })
 })
 
@@ -423,15 +423,15 @@ describe('parsing a derivation path', () => {
         { pathId: 7, route: { code: 'index', dynamic: true }, variant: null },
       ],
     })
-    expect(answer.body.segments[0].route.variants.length).toBeGreaterThan(1)
+    expect(answer.body.segments[0]!.route.variants.length).toBeGreaterThan(1)
   })
 
   it('matches disabled variants too', async () => {
-    const [ops] = vault.vault.routes[0].variants
-    await operator.patch(`/vaults/main-vault/variants/${ops.id}`, { enabled: false })
+    const [ops] = vault.vault.routes[0]!.variants
+    await operator.patch(`/vaults/main-vault/variants/${ops!.id}`, { enabled: false })
     const answer = await member.post('/vaults/main-vault/derivation-path/parse', { path: 'm/44/60/1/0' })
-    expect(answer.body.segments[0].variant).toMatchObject({ code: 'ops', enabled: false })
-    await operator.patch(`/vaults/main-vault/variants/${ops.id}`, { enabled: true })
+    expect(answer.body.segments[0]!.variant).toMatchObject({ code: 'ops', enabled: false })
+    await operator.patch(`/vaults/main-vault/variants/${ops!.id}`, { enabled: true })
   })
 
   it.each([
@@ -443,8 +443,8 @@ describe('parsing a derivation path', () => {
   ])('answers 400 for %s with the reason', async (path, why) => {
     const answer = await member.post('/vaults/main-vault/derivation-path/parse', { path })
     expect(answer.status).toBe(400)
-    expect(answer.body.details[0].field).toBe('path')
-    expect(answer.body.details[0].message).toContain(why)
+    expect(answer.body.details[0]!.field).toBe('path')
+    expect(answer.body.details[0]!.message).toContain(why)
   })
 })
 
@@ -483,12 +483,13 @@ describe('who may do it', () => {
       ['replace', (person, code) => person.put(`/vaults/${code}/routes`, { routes: fixtureRoutes }), 403],
       [
         'add',
-        (person, code) => person.post(`/vaults/${code}/routes/${purpose.id}/variants`, { id: 1, code: 'a', name: 'A' }),
+        (person, code) =>
+          person.post(`/vaults/${code}/routes/${purpose!.id}/variants`, { id: 1, code: 'a', name: 'A' }),
         403,
       ],
       [
         'rename',
-        (person, code) => person.patch(`/vaults/${code}/variants/${purpose.variants[0].id}`, { name: 'x' }),
+        (person, code) => person.patch(`/vaults/${code}/variants/${purpose!.variants[0]!.id}`, { name: 'x' }),
         403,
       ],
     ]
