@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Counterparties } from '../../../db/types.ts'
+import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
@@ -133,10 +134,6 @@ export const ownerOfAddress = (
 const groupIdsOf = (alias: string) =>
   sql<string[]>`array(select m.group_id from counterparty_group_memberships m
     where m.vault_id = ${sql.ref(`${alias}.vault_id`)} and m.counterparty_id = ${sql.ref(`${alias}.id`)} order by m.group_id)`
-
-/** Formats with milliseconds like every other timestamp of the API; PostgreSQL's own JSON format differs. */
-const wireTime = (column: string) =>
-  sql<string>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const selectCounterparties = sql`
   select c.vault_id, c.id, c.name, c.kind, c.description, c.avatar_uri, c.color, c.emoji, c.archived_at, c.version,

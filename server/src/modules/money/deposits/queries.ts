@@ -4,7 +4,7 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/rights.ts'
-import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import { type FeedFilters, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'
 import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
@@ -148,7 +148,7 @@ export function listDeposits(
   db: Db,
   scope: AddressScope,
   filters: FeedFilters,
-  page: FeedPage,
+  page: Paging,
 ): Promise<FeedRows<DepositRow>> {
   return readFeed(db, scope, { ...filters, type: 'deposit' }, page, async (snapshot, ids) => {
     const { rows } = await sql<DepositRow>`

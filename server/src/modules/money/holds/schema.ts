@@ -4,6 +4,7 @@ import {
   DecimalAmount,
   described,
   Enum,
+  GivenId,
   Id,
   Nullable,
   optional,
@@ -15,7 +16,6 @@ import {
 import { noteLengthMax } from '../../../lib/limits.ts'
 import { holdOrigins, holdSubjectTypes } from '../../rules/holds/active.ts'
 
-const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const ReasonText = Type.String({
   minLength: 1,
   maxLength: noteLengthMax,
@@ -29,7 +29,7 @@ export const Hold = Closed(
     id: Id,
     vaultId: Id,
     subjectType: described(SubjectType, 'Kind of what is held.'),
-    subjectId: described(IdText, 'Identifier of what is held.'),
+    subjectId: described(GivenId, 'Identifier of what is held.'),
     subjectName: described(
       Nullable(Type.String({ examples: ['Payroll'] })),
       'What people call it now; null for a transfer or a deposit.',
@@ -71,7 +71,7 @@ export const Hold = Closed(
 export const HoldPlacing = Closed(
   {
     subjectType: described(SubjectType, 'Kind of what to hold.'),
-    subjectId: described(IdText, 'Identifier of what to hold; of the vault its own id.'),
+    subjectId: described(GivenId, 'Identifier of what to hold; of the vault its own id.'),
     reason: described(ReasonText, 'Why, for everybody who reads the hold.'),
   },
   { $id: 'HoldPlacing', description: 'What to stop, and why.' },
@@ -93,7 +93,7 @@ export const HoldQuery = Closed({
     Type.Boolean({ description: 'true: those that hold; false: those that were released.', examples: [true] }),
   ),
   subjectType: optional(SubjectType, 'Restricts the list to holds on this kind of subject.'),
-  subjectId: optional(IdText, 'Restricts the list to holds on this subject.'),
+  subjectId: optional(GivenId, 'Restricts the list to holds on this subject.'),
   origin: optional(Enum(holdOrigins), 'Restricts the list to holds of this origin.'),
   ...pageQuery,
 })

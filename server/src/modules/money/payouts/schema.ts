@@ -4,6 +4,7 @@ import {
   DecimalAmount,
   described,
   Enum,
+  GivenId,
   Id,
   Nullable,
   optional,
@@ -36,7 +37,6 @@ export const payoutStatuses = ['awaiting_approval', 'approved', 'rejected', 'can
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 const Text = (example: string) => Type.String({ examples: [example] })
-const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const LongText = (example: string) => Type.String({ maxLength: noteLengthMax, examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
@@ -49,7 +49,7 @@ export const RowOrder = Closed({
     description: 'The id of the payment in your own books. A vault takes each id once, for good.',
     examples: ['salary-2026-01-17'],
   }),
-  fromAddressId: described(IdText, 'Identifier of the address of the vault that pays.'),
+  fromAddressId: described(GivenId, 'Identifier of the address of the vault that pays.'),
   toAddress: described(
     Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
     'On-chain address of the recipient.',
@@ -62,7 +62,7 @@ export const RowOrder = Closed({
       examples: ['USDT'],
     }),
   ),
-  tokenId: optional(IdText, 'Identifier of the token, instead of its code.'),
+  tokenId: optional(GivenId, 'Identifier of the token, instead of its code.'),
   amount: Type.String({
     minLength: 1,
     maxLength: 128,
@@ -70,7 +70,7 @@ export const RowOrder = Closed({
     examples: ['1.5'],
   }),
   counterpartyId: optional(
-    IdText,
+    GivenId,
     'The intended recipient: refused if `toAddress` is not an address of this counterparty.',
   ),
   paymentPurpose: optional(LongText('Salary January 2026'), 'Purpose of this payment, instead of that of the payout.'),

@@ -2,10 +2,11 @@ import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/rights.ts'
-import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import { type FeedFilters, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
@@ -195,7 +196,7 @@ export function listTransfers(
   db: Db,
   scope: AddressScope,
   filters: FeedFilters,
-  page: FeedPage,
+  page: Paging,
 ): Promise<FeedRows<TransferRow>> {
   return readFeed(db, scope, { ...filters, type: 'transfer' }, page, async (snapshot, ids) => {
     const { rows } = await sql<TransferRow>`

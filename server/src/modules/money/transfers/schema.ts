@@ -5,6 +5,7 @@ import {
   described,
   Enum,
   FolderFilter,
+  GivenId,
   Id,
   IncludeShared,
   Nullable,
@@ -185,10 +186,7 @@ export const Transfer = Closed(
 )
 
 const orderFields = {
-  fromAddressId: described(
-    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-    'Identifier of the address of the vault that pays.',
-  ),
+  fromAddressId: described(GivenId, 'Identifier of the address of the vault that pays.'),
   toAddress: described(
     Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
     'On-chain address of the recipient.',

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isOperationInScope, sharedAddressIds } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging, Position } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { feedSearchedRows, searchedPartMin } from '../../../lib/limits.ts'
 import { hasCategoryRight } from '../assignments/rights.ts'
-import type { FeedFilters, FeedLimits, FeedPage } from './feed.ts'
+import type { FeedFilters, FeedLimits } from './feed.ts'
 import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
 
 export type Walk = {
@@ -19,7 +19,7 @@ export type Walk = {
 export type Window = { after: Position | null; rowsMax: number }
 
 /** Walks window after window until the page is full, the path ends, or the request has read its maximum. */
-export async function walkPath(db: Db, walk: Walk, page: FeedPage): Promise<{ ids: string[]; next: Position | null }> {
+export async function walkPath(db: Db, walk: Walk, page: Paging): Promise<{ ids: string[]; next: Position | null }> {
   const { windowRows, gatheredRows, gatheringsMax } = walk.limits
   const gathers = walk.path.ranges.some((range) => range.feed === 'waiting' || isGathered(range, walk))
   const isFiltered = walk.path.conditions.length > 0

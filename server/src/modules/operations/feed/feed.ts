@@ -7,7 +7,7 @@ import {
 } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import { readInIndexOrder } from '../../../db/index-order.ts'
-import { cursorTag, type Position } from '../../../lib/cursor.ts'
+import { cursorTag, type Paging, type Position } from '../../../lib/cursor.ts'
 import {
   feedGatheredRows,
   feedGatheringsMax,
@@ -77,7 +77,6 @@ export const noFilters: FeedFilters = {
   to: null,
 }
 
-export type FeedPage = { after: Position | null; limit: number }
 /** `next` is the position to continue at; a page may be short, even empty, and have a next one (docs/decisions/0014-feeds.md). */
 export type FeedRows<Row> = { rows: Row[]; next: Position | null }
 
@@ -105,7 +104,7 @@ export async function readFeed<Row extends { id: string }>(
   db: Db,
   scope: AddressScope,
   filters: FeedFilters,
-  page: FeedPage,
+  page: Paging,
   describe: (db: Db, ids: string[]) => Promise<Row[]>,
   limits: FeedLimits = feedLimits,
 ): Promise<FeedRows<Row>> {

@@ -2,12 +2,13 @@ import { sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope } from '../../../access/address-scope.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared } from '../../../db/client.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import { findLookAlikes } from '../../address-book/recipients/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
 import { firstCategoryKey } from '../assignments/rights.ts'
-import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../feed/feed.ts'
+import { type FeedFilters, type FeedLimits, type FeedRows, readFeed } from '../feed/feed.ts'
 import type { OperationColumns } from '../feed/present.ts'
 
 export type HistoryRow = OperationColumns & {
@@ -47,7 +48,7 @@ export function listHistory(
   db: Db,
   scope: AddressScope,
   filters: FeedFilters,
-  page: FeedPage,
+  page: Paging,
   limits?: FeedLimits,
 ): Promise<FeedRows<HistoryRow>> {
   return readFeed(db, scope, filters, page, (snapshot, ids) => describe(snapshot, scope, ids), limits)

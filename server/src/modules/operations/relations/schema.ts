@@ -3,6 +3,7 @@ import {
   Closed,
   described,
   Enum,
+  GivenId,
   Id,
   Nullable,
   ProfileBeside,
@@ -57,14 +58,12 @@ export const RelationOfOperation = Closed(
 
 export const operationRelationComponents = [OperationRelation, RelationOfOperation]
 
-const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
-
-/** Another operation than that of `Key`, so that the example can be sent. */
+/** Another operation than that of `GivenId`, so that the example can be sent. */
 const OtherKey = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0z9y8x7w6v5u4t3s'] })
 
 export const RelationBody = Closed({
   sourceOperationType: SourceType,
-  sourceOperationId: described(Key, 'Identifier of that operation.'),
+  sourceOperationId: described(GivenId, 'Identifier of that operation.'),
   targetOperationType: TargetType,
   targetOperationId: described(OtherKey, 'Identifier of that operation.'),
   relationType: described(Enum(relationTypes), 'What the source is to the target.'),
@@ -94,9 +93,9 @@ const Bound = Type.Optional(
 
 export const RelationQuery = Closed({
   relationType: Type.Optional(described(Enum(relationTypes), 'Restricts the list to relations of this type.')),
-  sourceOperationId: Type.Optional(described(Key, 'Restricts the list to relations with this source.')),
-  targetOperationId: Type.Optional(described(Key, 'Restricts the list to relations with this target.')),
-  tokenId: Type.Optional(described(Key, 'Restricts the list to relations of amounts in this token.')),
+  sourceOperationId: Type.Optional(described(GivenId, 'Restricts the list to relations with this source.')),
+  targetOperationId: Type.Optional(described(GivenId, 'Restricts the list to relations with this target.')),
+  tokenId: Type.Optional(described(GivenId, 'Restricts the list to relations of amounts in this token.')),
   from: Bound,
   to: Bound,
   ...pageQuery,

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { wireTime } from '../../../db/wire-time.ts'
 import type { Profile } from '../../../http/schema.ts'
 import type { RequirementState } from './tally.ts'
 
@@ -100,10 +101,6 @@ export const profileOf = (alias: string) =>
   sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
     'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
     'emoji', ${sql.ref(`${alias}.emoji`)})`
-
-/** With milliseconds like every timestamp of the API; within JSON, PostgreSQL uses another format. */
-const wireTime = (column: string) =>
-  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /**
  * SQL condition: the viewer may read the subject of `alias`, a row of `approval_requests` or `payouts`: its initiator, its
