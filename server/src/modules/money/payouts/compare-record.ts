@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/client.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import { planPayout } from '../../../lib/signed-payout.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
@@ -51,8 +51,9 @@ function differenceOfContent(stored: StoredPayout, requested: PayoutRequestRecor
   const hashes = [hashStored(stored), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== requested.payloadHash)) return 'its payload was changed'
   const { name, paymentPurpose, rowsCount, sums } = requested
-  const shown = [stored.name, stored.payment_purpose, stored.rows_count, stored.sums]
-  return canonicalJson(shown) === canonicalJson([name, paymentPurpose, rowsCount, sums])
+  const { name: storedName, payment_purpose, rows_count, sums: storedSums } = stored
+  const shown = { name: storedName, paymentPurpose: payment_purpose, rowsCount: rows_count, sums: storedSums }
+  return isSameJson(shown, { name, paymentPurpose, rowsCount, sums })
     ? null
     : 'its name, its purpose or its sums were changed'
 }

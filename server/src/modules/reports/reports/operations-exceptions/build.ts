@@ -85,8 +85,8 @@ export function readExceptionsRequest(
   query: Static<typeof OperationsExceptionsQuery>,
   now: Date,
 ): ExceptionsRequest {
-  const kinds = listAmong('exceptions', query.exceptions, exceptionKinds) ?? exceptionKinds
-  return { ...readPagedRequest(type, member, query, now), kinds }
+  const request = readPagedRequest(type, member, query, now)
+  return { ...request, kinds: listAmong('exceptions', query.exceptions, exceptionKinds) ?? exceptionKinds }
 }
 
 /** The figures of data quality and one page of the operations behind them, newest first. */
