@@ -128,7 +128,7 @@ describe('a backtest of those who vote on a change set', () => {
     expect([await daysOf(1), await daysOf(30), await daysOf(31), await daysOf(91)]).toEqual([30, 30, 90, 365])
     const tooEarly = await ask(changeSetId, voter, { from: '2020-01-01' })
     expect([tooEarly.status, tooEarly.body.details[0]!.field]).toEqual([400, 'from'])
-    const withEnd = await ask(changeSetId, voter, { to: now() })
+    const withEnd = await ask(changeSetId, voter, { from: request.createdAt, to: now() })
     expect([withEnd.status, withEnd.body.details[0]!.field]).toEqual([400, 'to'])
     await bench.vault.admin.post(`${url}/change-sets/${changeSetId}/cancel`)
   })
