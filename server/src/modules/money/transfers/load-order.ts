@@ -211,7 +211,7 @@ export type SourceRow = RateColumns & {
   available: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
-  /** As the whole vault knows it, whoever asks. */
+  /** As the whole vault knows it: the same for every initiator. */
   recipient: RecipientSigns
   /** The segments of the source address, by codes. */
   route_variants: { route: string; variant: string }[]
