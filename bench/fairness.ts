@@ -1,10 +1,8 @@
-import pg from 'pg'
-import { seedFeedWorld } from '../server/src/testing/feed-world.ts'
-import { addBuiltInGroups, signIn } from './lib/feed-database.ts'
+import { fillVault } from './lib/feed-database.ts'
 import { type LoadResult, loadClosed, percentile, toRequest } from './lib/http-load.ts'
 import { createRecord, printGoals } from './lib/record.ts'
 import { measureRounds } from './lib/rounds.ts'
-import { openServiceDeps, startStack } from './lib/stack.ts'
+import { startStack } from './lib/stack.ts'
 
 /**
  * The effect of one user's expensive reads on another user: a member reads their balances one after the other, while an
@@ -29,7 +27,7 @@ printGoals(record)
 if (record.goals.some(({ isMet }) => !isMet)) process.exitCode = 1
 
 async function run(): Promise<void> {
-  const { member, administrator } = await fill()
+  const { member, administrator } = await fillVault(stack, operations)
   const balances = toRequest('GET', '/api/v1/vaults/main-vault/balances', { authorization: `Bearer ${member}` }, null)
   const range = 'from=2020-01-01T00:00:00.000Z&to=2030-01-01T00:00:00.000Z&groupBy=month'
   const report = toRequest(
@@ -85,25 +83,4 @@ async function run(): Promise<void> {
 /** Long enough for each connection to have sent its first report request. */
 async function untilBusy(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000))
-}
-
-/** One vault of a hundred members, and the sessions of one of them and of an administrator. */
-async function fill(): Promise<{ member: string; administrator: string }> {
-  const client = new pg.Client({ connectionString: stack.databaseUrl })
-  await client.connect()
-  const world = await seedFeedWorld(client, { members: 100, addresses: 1_000, operations, shared: 100 })
-  await client.query(`insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
-    select a.vault_id, 'cl' || p || right(t.id, 3) || right(a.id, 12), t.id, a.id, x.purpose, 5, now()
-    from addresses a, tokens t, (values ('0000000', 'available'), ('1111111', 'reserved')) x (p, purpose)
-    where t.id < '${world.idOf('token', 5)}'`)
-  await client.query('vacuum analyze')
-  await client.end()
-  const { deps, close } = await openServiceDeps(stack)
-  await addBuiltInGroups(deps.db, world.vaultId, world.idOf('user', 2))
-  const tokens = {
-    member: await signIn(deps.db, world.idOf('user', 1)),
-    administrator: await signIn(deps.db, world.idOf('user', 2)),
-  }
-  await close()
-  return tokens
 }

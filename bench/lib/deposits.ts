@@ -141,7 +141,7 @@ export async function deposits(run: Run, addresses: Address[], connections: numb
   return result.perSecond[200] ?? 0
 }
 
-async function noop(run: Run, connections: number): Promise<number> {
+export async function noop(run: Run, connections: number): Promise<number> {
   const request = toRequest('GET', '/healthz', {}, null)
   const { perSecond } = await loadClosed({ ...run.load, connections, next: () => request })
   return perSecond[200] ?? 0

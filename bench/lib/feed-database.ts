@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { type FeedWorld, type FeedWorldSize, seedFeedWorld } from '../../server/src/testing/feed-world.ts'
-import { leaveSqlBesideCode } from './stack.ts'
+import { leaveSqlBesideCode, openServiceDeps, type Stack } from './stack.ts'
 
 export type FeedDatabase = { url: string; world: FeedWorld; seconds: number }
 
@@ -55,6 +55,28 @@ async function withClient<Result>(url: string, work: (client: pg.Client) => Prom
   } finally {
     await client.end()
   }
+}
+
+/** A vault of a hundred members behind a running service, and the sessions of one of them and of an administrator. */
+export async function fillVault(
+  stack: Stack,
+  operations: number,
+): Promise<{ world: FeedWorld; member: string; administrator: string }> {
+  const world = await withClient(stack.databaseUrl, async (client) => {
+    const filled = await seedFeedWorld(client, { members: 100, addresses: 1_000, operations, shared: 100 })
+    await client.query(`insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
+      select a.vault_id, 'cl' || p || right(t.id, 3) || right(a.id, 12), t.id, a.id, x.purpose, 5, now()
+      from addresses a, tokens t, (values ('0000000', 'available'), ('1111111', 'reserved')) x (p, purpose)
+      where t.id < '${filled.idOf('token', 5)}'`)
+    await client.query('vacuum analyze')
+    return filled
+  })
+  const { deps, close } = await openServiceDeps(stack)
+  const [member, administrator] = [world.idOf('user', 1), world.idOf('user', 2)]
+  await addBuiltInGroups(deps.db, world.vaultId, administrator)
+  const tokens = { member: await signIn(deps.db, member), administrator: await signIn(deps.db, administrator) }
+  await close()
+  return { world, ...tokens }
 }
 
 /** The rows that creating the vault through the service would have added. */

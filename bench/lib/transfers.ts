@@ -29,22 +29,30 @@ export async function measureTransfers(run: Run): Promise<void> {
   record.expect('transfer creation, of a bare posting', share, 'at least', 0.5)
 }
 
-/** Casts three votes on every transfer, the last of which queues it for delivery. */
 export async function measureVotes(run: Run): Promise<void> {
-  const { record, world } = run
   const votesPerSecond: number[] = []
-  for (let round = 0; round < run.rounds; round += 1) {
-    const ids: string[] = []
-    const orders = ordersOf(run, '20000')
-    await loadClosed({ ...run.load, connections, next: orders, onAnswer: (_status, text) => ids.push(idIn(text)) })
-    for (const approver of world.approvers) {
-      const votes = ids.map((id) =>
-        toRequest('POST', `/api/v1/vaults/${world.vault.code}/transfers/${id}/approve`, bearer(approver), '{}'),
-      )
-      votesPerSecond.push(await sendAll(run, votes, 200))
-    }
+  for (let round = 0; round < run.rounds; round += 1) votesPerSecond.push(...(await castVotes(run)))
+  run.record.add(`votes, ${connections} connections`, '/s', toSeries(votesPerSecond))
+}
+
+/**
+ * Casts three votes on every transfer of one load, the last of which queues it for delivery.
+ *
+ * @returns votes per second, of each of the three
+ */
+export async function castVotes(run: Run): Promise<number[]> {
+  const { world } = run
+  const ids: string[] = []
+  const orders = ordersOf(run, '20000')
+  await loadClosed({ ...run.load, connections, next: orders, onAnswer: (_status, text) => ids.push(idIn(text)) })
+  const votesPerSecond: number[] = []
+  for (const approver of world.approvers) {
+    const votes = ids.map((id) =>
+      toRequest('POST', `/api/v1/vaults/${world.vault.code}/transfers/${id}/approve`, bearer(approver), '{}'),
+    )
+    votesPerSecond.push(await sendAll(run, votes, 200))
   }
-  record.add(`votes, ${connections} connections`, '/s', toSeries(votesPerSecond))
+  return votesPerSecond
 }
 
 /** Runs transfers from their request to their settlement, with a wallet service that confirms at once. */
@@ -76,11 +84,11 @@ export async function settleTransfers(run: Run, count: number): Promise<void> {
   }
 }
 
-async function orderTransfers(run: Run, amount: string): Promise<number> {
+export async function orderTransfers(run: Run, amount: string): Promise<number> {
   return created(await loadClosed({ ...run.load, connections, next: ordersOf(run, amount) }), 201)
 }
 
-async function postBare(run: Run): Promise<number> {
+export async function postBare(run: Run): Promise<number> {
   const next = inTurn(run.world.funded)
   const { world } = run
   const path = `/bench/vaults/${world.vault.code}/postings`
