@@ -51,6 +51,7 @@ module.exports = {
     },
     below('lib-is-pure', 'lib/', '(?!lib/)'),
     below('embedded-postgres-stands-alone', 'embedded-postgres/', '(?!embedded-postgres/)'),
+    below('outbound-above-lib-only', 'outbound/', '(?!(lib|outbound)/)'),
     below('wallet-conformance-above-lib-only', 'wallet-conformance/', '(?!(lib|wallet-conformance)/)'),
     below('db-above-lib-only', 'db/', '(?!(lib|db)/)'),
     below('access-above-db', 'access/', '(?!(lib|db|access)/)'),

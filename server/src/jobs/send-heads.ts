@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { type Dispatcher, request } from 'undici'
+import { request } from 'undici'
 import type { Deps } from '../deps.ts'
 import { witnessBackoff, witnessCallTimeoutMilliseconds, witnessMailHoursMin } from '../lib/limits.ts'
 import { sha256 } from '../lib/secrets.ts'
@@ -15,7 +15,7 @@ import {
   retryWitness,
   settleWitness,
 } from '../modules/record/seals/witnesses.ts'
-import { createGuardedDispatcher } from '../modules/registry/wallet-service/guarded-connect.ts'
+import { dispatcherTo } from '../outbound/guarded-connect.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 
 const witnesses: Claims<DueWitness> = {
@@ -85,7 +85,7 @@ async function post({ config, clock }: Deps, url: string, statement: HeadsStatem
   const body = JSON.stringify(statement)
   const response = await request(url, {
     method: 'POST',
-    dispatcher: dispatcherTo(url),
+    dispatcher: dispatcherTo(url, witnessCallTimeoutMilliseconds / 2),
     signal: AbortSignal.timeout(witnessCallTimeoutMilliseconds),
     headers: {
       'content-type': 'application/json',
@@ -95,17 +95,4 @@ async function post({ config, clock }: Deps, url: string, statement: HeadsStatem
   })
   await response.body.dump()
   if (response.statusCode < 200 || response.statusCode > 299) throw new Error(`Answered ${response.statusCode}`)
-}
-
-const dispatchers = new Map<string, Dispatcher>()
-
-/** Connections to the host that the operator named and to no other; one pool for each. */
-function dispatcherTo(url: string): Dispatcher {
-  const { host } = new URL(url)
-  const known = dispatchers.get(host)
-  if (known !== undefined) return known
-  const connectTimeoutMilliseconds = witnessCallTimeoutMilliseconds / 2
-  const dispatcher = createGuardedDispatcher({ allowedHosts: [host], connectTimeoutMilliseconds })
-  dispatchers.set(host, dispatcher)
-  return dispatcher
 }

@@ -6,7 +6,7 @@ import { isSameAddress } from '../../../lib/onchain-address.ts'
 import { correctOperationAmount } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { TransactionState } from '../../registry/wallet-service/answers.ts'
-import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway } from '../../registry/wallet-service/client.ts'
 import { assertNotHeld, findHoldOnDeposit } from '../../rules/holds/active.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
@@ -227,9 +227,7 @@ async function askChain(
   { network, txHash: hash }: QuarantinedEvent,
 ): Promise<TransactionState | null> {
   const wallet = await walletOfVault(deps, vaultId)
-  return wallet.getTransaction({ network, hash }).catch((error: unknown) => {
-    throw error instanceof WalletServiceError ? toBadGateway(error) : error
-  })
+  return wallet.getTransaction({ network, hash }).catch(throwBadGateway)
 }
 
 function assertQuarantined({ outcome }: QuarantinedEvent): void {

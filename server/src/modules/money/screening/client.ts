@@ -6,7 +6,8 @@ import type { Deps } from '../../../deps.ts'
 import { screeningAnswerBytesMax, screeningCallTimeoutMilliseconds, screeningScoreMax } from '../../../lib/limits.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { isSignedBy, readSignature, signatureHeaders } from '../../../lib/webhook-signature.ts'
-import { createGuardedDispatcher } from '../../registry/wallet-service/guarded-connect.ts'
+import { dispatcherTo } from '../../../outbound/guarded-connect.ts'
+import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts'
 
 export const verdicts = ['allow', 'hold', 'block'] as const
 export type Verdict = (typeof verdicts)[number]
@@ -64,7 +65,7 @@ export function createScreener(
   { url, secrets }: Settings,
   { clock, timeoutMilliseconds = screeningCallTimeoutMilliseconds }: Options,
 ): Screener {
-  const dispatcher = dispatcherTo(url)
+  const dispatcher = dispatcherTo(url, screeningCallTimeoutMilliseconds / 2)
   return {
     async ask(question, deadline) {
       const body = JSON.stringify(question)
@@ -85,19 +86,6 @@ export function screenerOf({ config, clock }: Pick<Deps, 'config' | 'clock'>): S
   return config.screening === null ? null : createScreener(config.screening, { clock })
 }
 
-const dispatchers = new Map<string, Dispatcher>()
-
-/** Connections to the host that the operator named and to no other; one pool for each. */
-function dispatcherTo(url: string): Dispatcher {
-  const { host } = new URL(url)
-  const known = dispatchers.get(host)
-  if (known !== undefined) return known
-  const connectTimeoutMilliseconds = screeningCallTimeoutMilliseconds / 2
-  const dispatcher = createGuardedDispatcher({ allowedHosts: [host], connectTimeoutMilliseconds })
-  dispatchers.set(host, dispatcher)
-  return dispatcher
-}
-
 type Reply = { headers: Record<string, string | string[] | undefined>; body: Buffer }
 type Target = { url: string; dispatcher: Dispatcher; signal: AbortSignal }
 
@@ -108,18 +96,12 @@ async function exchange(
 ): Promise<Reply> {
   try {
     const response = await request(url, { method: 'POST', dispatcher, signal, headers, body })
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of response.body) {
-      size += (chunk as Buffer).length
-      if (size > screeningAnswerBytesMax)
-        throw new ScreeningError('invalid', `The answer is longer than ${screeningAnswerBytesMax} bytes`)
-      chunks.push(chunk as Buffer)
-    }
+    const answer = await readWithin(response.body, screeningAnswerBytesMax)
     if (response.statusCode !== 200) throw new ScreeningError('failed', `Answered ${response.statusCode}`)
-    return { headers: response.headers, body: Buffer.concat(chunks) }
+    return { headers: response.headers, body: answer }
   } catch (error) {
     if (error instanceof ScreeningError) throw error
+    if (error instanceof AnswerTooLongError) throw new ScreeningError('invalid', error.message)
     const message = error instanceof Error ? error.message : String(error)
     throw new ScreeningError(signal.aborted ? 'silent' : 'failed', `No answer: ${message}`, error)
   }

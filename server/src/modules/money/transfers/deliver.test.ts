@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Deps } from '../../../deps.ts'
+import { createGuardedDispatcher } from '../../../outbound/guarded-connect.ts'
 import { openDeps } from '../../../start.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
@@ -15,7 +16,6 @@ import {
 } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
-import { createGuardedDispatcher } from '../../registry/wallet-service/guarded-connect.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deliver.ts'
 

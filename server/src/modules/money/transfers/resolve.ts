@@ -7,7 +7,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { TransactionState } from '../../registry/wallet-service/answers.ts'
-import { toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
@@ -235,7 +235,7 @@ async function askWallet(
     }
     return { transfer, transaction, replacement, earlier }
   } catch (error) {
-    throw error instanceof WalletServiceError ? toBadGateway(error) : error
+    return throwBadGateway(error)
   }
 }
 

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { rateAnswerBytesMax, rateCallTimeoutMilliseconds } from '../../../lib/limits.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
+import { readWithin } from '../../../outbound/read-within.ts'
 import { recordProviderRates } from './actions.ts'
 import { tryLockRates } from './queries.ts'
 
@@ -46,12 +47,5 @@ async function download(url: string): Promise<string> {
     headers: { accept: 'application/json' },
   })
   if (response.statusCode !== 200) throw new Error(`The rates provider answered ${response.statusCode}`)
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += (chunk as Buffer).length
-    if (size > rateAnswerBytesMax) throw new Error(`The rates are longer than ${rateAnswerBytesMax} bytes`)
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  return (await readWithin(response.body, rateAnswerBytesMax)).toString('utf8')
 }

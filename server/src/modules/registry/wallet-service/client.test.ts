@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Config, readConfig } from '../../../config.ts'
 import { walletResponseBytesMax } from '../../../lib/limits.ts'
 import { createSealer } from '../../../lib/secrets.ts'
+import { createGuardedDispatcher, isPublicAddress } from '../../../outbound/guarded-connect.ts'
 import { walletOf } from '../../vaults/vaults/wallet-settings.ts'
 import { createWalletClient, toBadGateway, WalletServiceError } from './client.ts'
-import { createGuardedDispatcher, isPublicAddress } from './guarded-connect.ts'
 
 let server: Server
 let port: number

@@ -5,6 +5,8 @@ import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
+import { createGuardedDispatcher, isConnectError } from '../../../outbound/guarded-connect.ts'
+import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts'
 import {
   type Authority,
   type AuthorityDocument,
@@ -16,7 +18,6 @@ import {
   type TransactionState,
   type TransferStatus,
 } from './answers.ts'
-import { createGuardedDispatcher, isConnectError } from './guarded-connect.ts'
 
 export type AddressOrder = { network: string; coinType: number; derivationPath: string }
 export type TransferOrder = {
@@ -244,7 +245,7 @@ type Reply = { status: number; text: string }
 async function send(service: Service, deadline: AbortSignal, call: Call): Promise<Reply> {
   const { base } = service
   const reply = await exchange(service, deadline, call).catch((error: unknown) => {
-    if (error instanceof WalletServiceError) throw error
+    if (error instanceof AnswerTooLongError) throw new WalletServiceError('invalid', error.message)
     if (isConnectError(error)) {
       throw new WalletServiceError('unreachable', `No connection to ${base}: ${messageOf(error)}`, { cause: error })
     }
@@ -273,16 +274,8 @@ async function exchange(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += (chunk as Buffer).length
-    if (size > walletResponseBytesMax) {
-      throw new WalletServiceError('invalid', `The answer is longer than ${walletResponseBytesMax} bytes`)
-    }
-    chunks.push(chunk as Buffer)
-  }
-  return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') }
+  const answer = await readWithin(response.body, walletResponseBytesMax)
+  return { status: response.statusCode, text: answer.toString('utf8') }
 }
 
 /** Client errors that concern the configuration or a temporary state, not the order. */

@@ -1,7 +1,7 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { isLoopback } from '../../../lib/loopback.ts'
+import { isLoopback } from '../lib/loopback.ts'
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
@@ -49,6 +49,18 @@ export function createGuardedDispatcher({
       guarded(options, report)
     },
   })
+}
+
+const dispatchers = new Map<string, Dispatcher>()
+
+/** Connections to the host of a URL that the operator named, and to no other; one pool for each. */
+export function dispatcherTo(url: string, connectTimeoutMilliseconds: number): Dispatcher {
+  const { host } = new URL(url)
+  const known = dispatchers.get(host)
+  if (known !== undefined) return known
+  const dispatcher = createGuardedDispatcher({ allowedHosts: [host], connectTimeoutMilliseconds })
+  dispatchers.set(host, dispatcher)
+  return dispatcher
 }
 
 /** Ranges that are not public according to IANA (RFC 6890 and its registries), and ranges of IPv6 that embed IPv4. */
