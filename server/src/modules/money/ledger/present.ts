@@ -37,13 +37,18 @@ export function toUsdTotal(rows: TotalRow[]): { usdValue: string | null; usdComp
   return { usdValue: rated.length === 0 && !isComplete ? null : sumOfHoldings(rated), usdComplete: isComplete }
 }
 
-export function toAccount({ created_at: _, ...row }: AccountRow): Account {
-  const { decimals } = row.token
-  const [balanceDecimal, exposureDecimal] = [
-    formatDecimal(row.balance, decimals),
-    formatDecimal(row.exposure, decimals),
-  ]
-  return { ...row, balanceDecimal, exposureDecimal }
+export function toAccount(row: AccountRow): Account {
+  const { id, purpose, balance, exposure, code, symbol, decimals } = row
+  return {
+    id,
+    purpose,
+    balance,
+    balanceDecimal: formatDecimal(balance, decimals),
+    exposure,
+    exposureDecimal: formatDecimal(exposure, decimals),
+    token: { id: row.token_id, code, symbol, decimals },
+    address: row.address_id === null ? null : { id: row.address_id, address: row.address!, label: row.label },
+  }
 }
 
 /** Entries have no id column: the id is derived from their time and sequence. */

@@ -42,8 +42,13 @@ export type AccountRow = {
   balance: string
   exposure: string
   created_at: Date
-  token: Token & { id: string }
-  address: { id: string; address: string; label: string | null } | null
+  token_id: string
+  code: string
+  symbol: string
+  decimals: number
+  address_id: string | null
+  address: string | null
+  label: string | null
 }
 
 type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; after: Position | null; limit: number }
@@ -55,7 +60,7 @@ type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; a
 export async function listAccounts(db: Db, scope: AddressScope, options: AccountOptions): Promise<AccountRow[]> {
   const { rows } = await sql<AccountRow>`
     with page as (
-      select l.*, t.code as token_code, t.symbol as token_symbol, t.decimals
+      select l.*, t.code, t.symbol, t.decimals
       from ledger_accounts l
       join tokens t on t.id = l.token_id
       where l.vault_id = ${scope.vaultId} ${inScope(scope)}
@@ -65,9 +70,8 @@ export async function listAccounts(db: Db, scope: AddressScope, options: Account
         ${options.after === null ? sql`` : sql`and (l.created_at, l.id) < (${options.after.createdAt}, ${options.after.id})`}
       order by l.created_at desc, l.id desc limit ${options.limit + 1}
     )
-    select p.id, p.purpose, p.exposure, p.created_at,
-      json_build_object('id', p.token_id, 'code', p.token_code, 'symbol', p.token_symbol, 'decimals', p.decimals) as token,
-      case when a.id is not null then json_build_object('id', a.id, 'address', a.address, 'label', a.label) end as address,
+    select p.id, p.purpose, p.exposure, p.created_at, p.token_id, p.code, p.symbol, p.decimals,
+      a.id as address_id, a.address, a.label,
       case p.purpose
         when 'external' then -(select coalesce(sum(s.balance), 0) from ledger_accounts s
           where s.vault_id = p.vault_id and s.token_id = p.token_id and s.address_id <> '') - adjusted.balance
