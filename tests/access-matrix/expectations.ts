@@ -312,7 +312,8 @@ export const expectations: Record<string, Row> = {
   listAddressGroupGrants:
     row('401 403 200 403 403 403 404 404 200 403 403 404 403 200', ofFolder),
   createAddressGroupGrant:
-    row('401 403 201 403 403 403 404 404 403 403 403 404 403 403', async (r) => ({ ...(await ofFolder(r)), body: await grantBody(r) }), { reaches: reachByFolderGrant }),
+    row('401 403 201 403 403 403 404 404 403 403 403 404 403 403',
+      async (r) => ({ ...(await ofFolder(r)), body: await grantBody(r) }), { reaches: reachByFolderGrant }),
   deleteAddressGroupGrant:
     row('401 403 204 403 403 403 404 404 403 403 403 404 403 403', async (r) => ({ params: await r.folderGrant() })),
 
@@ -394,14 +395,17 @@ export const expectations: Record<string, Row> = {
   replaceCategoryGrants: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
     async (r) => ({ ...(await ofCategory(r)), body: { grants: [categoryGrant(await r.group())] } }), { reaches: reachByCategoryGrant }),
   replaceCategoryApprovers:
-    row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', async (r) => ({ ...(await ofCategory(r)), body: { approvers: [{ kind: 'group', groupId: await r.group() }] } }), { reaches: reachByCategoryApprover }),
+    row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+      async (r) => ({ ...(await ofCategory(r)), body: { approvers: [{ kind: 'group', groupId: await r.group() }] } }),
+        { reaches: reachByCategoryApprover }),
 
   listCategoryAssignments:
     row('401 403 200 200 200 200 404 200 200 403 403 404 403 200', ofAssigned),
   listAvailableCategories:
     row('401 403 200 200 200 200 404 200 200 403 403 404 403 200', ofOperation),
   assignCategory: row('401 403 201 403 403 403 404 403 201 403 403 404 403 403',
-    async (r) => ({ params: { type: 'transfer', id: await r.transfer(), categoryId: await r.category() }, body: { values: {} } }), { reaches: reachByAssignment }),
+    async (r) => ({ params: { type: 'transfer', id: await r.transfer(), categoryId: await r.category() }, body: { values: {} } }),
+      { reaches: reachByAssignment }),
   unassignCategory:     row('401 403 204 403 403 403 404 403 204 403 403 404 403 403', async (r) => ({ params: await r.assignment() })),
   addOperationRate: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
     async (r) => ({ params: { type: 'transfer', id: await r.lateRatedTransfer() } })),
@@ -419,7 +423,8 @@ export const expectations: Record<string, Row> = {
 
   listCounterparties:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createCounterparty: row('401 403 201 201 201 201 201 201 201 403 403 201 403 403',
-    () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company', addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
+    () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company',
+      addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
   getCounterparty: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200',
     async (r) => ({ params: { id: await r.counterparty() } })),
   updateCounterparty: row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
@@ -427,7 +432,9 @@ export const expectations: Record<string, Row> = {
   archiveCounterparty: row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
     async (r) => ({ params: { id: await r.counterparty() } })),
   addCounterpartyAddress:
-    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', async (r) => ({ params: { id: await r.counterparty() }, body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
+    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403',
+      async (r) => ({ params: { id: await r.counterparty() },
+        body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
   removeCounterpartyAddress:
     row('401 403 204 204 204 204 204 204 204 403 403 204 403 403', async (r) => ({ params: await r.counterpartyAddress() })),
   listCounterpartyGroups:
@@ -437,19 +444,23 @@ export const expectations: Record<string, Row> = {
   getCounterpartyGroup:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   updateCounterpartyGroup:
-    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
+      async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
   archiveCounterpartyGroup:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   listCounterpartyGroupMembers:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   addCounterpartyGroupMember:
-    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }), { reaches: reachByMember }),
+    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403',
+      async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }),
+        { reaches: reachByMember }),
   removeCounterpartyGroupMember:
     row('401 403 204 204 204 204 204 204 204 403 403 204 403 403', async (r) => ({ params: await r.counterpartyMember() })),
 
   listApprovalRequests: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createCompositeApprovalRequest:
-    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403', () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
+      () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
   getApprovalRequest: row('401 403 200 404 404 404 404 200 200 403 403 404 403 200',
     async (r) => ({ params: { id: await r.approvalRequest() } })),
   approveApprovalRequest:
@@ -464,12 +475,14 @@ export const expectations: Record<string, Row> = {
   reportCounterpartyActivity:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(async (r) => ({ counterpartyId: await r.counterparty() }))),
   reportCounterpartyGroupActivity:
-    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(async (r) => ({ counterpartyGroupId: await r.counterpartyGroup() }))),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200',
+      reportOf(async (r) => ({ counterpartyGroupId: await r.counterpartyGroup() }))),
   reportTransactionActivity:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportAssetMovement:  row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportAccountStatement:
-    row('401 403 200 200 200 200 404 404 200 403 403 404 403 200', reportOf(async (r) => ({ addressId: await r.address(), tokenId: await r.token() }))),
+    row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+      reportOf(async (r) => ({ addressId: await r.address(), tokenId: await r.token() }))),
   reportOperationsExceptions:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   // The columns are those of the rows above.
@@ -481,7 +494,8 @@ export const expectations: Record<string, Row> = {
 
   // An export covers what its requester may see, and only the requester can download it.
   createReportExport: row('401 403 202 202 202 202 404 404 202 403 403 404 403 202',
-    async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
+    async (r) => ({ params: { type: 'address_activity' },
+      body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
   listReportExports:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getReportExport: row('401 403 200 404 404 404 404 404 404 403 403 404 403 404',
     async (r) => ({ params: { id: await r.reportExport() } })),

@@ -78,7 +78,8 @@ const registry = [
     select ${id('network', 'n')}, n, 'N' || n, 'network-' || n, 'Network ' || n, 'evm', start, start
     from ${series(feedNetworks)}`,
   `insert into tokens (id, network_id, code, symbol, name, contract_address, contract_key, decimals, created_at, updated_at)
-    select ${id('token', 'n')}, ${id('network', `1 + n % ${feedNetworks}`)}, 'T' || n % 10, 'T' || n, 'Token ' || n, '0x' || n, '0x' || n, 6, start, start
+    select ${id('token', 'n')}, ${id('network', `1 + n % ${feedNetworks}`)}, 'T' || n % 10, 'T' || n, 'Token ' || n, '0x' || n,
+      '0x' || n, 6, start, start
     from ${series(feedTokens)}`,
 ]
 

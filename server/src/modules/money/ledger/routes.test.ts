@@ -389,7 +389,7 @@ describe('concurrency', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1', reserved: '99' })
   })
 
-  it('T3 transfers to and fro, releases, settlements, fees and deposits on two addresses at once never fail, nor are they repeated', async () => {
+  it('T3 transfers to and fro, releases, settlements, fees and deposits on two addresses at once: none fails or is repeated', async () => {
     const query = vi.spyOn(pg.Client.prototype, 'query')
     const pair = [
       await bench.fundedAddress({ usdt: '5000', eth: '5000' }),

@@ -109,7 +109,8 @@ describe('verifyLedger', () => {
     [
       'an entry twice',
       `insert into ledger_entries (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
-      select vault_id, kind, token_id, 'c000000000000000000000000', credit_account, amount, credit_balance, created_at from ledger_entries where kind = 'deposit'`,
+      select vault_id, kind, token_id, 'c000000000000000000000000', credit_account, amount, credit_balance,
+        created_at from ledger_entries where kind = 'deposit'`,
       'entry without its operation',
     ],
     [

@@ -41,11 +41,13 @@ beforeAll(async () => {
   await world.sql(
     `insert into operation_categories (vault_id, id, key, name, applies_to, view_scope, assign_scope, edit_scope, approval_scope,
       approval_threshold, allow_initiator_approval, created_by_id, updated_by_id, created_at, updated_at)
-    values ($1, $2, 'payroll', 'Payroll', 'both', 'vault_members', 'vault_members', 'vault_members', 'none', 0, false, $3, $3, now(), now())`,
+    values ($1, $2, 'payroll', 'Payroll', 'both', 'vault_members', 'vault_members', 'vault_members', 'none', 0, false, $3, $3,
+      now(), now())`,
     [world.vault.id, categoryId, world.admin.userId],
   )
   await world.sql(
-    `insert into category_fields (vault_id, id, category_id, key, label, type, required, sensitive, order_index, created_at, updated_at, scale)
+    `insert into category_fields (vault_id, id, category_id, key, label, type, required, sensitive, order_index, created_at,
+      updated_at, scale)
     values ($1, $2, $3, 'hours', 'Hours', 'number', false, false, 0, now(), now(), 2)`,
     [world.vault.id, newId(), categoryId],
   )
@@ -58,7 +60,8 @@ beforeAll(async () => {
       rate: i === 2 ? null : '0.999',
     })
     await world.sql(
-      `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+      `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values,
+        assigned_by_id, created_at, updated_at)
       select vault_id, $3, id, type, created_at, $4, $5, $6, now(), now() from operations where vault_id = $1 and id = $2`,
       [world.vault.id, id, newId(), categoryId, JSON.stringify({ hours: `${i}.50` }), world.owner.userId],
     )
@@ -718,7 +721,8 @@ describe('the making of exports', () => {
       await world.add({ at: '2026-01-05T00:00:00.000Z', amount: '1', token: 'eth' })
       await world.sql(
         `insert into ledger_entries (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
-         select vault_id, 'deposit', token_id, 'c' || left(md5(i::text), 24), number, 1, i, '2026-01-06'::timestamptz + i * interval '1 second'
+         select vault_id, 'deposit', token_id, 'c' || left(md5(i::text), 24), number, 1, i,
+           '2026-01-06'::timestamptz + i * interval '1 second'
          from ledger_accounts, generate_series(1, 60000) i
          where vault_id = $1 and address_id = $2 and token_id = $3 and purpose = 'available'`,
         [world.vault.id, world.own.id, manyTokenId],

@@ -50,7 +50,8 @@ beforeAll(async () => {
     ['cost', 'number', 2],
   ]) {
     await world.sql(
-      `insert into category_fields (vault_id, id, category_id, key, label, type, scale, required, sensitive, order_index, created_at, updated_at)
+      `insert into category_fields (vault_id, id, category_id, key, label, type, scale, required, sensitive, order_index,
+        created_at, updated_at)
       values ($1, $2, $3, $4, $4, $5, $6, false, false, 0, now(), now())`,
       [vaultId, newId(), categoryId, key, type, scale],
     )

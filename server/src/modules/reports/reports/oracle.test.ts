@@ -253,7 +253,8 @@ async function write(one: Operation): Promise<void> {
   })
   for (const [index, { category, city, cost }] of one.assigned.entries()) {
     await world.sql(
-      `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+      `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values,
+        assigned_by_id, created_at, updated_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::int * interval '1 second', now())`,
       [
         world.vault.id,

@@ -51,7 +51,8 @@ async function addCategory(key: string, viewScope = 'vault_members', editScope =
 
 async function addField(categoryId: string, key: string, type: string, more: Record<string, unknown> = {}) {
   await world.sql(
-    `insert into category_fields (vault_id, id, category_id, key, label, type, required, sensitive, order_index, created_at, updated_at, scale, currency_field_key, unit)
+    `insert into category_fields (vault_id, id, category_id, key, label, type, required, sensitive, order_index, created_at,
+      updated_at, scale, currency_field_key, unit)
     values ($1, $2, $3, $4, $4, $5, false, $6, 0, now(), now(), $7, $8, $9)`,
     [
       world.vault.id,
@@ -69,7 +70,8 @@ async function addField(categoryId: string, key: string, type: string, more: Rec
 
 async function assign(operationId: string, categoryId: string, values: Record<string, string> = {}): Promise<void> {
   await world.sql(
-    `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+    `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values,
+      assigned_by_id, created_at, updated_at)
     select vault_id, $3, id, type, created_at, $4, $5, $6, now(), now() from operations where vault_id = $1 and id = $2`,
     [world.vault.id, operationId, newId(), categoryId, JSON.stringify(values), world.owner.userId],
   )
@@ -441,7 +443,8 @@ describe('address_activity', () => {
     const asked = async (status: 'pending' | 'rejected' | 'awaiting_approval', minutes: number | null, day: number) => {
       const id = await add({ type: 'transfer', at: month.on(day), amount: '1', status })
       await world.sql(
-        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, allow_initiator, created_at)
+        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, allow_initiator,
+          created_at)
         values ($1, $2, 'cpolicy0000000000000000${String(year % 100).padStart(2, '0')}', 'large', 'Large', 1, false, $3)`,
         [world.vault.id, id, month.on(day)],
       )
@@ -500,7 +503,8 @@ describe('address_activity', () => {
     const target = await add({ at: month.on(3), amount: '4' })
     const refund = await add({ type: 'transfer', at: month.on(4), amount: '5' })
     await world.sql(
-      `insert into operation_relations (vault_id, id, source_operation_type, source_operation_id, source_address_id, target_operation_type, target_operation_id, relation_type, related_amount, token_id, created_by_id, created_at)
+      `insert into operation_relations (vault_id, id, source_operation_type, source_operation_id, source_address_id,
+        target_operation_type, target_operation_id, relation_type, related_amount, token_id, created_by_id, created_at)
       values ($1, $2, 'transfer', $3, $4, 'deposit', $5, 'refund', 4000001, $6, $7, now())`,
       [world.vault.id, newId(), refund, world.own.id, target, world.vault.tokens.usdt.id, world.owner.userId],
     )
