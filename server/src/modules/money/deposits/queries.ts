@@ -25,6 +25,21 @@ export type EventTarget = {
   rate: RateSnapshot | null
 }
 
+type TargetRow = RateColumns & {
+  n: number
+  network_id: string
+  address_key: string
+  token_id: string | null
+  decimals: number
+  enabled: boolean
+  vault_id: string | null
+  address_id: string
+  owner_id: string
+  has_vault_secret: boolean
+  is_internal: boolean
+  counterparty: AddressOwner | null
+}
+
 /**
  * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Sender and hash
  * are looked up by their unique columns and compared with the vault afterwards: if the vault were a condition too, a
@@ -36,17 +51,16 @@ export async function findEventTargets(
   now: Date,
 ): Promise<(EventTarget | null)[]> {
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
-  const { rows } = await sql<Omit<EventTarget, 'rate'> & RateColumns & { n: number }>`${prepared}
-    select e.n::int, n.id as "networkId", k.address_key as "addressKey", case when t.id is not null then
-        json_build_object('id', t.id, 'decimals', t.decimals, 'enabled', t.enabled) end as token,
-      case when a.id is not null then json_build_object('vaultId', a.vault_id, 'id', a.id, 'ownerId', a.owner_id, 'hasVaultSecret',
-        (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id)) end as address,
+  const { rows } = await sql<TargetRow>`${prepared}
+    select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
+      a.vault_id, a.id as address_id, a.owner_id,
+      (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret,
       r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (
         select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
         where o.type = 'transfer')
         or coalesce(a.vault_id = (select f.vault_id from addresses f
-          where f.network_id = n.id and f.address_key = k.from_key), false) as "isInternal",
+          where f.network_id = n.id and f.address_key = k.from_key), false) as is_internal,
       ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
     from unnest(${column((e) => e.network)}, ${column((e) => e.contract ?? '')}, ${column((e) => e.txHash)},
       ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
@@ -62,8 +76,21 @@ export async function findEventTargets(
     left join addresses a on a.network_id = n.id and a.address_key = k.address_key
     ${newestRate('t.id', now)}`.execute(db)
   const targets: (EventTarget | null)[] = events.map(() => null)
-  for (const { n, ...row } of rows) targets[n - 1] = { ...row, rate: toRateSnapshot(row) }
+  for (const row of rows) targets[row.n - 1] = toEventTarget(row)
   return targets
+}
+
+function toEventTarget(row: TargetRow): EventTarget {
+  const { vault_id: vaultId, address_id: id, owner_id: ownerId, has_vault_secret: hasVaultSecret } = row
+  return {
+    networkId: row.network_id,
+    addressKey: row.address_key,
+    token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
+    address: vaultId === null ? null : { vaultId, id, ownerId, hasVaultSecret },
+    isInternal: row.is_internal,
+    counterparty: row.counterparty,
+    rate: toRateSnapshot(row),
+  }
 }
 
 /** What identifies a deposit: the address stands for network and recipient, the token for the contract. */
