@@ -228,7 +228,9 @@ async function postCredits(
   const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
   const all = [...outcomes]
   for (const [i, candidate] of repeated.entries()) all[candidate.n] = compareWithFirst(candidate, firsts[i]!)
-  const credits = fresh.map(({ id, ...operation }) => posting('deposit', { ...operation, operationId: id }))
+  const credits = fresh.map(({ id: operationId, vaultId, tokenId, addressId, amount }) =>
+    posting('deposit', { vaultId, tokenId, addressId, operationId, amount }),
+  )
   const held = isScreened && fresh.length > 0 ? await holdNewDeposits(trx, fresh, now) : []
   await postEntries(trx, [...credits, ...held], now)
   return all

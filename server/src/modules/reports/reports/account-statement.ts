@@ -165,16 +165,24 @@ const positionOf = ({ createdAt, sequence }: Line): Position => ({
   id: idOfSequence(createdAt, BigInt(sequence)),
 })
 
-function toLine({ sequence, partyId, partyName, ...row }: Line, { decimals }: Asset): Static<typeof StatementLine> {
+/** Names each field, because copying the others of a row takes a twentieth of the time of a file. */
+function toLine(row: Line, { decimals }: Asset): Static<typeof StatementLine> {
   const amount = (raw: bigint) => formatDecimal(raw, decimals)
   const [availableChange, reservedChange] = [BigInt(row.availableChange), BigInt(row.reservedChange)]
   const change = availableChange + reservedChange
   return {
-    id: idOfSequence(row.createdAt, BigInt(sequence)),
-    ...row,
-    counterparty: toParty({ partyId, partyName }),
+    id: positionOf(row).id,
+    kind: row.kind,
+    operationId: row.operationId,
+    operationType: row.operationType,
+    txHash: row.txHash,
+    counterparty: toParty(row),
+    otherAddress: row.otherAddress,
+    paymentPurpose: row.paymentPurpose,
+    note: row.note,
     debit: change < 0n ? amount(-change) : null,
     credit: change > 0n ? amount(change) : null,
+    usdValue: row.usdValue,
     availableChange: amount(availableChange),
     reservedChange: amount(reservedChange),
     balanceChange: amount(change),
