@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 /**
  * The canonical form of a document that people sign (docs/signed-orders.md), of strings, whole numbers, null, arrays and
- * objects. Whoever signs computes it by themselves, and takes no hash from the service.
+ * objects. A signer computes it by themselves, and takes no hash from the service.
  */
 function canonicalForm(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalForm).join(',')}]`

@@ -8,7 +8,7 @@ try {
   if (count > 0) reportProgress(`${count} files are compiled`)
   const { buildStaleConsole } = await import('./build-console.js')
   const consoleBuilt = buildStaleConsole().then((isNew) => isNew && reportProgress('the console is built'))
-  // Whoever waits for it reports its failure.
+  // The code that waits for it reports its failure.
   consoleBuilt.catch(() => undefined)
   const { findBundles, makeBundlesLater } = await import('./bundles.js')
   const bundles = findBundles()

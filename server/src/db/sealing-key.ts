@@ -66,7 +66,7 @@ export async function rotateSealingKey(
   const keyId = await findKeyId(trx)
   if (keyId?.equals(next.keyId)) return null
   if (keyId === null || !keyId.equals(previous.keyId)) throw wrongKey('The previous key')
-  // Whoever has sealed something and has not committed it yet is waited for.
+  // A transaction that has sealed something and has not committed it yet is waited for.
   await lockColumns(trx, columns)
   await sql`update sealing_key set key_id = ${next.keyId}, sealed_at = ${now}`.execute(trx)
   return resealAll(trx, columns, { open: previous.open, mark: markOf, from: previous, to: next })

@@ -60,7 +60,7 @@ export async function connectEmbeddedPostgres(dataDir: string): Promise<string |
 }
 
 /**
- * The URL by which the running service connects: a role of its own, whose password is made once in `dataDir`. Whoever owns the
+ * The URL by which the running service connects: a role of its own, whose password is made once in `dataDir`. A process that owns the
  * database makes the role.
  */
 export function toServiceUrl(dataDir: string, url: string): string {

@@ -146,7 +146,7 @@ export function headsMessage({ origin, at, count, block }: Heads): Message {
     lines: [
       `These are the heads of the ${count} chains of seals of ${origin}, at ${formatMinute(at)}.`,
       [
-        'Keep this mail: whoever cuts the record or the ledger short, or computes either anew, cannot bring these heads back.',
+        'Keep this mail: nobody who cuts the record or the ledger short, or computes either anew, can bring these heads back.',
         'Save it as a file, and "strongroom audit verify --head FILE" and "strongroom ledger verify --head FILE" compare.',
       ],
       block,

@@ -53,13 +53,14 @@ export function createGuardedDispatcher({
 
 const dispatchers = new Map<string, Dispatcher>()
 
-/** Connections to the host of a URL that the operator named, and to no other; one pool for each. */
+/** Connections to the host of a URL that the operator named, and to no other; one pool for each host and timeout. */
 export function dispatcherTo(url: string, connectTimeoutMilliseconds: number): Dispatcher {
   const { host } = new URL(url)
-  const known = dispatchers.get(host)
+  const key = `${host} ${connectTimeoutMilliseconds}`
+  const known = dispatchers.get(key)
   if (known !== undefined) return known
   const dispatcher = createGuardedDispatcher({ allowedHosts: [host], connectTimeoutMilliseconds })
-  dispatchers.set(host, dispatcher)
+  dispatchers.set(key, dispatcher)
   return dispatcher
 }
 

@@ -22,7 +22,7 @@ const keptDays = 30
 const spentMax = 1_000
 
 /**
- * What was signed for protected clients, in a file beside the authority of each. Whoever writes to the database can make an
+ * What was signed for protected clients, in a file beside the authority of each. Somebody who writes to the database can make an
  * order look as if it had never been signed, or orders as if they were of another day; this is where they cannot.
  */
 export class SigningJournal {

@@ -140,7 +140,7 @@ export async function changePassphrase(
   { previous, next }: { previous: string; next: string },
 ): Promise<number | null> {
   return await inTransaction(pool, async (tx) => {
-    // Whoever stores a client now is waited for (clients.ts), and is refused afterwards.
+    // A transaction that stores a client now is waited for (clients.ts), and is refused afterwards.
     const { rows } = await tx.query<KeyringRow>('select salt, scrypt_cost, sealed_check from wallet.keyring for update')
     const row = rows[0]
     if (!row) throw new WrongPassphraseError('there is no key store in this database')

@@ -124,7 +124,7 @@ function Faults({ faults }: { faults: readonly Fault[] }) {
   return (
     <>
       <p className="mb-2 text-bad">
-        {t('The record was changed after it was written. Keep what you see, and tell whoever runs the service.')}
+        {t('The record was changed after it was written. Keep what you see, and tell the operator of the service.')}
       </p>
       <ul className="mb-3 grid gap-1">
         {faults.slice(0, 50).map((fault) => (
@@ -174,7 +174,7 @@ function Head({ log, seal }: { log: Log; seal: ChainSeal }) {
         ]}
       />
       <p className="my-3 text-quiet">
-        {t('Note the head down outside of this service. Whoever rewrites the record cannot bring it back.')}
+        {t('Note the head down outside of this service. Nobody who rewrites the record can bring it back.')}
       </p>
       <NotedHead log={log} seal={seal} />
       <div className="max-w-xl">

@@ -134,7 +134,7 @@ function VerdictCell({ verdict }: { verdict: Verdict }) {
     broken: [
       'bad',
       t('Books differ'),
-      t('Stored balances are not those of the entries. Call whoever runs the service.'),
+      t('Stored balances are not those of the entries. Call the operator of the service.'),
     ],
   }
   const [tone, word, todo] = words[verdict]

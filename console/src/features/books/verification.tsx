@@ -101,7 +101,9 @@ function Findings({ findings, verified }: FindingsProps) {
         {verified}
       </p>
       <p className="mb-3 text-bad">
-        {t('The books contradict themselves. Order nothing more, keep this page, and call whoever runs the service.')}
+        {t(
+          'The books contradict themselves. Order nothing more, keep this page, and call the operator of the service.',
+        )}
       </p>
       <ul className="grid gap-2">
         {findings.map(({ check, message }) => (

@@ -39,7 +39,7 @@ export function FolderSharing({ code, folder }: { code: string; folder: AddressG
   return (
     <>
       <p className="mb-3 text-quiet">
-        {t('Whoever the folder is shared with sees all addresses in it, for as long as they are in it.')}
+        {t('People with whom the folder is shared see all addresses in it, for as long as these are in it.')}
       </p>
       <Problem error={revoke.error} />
       <ListState

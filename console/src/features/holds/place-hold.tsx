@@ -38,7 +38,7 @@ export function PlaceHold({ code, subject, name, close }: PlaceHoldProps) {
         <p className="mb-4 text-quiet">{t('It takes effect at once. To release it, two people must agree.')}</p>
         <TextArea
           label={t('Reason')}
-          hint={t('The administrators get it by mail, and whoever sees the hold reads it.')}
+          hint={t('The administrators get it by mail, and everybody who sees the hold reads it.')}
           value={reason}
           error={write.fields.get('reason') ?? null}
           onChange={({ target }) => setReason(target.value)}

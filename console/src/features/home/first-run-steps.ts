@@ -100,7 +100,7 @@ function stepsOfUse(facts: FirstRunFacts): FirstRunStep[] {
       title: t('The head of the audit log, noted down'),
       isDone: facts.hasNotedHead,
       hint: t(
-        'Verify everything and keep the head outside of this service: whoever rewrites the record cannot bring it back.',
+        'Verify everything and keep the head outside of this service: nobody who rewrites the record can bring it back.',
       ),
       to: '/audit',
     },

@@ -55,9 +55,9 @@ export function subjectWord(selectorType: string, label?: string): string {
     counterpartyGroup: t('the group of the counterparty'),
     counterpartyKind: t('the kind of the counterparty'),
     counterpartyAgeHours: t('the age of the counterparty in hours'),
-    initiator: t('whoever orders'),
-    initiatorGroup: t('a group of whoever orders'),
-    initiatorKind: t('the kind of whoever orders'),
+    initiator: t('the initiator'),
+    initiatorGroup: t('a group of the initiator'),
+    initiatorKind: t('the kind of the initiator'),
     category: t('the declared category'),
     time: t('the time'),
   }

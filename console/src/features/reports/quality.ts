@@ -29,11 +29,11 @@ function all(): Record<Gap, GapWords> {
   return {
     ledgerReconciliationDifferences: {
       title: t('Accounts whose balance is not that of their entries'),
-      todo: t('Tell whoever runs the service: the books were changed outside of it.'),
+      todo: t('Tell the operator of the service: the books were changed outside of it.'),
     },
     missingLedgerEntries: {
       title: t('Without a ledger entry'),
-      todo: t('Tell whoever runs the service: an entry is missing from the books.'),
+      todo: t('Tell the operator of the service: an entry is missing from the books.'),
     },
     invalidOperationRelations: {
       title: t('Relations that contradict what they relate'),

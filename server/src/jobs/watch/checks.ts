@@ -148,7 +148,7 @@ export const checks: Check[] = [
     severity: 'info',
     title: 'The service logs in as a role that owns nothing',
     advice:
-      'Whoever takes over the service can rewrite the record. Give DATABASE_URL a role of its own, and DATABASE_OWNER_URL ' +
+      'An attacker who takes over the service can rewrite the record. Give DATABASE_URL a role of its own, and DATABASE_OWNER_URL ' +
       'to "strongroom migrate".',
   },
 ]

@@ -201,7 +201,7 @@ export const authority: Category = {
       title: 'An order with signatures to a client without an authority is a 403',
       section,
       rule: 'To a vault that is not protected, an order with signatures is a 403, too.',
-      advice: 'Whoever signed it relied on an authority: refuse it with AUTHORITY_VERSION_DIFFERS.',
+      advice: 'The people who signed it relied on an authority: refuse it with AUTHORITY_VERSION_DIFFERS.',
       needs: ['evm', 'protected'],
       async run(wallet) {
         const { order, shown } = await newOrder(wallet)

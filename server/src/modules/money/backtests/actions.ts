@@ -57,7 +57,7 @@ export async function rulesOfChangeSet(db: Db, vaultId: string, id: string): Pro
 }
 
 /**
- * Decides a short interval again at once; a long one waits for the background. Whoever may not read the whole vault is told how
+ * Decides a short interval again at once; a long one waits for the background. A caller who may not read the whole vault is told how
  * many decisions there are, and of those that they may see which.
  *
  * @throws 400 for an interval with more decisions than a backtest takes

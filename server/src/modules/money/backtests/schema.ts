@@ -43,7 +43,7 @@ const BacktestSum = Closed(
   {
     count: Count('How many decisions of the whole vault.'),
     hiddenCount: Count(
-      'How many of them whoever asked may not see: the sum and the list of changes leave them out. 0 for administrators and auditors.',
+      'How many of them the requester may not see: the sum and the list of changes leave them out. 0 for administrators and auditors.',
     ),
     usdValue: Usd('What the orders of the others are worth, at the rates of their day, in USD.'),
     unratedCount: Count('Orders among the others that no rate was known for, which the sum leaves out.'),

@@ -133,7 +133,7 @@ function toSheetStart(columns: Column[], widths: number[], { zone }: ZonedTime):
   ].join('')
 }
 
-/** Whoever selects a cell of a column with numbers as text is told why they are. */
+/** A reader who selects a cell of a column with numbers as text is told why they are. */
 function toSheetEnd({ rows, longColumns }: Sheet): string {
   const notes = [...longColumns].map(
     (column) =>

@@ -59,7 +59,7 @@ export async function applyChanges(
   return { number, direction: directionOf(before, after) }
 }
 
-/** Whoever changes who decides about the rules must leave enough people who can. @throws 409 */
+/** A change of who decides about the rules must leave enough people who can. @throws 409 */
 export async function assertStillGovernable(
   trx: Trx,
   vaultId: string,

@@ -27,7 +27,7 @@ type Asked = { vaultId: string | null; caller: Caller; confirm: Confirm; now: Da
  * effect; everything else is taken back, and waits as a change set of one change.
  *
  * `vaultId` is null when the object of the request does not exist, or is of a vault that the caller does not administer.
- * Whoever does not administer the vault is refused by the work itself.
+ * A caller who does not administer the vault is refused by the work itself.
  */
 export async function govern<A>(
   trx: Trx,

@@ -19,7 +19,7 @@ export function policiesOf({ policies }: RulesDocument): (PolicySnapshot & { ena
   }))
 }
 
-/** Whoever is in no group any more is no member, and so not in `everyone` either, whose members are not stored. */
+/** A user who is in no group any more is no member, and so not in `everyone` either, whose members are not stored. */
 export function movesBetween(before: RulesDocument, after: RulesDocument): Moves {
   const [earlier, later] = [groupsByUser(before), groupsByUser(after)]
   const everyone = before.groups.filter(({ isSystem, code }) => isSystem && code === everyoneCode).map(({ id }) => id)

@@ -38,7 +38,7 @@ type Touched = {
 
 /**
  * SQL for a list of tables: a row `hold_lock` that makes every hold which is placed from now on wait until the transaction
- * ends. Whoever decides takes it, and reads the holds in a later statement: one that waited for the lock would still see the
+ * ends. A decision takes it, and reads the holds in a later statement: one that waited for the lock would still see the
  * state before it. The lock is shared, so that those who decide never wait for each other.
  */
 export function sharedHoldLock(vaultId: string): RawBuilder<unknown> {

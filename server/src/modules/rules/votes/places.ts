@@ -19,7 +19,7 @@ export function placesTaken(thresholds: readonly GroupThreshold[], votes: readon
       if (tried.has(place) || !votes[vote]!.includes(groupId)) return false
       tried.add(place)
       const holder = takenBy.get(place)
-      // Whoever has the place may find another one.
+      // The voter who has the place may find another one.
       if (holder !== undefined && !takePlace(holder, tried)) return false
       takenBy.set(place, vote)
       return true
