@@ -14,7 +14,7 @@ import * as ourWorld from './lib/world.ts'
  * Compares this checkout with another one: `npm run bench:compare -- ../before`. Both services run at once, each with a
  * PostgreSQL of its own, and each figure is measured there and back (A B B A) in short turns, so that what else the
  * machine does affects both alike. Prints what this checkout does, of the other: the mean of the rounds with its 95%
- * confidence interval. The other one must be built, and its bench compiled (`npx tsc6 -p bench`).
+ * confidence interval. The other one must have this command too, and be built with its bench (`npx tsc6 -p bench`).
  */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,6 +29,7 @@ const [other] = positionals
 if (other === undefined) throw new Error('Name the directory of the checkout to compare with')
 const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
+if (!(rounds >= 8)) throw new Error('Fewer than 8 rounds say too little')
 
 type Bench = {
   startStack: typeof ourStack.startStack
@@ -92,7 +93,7 @@ async function compare<Subject>(
   }
 }
 
-/** The geometric mean with its 95% confidence interval; 2.36 is Student's t for eight rounds. */
+/** The geometric mean with its 95% confidence interval; 2.36 is Student's t for eight rounds, and less for more. */
 function show(logs: number[]): string {
   const mean = logs.reduce((sum, one) => sum + one, 0) / logs.length
   const variance = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (logs.length - 1)
