@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { bareDeposits, deposits, noop } from './lib/deposits.ts'
@@ -126,7 +127,8 @@ type Vault = { port: number } & Awaited<ReturnType<typeof ourFeed.fillVault>>
 
 function reads(): Measure<Vault> {
   const year = 'from=2025-01-01T00:00:00.000Z&to=2026-01-01T00:00:00.000Z'
-  const pages: Record<string, { path: string; by: 'member' | 'administrator'; connections?: number }> = {
+  const decade = 'from=2020-01-01T00:00:00.000Z&to=2030-01-01T00:00:00.000Z'
+  const pages: Record<string, Page> = {
     'history of an administrator': { path: '/history?limit=20', by: 'administrator' },
     'history of a member': { path: '/history?limit=20', by: 'member' },
     'history of a member, with shared addresses': { path: '/history?limit=20&includeShared=true', by: 'member' },
@@ -140,15 +142,35 @@ function reads(): Measure<Vault> {
     },
     'report of exceptions': { path: `/reports/operations_exceptions?${year}`, by: 'administrator', connections: 1 },
   }
-  return Object.fromEntries(
-    Object.entries(pages).map(([name, { path, by, connections = 8 }]) => [
-      name,
-      async ({ port, ...tokens }: Vault) => {
-        const request = toRequest('GET', `/api/v1/vaults/main-vault${path}`, bearer(tokens[by]), null)
-        const { answers, latencies } = await loadClosed({ port, connections, seconds, next: () => request })
-        if (Object.keys(answers).join() !== '200') throw new Error(`${path} was answered ${JSON.stringify(answers)}`)
-        return (1_000 * connections) / (latencies.reduce((sum, one) => sum + one, 0) / latencies.length)
-      },
-    ]),
-  )
+  const all = Object.entries(pages).map(([name, page]) => [name, (vault: Vault) => read(vault, page)] as const)
+  return {
+    ...Object.fromEntries(all),
+    'balances of a member beside reports': (vault) =>
+      besideReports(vault, `/reports/transaction_activity?${decade}&groupBy=month`, () =>
+        read(vault, { path: '/balances', by: 'member', connections: 1 }),
+      ),
+  }
+}
+
+type Page = { path: string; by: 'member' | 'administrator'; connections?: number }
+
+async function read({ port, ...tokens }: Vault, { path, by, connections = 8 }: Page): Promise<number> {
+  const request = toRequest('GET', `/api/v1/vaults/main-vault${path}`, bearer(tokens[by]), null)
+  const { answers, latencies } = await loadClosed({ port, connections, seconds, next: () => request })
+  if (Object.keys(answers).join() !== '200') throw new Error(`${path} was answered ${JSON.stringify(answers)}`)
+  return (1_000 * connections) / (latencies.reduce((sum, one) => sum + one, 0) / latencies.length)
+}
+
+/** While the administrator keeps 150 reports under way, which wait for one another, as in `bench:fairness`. */
+async function besideReports({ port, administrator }: Vault, path: string, work: () => Promise<number>) {
+  const request = toRequest('GET', `/api/v1/vaults/main-vault${path}`, bearer(administrator), null)
+  let isOver = false
+  const reports = loadClosed({ port, connections: 150, seconds: 600, next: () => (isOver ? null : request) })
+  await setTimeout(1_000)
+  const result = await work().finally(() => {
+    isOver = true
+  })
+  const { answers } = await reports
+  if (!(answers[200]! > 0)) throw new Error(`No report was made: ${JSON.stringify(answers)}`)
+  return result
 }
