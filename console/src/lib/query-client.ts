@@ -31,6 +31,11 @@ export function requestIdOf(error: unknown): string | null {
   return error instanceof StrongroomError ? error.requestId : null
 }
 
+/** The status of a refusal; null without an answer. */
+export function statusOf(error: unknown): number | null {
+  return error instanceof StrongroomError ? error.status : null
+}
+
 /** Nothing is known about what was asked for: the service did not answer, or could not. */
 export function isUnreached(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof StrongroomError && error.status >= 500)

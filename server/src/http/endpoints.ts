@@ -121,7 +121,7 @@ export type Http = { request: FastifyRequest; reply: FastifyReply }
 export type Sending = Http & {
   write<R>(work: (trx: Trx) => Promise<R>): Promise<Sent<R>>
   /** For what writes nothing in a transaction of ours. */
-  answerOnce<R>(read: () => Promise<R>): Promise<Sent<R>>
+  answerOnce<R>(work: () => Promise<R>): Promise<Sent<R>>
 }
 
 type Kind = 'read' | 'write' | 'calculate' | 'send'
@@ -245,8 +245,8 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     return {
       ...http,
       write: (work) => mutate(deps, request, reply, async (trx) => toAnswer(spec, await work(trx))) as Promise<never>,
-      answerOnce: (read) =>
-        answerOnce(deps, request, reply, async () => toAnswer(spec, await read())) as Promise<never>,
+      answerOnce: (work) =>
+        answerOnce(deps, request, reply, async () => toAnswer(spec, await work())) as Promise<never>,
     }
   }
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deleteExpiredRows } from '../jobs/housekeeping.ts'
 import { conflict, forbidden } from '../lib/errors.ts'
+import { idempotencyRunningMinutesMax as runningMinutesMax } from '../lib/limits.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
 import { type App, route } from './endpoints.ts'
@@ -186,6 +187,49 @@ describe('T50 Idempotency-Key', () => {
     expect(reads).toBe(3)
   })
 
+  it('runs once what works outside of a transaction: the key is taken before it begins', async () => {
+    const before = reads
+    let release = () => {}
+    hold = new Promise((resolve) => {
+      release = resolve
+    })
+    const isInside = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    const first = inject('/reads', '{"n":1}', 'key-1', person)
+    await isInside
+    const [same, another] = await Promise.all([
+      inject('/reads', '{"n":1}', 'key-1', person),
+      inject('/reads', '{"n":2}', 'key-1', person),
+    ])
+    expect([same.statusCode, same.json().reason]).toEqual([409, 'idempotency_key_in_use'])
+    expect([another.statusCode, another.json().reason]).toEqual([409, 'idempotency_key_reused'])
+    release()
+    expect((await first).json()).toEqual({ reads: before + 1 })
+    expect((await inject('/reads', '{"n":1}', 'key-1', person)).json()).toEqual({ reads: before + 1 })
+    expect(reads).toBe(before + 1)
+  })
+
+  it('gives the key back when that fails, and after a while when its node died', async () => {
+    expect((await inject('/reads', '{"n":1,"how":"break"}', 'key-1', person)).statusCode).toBe(500)
+    expect(await storedKeys()).toBe(0)
+    hold = new Promise(() => {})
+    const isInside = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    void inject('/reads', '{"n":1}', 'key-1', person)
+    await isInside
+    hold = Promise.resolve()
+    const again = () => inject('/reads', '{"n":1}', 'key-1', person)
+    test.clock.advance((runningMinutesMax - 1) * 60_000)
+    const during = await again()
+    expect([during.statusCode, during.json().reason]).toEqual([409, 'idempotency_key_in_use'])
+    test.clock.advance(60_000)
+    const answer = await again()
+    expect([answer.statusCode, answer.headers['idempotency-replayed']]).toEqual([200, undefined])
+    expect((await again()).body).toBe(answer.body)
+  })
+
   it('of a sender who is not known belongs to what they sent', async () => {
     const send = (n: number) =>
       shell.inject({ method: 'POST', url: '/public-writes', headers: { 'idempotency-key': 'key-1' }, payload: { n } })
@@ -257,6 +301,9 @@ function addMoreRoutes(app: App): void {
   app.post('/reads', route({ ...spec, operationId: 'reads', access: 'caller' }), (request, reply) =>
     answerOnce(test.deps, request, reply, async () => {
       reads += 1
+      entered()
+      await hold
+      if (request.body.how === 'break') throw new Error('broken')
       return ok({ reads })
     }),
   )

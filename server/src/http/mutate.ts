@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { type Db, prepared, type Trx } from '../db/client.ts'
+import { prepared, type Trx } from '../db/client.ts'
 import { inTransaction, violates } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
-import { idempotencyKeyLengthMax } from '../lib/limits.ts'
+import { idempotencyKeyLengthMax, idempotencyRunningMinutesMax } from '../lib/limits.ts'
 import { type Place, sha256 } from '../lib/secrets.ts'
 
 /**
@@ -60,29 +60,38 @@ export async function mutate<A extends Answer>(
   const key = readIdempotencyKey(request)
   const answer = await (key === null
     ? inTransaction(deps.db, work).then((fresh) => serialise(fresh, request.id))
-    : once(deps, request, key, work))
+    : once(deps, request, useOf(deps, request, key), work))
   return send(reply, answer)
 }
 
 /**
- * Answers a POST that changes nothing, such as a preview. With an Idempotency-Key its answer is stored like that of a write,
- * so that a repetition gets the same answer. `read` may call other services: it runs in no transaction.
+ * Answers a request whose work runs in no transaction of its own, because it calls other services or consists of several
+ * writes. With an Idempotency-Key it runs once: the key is taken before it begins, and given back when it fails.
  */
 export async function answerOnce<A extends Answer>(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
-  read: () => Promise<A>,
+  work: () => Promise<A>,
 ): Promise<Sent<A>> {
   const key = readIdempotencyKey(request)
-  if (key === null) return send(reply, serialise(await read(), request.id))
-  const callerId = scopeOf(request)
-  const { stored } = await claim(deps.db, callerId, key)
-  if (stored !== null) {
-    return send(reply, replay(deps, stored, { callerId, key, fingerprint: fingerprintOf(request) }))
-  }
-  const answer = await read()
-  return mutate(deps, request, reply, async () => answer)
+  if (key === null) return send(reply, serialise(await work(), request.id))
+  const use = useOf(deps, request, key)
+  const replayed = await withKey(deps, use, async (trx) => {
+    await store(deps, trx, use, { status: running, text: null, headers: {} })
+    return null
+  })
+  if (replayed !== null) return send(reply, replayed)
+  const answer = await work().catch(async (error: unknown) => {
+    await inTransaction(deps.db, (trx) => giveBack(trx, use)).catch((err) =>
+      deps.log.warn({ err }, 'key not given back'),
+    )
+    throw error
+  })
+  await inTransaction(deps.db, async (trx) => {
+    if (await giveBack(trx, use)) await store(deps, trx, use, serialise(withoutSecrets(answer), request.id))
+  })
+  return send(reply, serialise(answer, request.id))
 }
 
 function send(reply: FastifyReply, answer: Serialised): FastifyReply {
@@ -129,39 +138,31 @@ function readIdempotencyKey(request: FastifyRequest): string | null {
   return key
 }
 
-async function once(
+/** One use of a key by a request. */
+type Use = { callerId: string; key: string; fingerprint: Buffer; at: Date }
+
+const useOf = (deps: Deps, request: FastifyRequest, key: string): Use => ({
+  callerId: scopeOf(request),
+  key,
+  fingerprint: fingerprintOf(request),
+  at: deps.clock(),
+})
+
+function once(deps: Deps, request: FastifyRequest, use: Use, work: (trx: Trx) => Promise<Answer>): Promise<Serialised> {
+  return withKey(deps, use, async (trx) => {
+    const answer = await work(trx)
+    await store(deps, trx, use, serialise(withoutSecrets(answer), request.id))
+    return serialise(answer, request.id)
+  })
+}
+
+/** Runs `work` in the transaction that took the key, or returns the stored answer. @throws 409 */
+async function withKey<Result>(
   deps: Deps,
-  request: FastifyRequest,
-  key: string,
-  work: (trx: Trx) => Promise<Answer>,
-): Promise<Serialised> {
-  const callerId = scopeOf(request)
-  const fingerprint = fingerprintOf(request)
-  const attempt = () =>
-    inTransaction(deps.db, async (trx): Promise<Serialised> => {
-      const { isFree, stored } = await claim(trx, callerId, key)
-      if (!isFree) throw conflict('idempotency_key_in_use', 'A request with this Idempotency-Key is still running')
-      if (stored !== null) return replay(deps, stored, { callerId, key, fingerprint })
-      const answer = await work(trx)
-      const fresh = serialise(answer, request.id)
-      const kept = serialise(withoutSecrets(answer), request.id)
-      await trx
-        .insertInto('idempotency_keys')
-        .values({
-          caller_id: callerId,
-          key,
-          fingerprint,
-          status: fresh.status,
-          body: deps.sealer.seal(
-            placeOfAnswer(callerId, key),
-            JSON.stringify({ text: kept.text, headers: kept.headers }),
-          ),
-          created_at: deps.clock(),
-        })
-        .modifyEnd(prepared)
-        .execute()
-      return fresh
-    })
+  use: Use,
+  work: (trx: Trx) => Promise<Result>,
+): Promise<Result | Serialised> {
+  const attempt = () => inTransaction(deps.db, async (trx) => (await takeKey(deps, trx, use)) ?? (await work(trx)))
   try {
     return await attempt()
   } catch (error) {
@@ -171,33 +172,63 @@ async function once(
   }
 }
 
-type Stored = { fingerprint: Buffer; status: number; body: Buffer }
+/** The status of a row whose request still runs, outside of a transaction. */
+const running = 0
 
-async function claim(db: Db | Trx, callerId: string, key: string): Promise<{ isFree: boolean; stored: Stored | null }> {
-  const { rows } = await sql<{ is_free: boolean; fingerprint: Buffer | null; status: number; body: Buffer }>`${prepared}
-    select l.is_free, k.fingerprint, k.status, k.body
+/** Locks the key until the end of the transaction. Returns the answer that is stored for it; null: the request is to be done. */
+async function takeKey(deps: Deps, trx: Trx, use: Use): Promise<Serialised | null> {
+  const { callerId, key, fingerprint, at } = use
+  type Row = { is_free: boolean } & (Stored | { fingerprint: null })
+  const { rows } = await sql<Row>`${prepared}
+    select l.is_free, k.fingerprint, k.status, k.body, k.created_at
     from (select pg_try_advisory_xact_lock(hashtextextended(${`${callerId} ${key}`}, 0)) as is_free) l
-    left join idempotency_keys k on k.caller_id = ${callerId} and k.key = ${key}`.execute(db)
+    left join idempotency_keys k on k.caller_id = ${callerId} and k.key = ${key}`.execute(trx)
   const row = rows[0]!
-  return {
-    isFree: row.is_free,
-    stored: row.fingerprint === null ? null : { fingerprint: row.fingerprint, status: row.status, body: row.body },
+  if (!row.is_free) throw inUse()
+  if (row.fingerprint === null) return null
+  if (!row.fingerprint.equals(fingerprint)) {
+    throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for a different request')
   }
+  if (row.status !== running) return replay(deps, row, use)
+  if (at.getTime() - row.created_at.getTime() <= idempotencyRunningMinutesMax * 60_000) throw inUse()
+  await giveBack(trx, { ...use, at: row.created_at })
+  return null
 }
 
-type Repeated = { callerId: string; key: string; fingerprint: Buffer }
+const inUse = () => conflict('idempotency_key_in_use', 'A request with this Idempotency-Key is still running')
 
-const placeOfAnswer = (callerId: string, key: string): Place => ({
+async function store(deps: Deps, trx: Trx, use: Use, { status, ...answer }: Serialised): Promise<void> {
+  const { callerId, key, fingerprint, at } = use
+  const body = deps.sealer.seal(placeOfAnswer(use), JSON.stringify(answer))
+  await trx
+    .insertInto('idempotency_keys')
+    .values({ caller_id: callerId, key, fingerprint, status, body, created_at: at })
+    .modifyEnd(prepared)
+    .execute()
+}
+
+/** Removes the row of a request that runs. Returns false when it has run for so long that another one took the key. */
+async function giveBack(trx: Trx, { callerId, key, at }: Use): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('idempotency_keys')
+    .where('caller_id', '=', callerId)
+    .where('key', '=', key)
+    .where('status', '=', running)
+    .where('created_at', '=', at)
+    .executeTakeFirst()
+  return numDeletedRows === 1n
+}
+
+type Stored = { fingerprint: Buffer; status: number; body: Buffer; created_at: Date }
+
+const placeOfAnswer = ({ callerId, key }: Use): Place => ({
   table: 'idempotency_keys',
   column: 'body',
   row: [callerId, key],
 })
 
-function replay(deps: Deps, stored: Stored, { callerId, key, fingerprint }: Repeated): Serialised {
-  if (!stored.fingerprint.equals(fingerprint)) {
-    throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for a different request')
-  }
-  const { text, headers } = JSON.parse(deps.sealer.open(placeOfAnswer(callerId, key), stored.body)) as {
+function replay(deps: Deps, stored: Stored, use: Use): Serialised {
+  const { text, headers } = JSON.parse(deps.sealer.open(placeOfAnswer(use), stored.body)) as {
     text: string | null
     headers: Record<string, string>
   }

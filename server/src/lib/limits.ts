@@ -176,6 +176,8 @@ export const mailBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 6 * 
 /** How long a mail is kept after its last attempt failed, so that an operator can examine it. */
 export const givenUpMailDays = 14
 export const idempotencyTtlHours = 24
+/** After this, work that holds an Idempotency-Key and calls other services has ended, or its node has. */
+export const idempotencyRunningMinutesMax = 5
 export const signInAttemptTtlHours = 24
 export const purgedRowsPerTransactionMax = 10_000
 export const webhookToleranceSeconds = 300

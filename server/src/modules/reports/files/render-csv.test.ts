@@ -63,6 +63,8 @@ describe('CSV', () => {
     ['"=1+1"', `"""=1+1"""`],
     ['a;=1+1', "a;'=1+1"],
     ['a|=cmd', "a|'=cmd"],
+    // Split at the semicolon, the second cell begins with an empty pair of quotes, and the formula follows.
+    ['a;"=1+1', `"a;""'=1+1"`],
     ['two\n=1+1', `"two\n'=1+1"`],
   ])('a formula is no formula: %j', async (value, cell) => {
     expect(await cellOf(value)).toBe(cell)

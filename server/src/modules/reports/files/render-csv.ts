@@ -96,6 +96,6 @@ function toText(cell: Cell, column: Column | undefined): string {
  * and the second could be a formula.
  */
 function defuse(text: string): string {
-  const inside = text.replace(/([;\t\r\n|])(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")
+  const inside = text.replace(/([;\t\r\n|]"*)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")
   return /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(inside) ? `'${inside}` : inside
 }
