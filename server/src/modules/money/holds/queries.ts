@@ -16,14 +16,14 @@ import type { HeldDeposit, LockedHold } from './reserve.ts'
 import type { Hold, HoldQuery } from './schema.ts'
 
 /** A hold as it is shown, but for the amount, which its token tells. */
-export type HoldRow = Omit<Static<typeof Hold>, 'reserved'> &
+export type ShownHold = Omit<Static<typeof Hold>, 'reserved'> &
   Record<'reserved' | 'code', string | null> & { decimals: number | null; created_at: Date }
 
 /** Who asks for holds; one who is held reads the holds on themselves. */
 type Reader = Viewer & Pick<Member, 'isHeld'>
 
-export async function findHold(db: Db | Trx, reader: Reader, id: string): Promise<HoldRow | null> {
-  const { rows } = await sql<HoldRow>`${selectHolds} where h.id = ${id} and ${isVisible(reader)}`.execute(db)
+export async function findHold(db: Db | Trx, reader: Reader, id: string): Promise<ShownHold | null> {
+  const { rows } = await sql<ShownHold>`${selectHolds} where h.id = ${id} and ${isVisible(reader)}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -36,8 +36,8 @@ export async function listHolds(
   reader: Reader,
   { active, subjectType, subjectId, origin }: Static<typeof HoldQuery>,
   { after, limit }: Paging,
-): Promise<HoldRow[]> {
-  const { rows } = await sql<HoldRow>`${selectHolds}
+): Promise<ShownHold[]> {
+  const { rows } = await sql<ShownHold>`${selectHolds}
     where ${isVisible(reader)}
       ${active === undefined ? sql`` : active ? sql`and h.released_at is null` : sql`and h.released_at is not null`}
       ${subjectType === undefined ? sql`` : sql`and h.subject_type = ${subjectType}`}
