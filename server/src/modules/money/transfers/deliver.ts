@@ -15,10 +15,8 @@ import { isSignedOrder, type Payload } from './payload.ts'
 import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
 import { handOverReplacement } from './replace.ts'
-import { applyStatus, settle } from './settle.ts'
+import { applyStatus, pollStatus } from './settle.ts'
 import { readSignatures, type Signatures } from './sign-order.ts'
-
-export { postOutstandingFees } from './settle.ts'
 
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
@@ -78,7 +76,7 @@ async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void
 /** What the wallet service has: replaced if that was decided, else only asked about. */
 async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
   const isTold = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
-  if (!isTold) await settle(deps, wallet, claim)
+  if (!isTold) await pollStatus(deps, wallet, claim)
 }
 
 /** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */

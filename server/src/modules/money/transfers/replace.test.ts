@@ -7,7 +7,7 @@ import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createOutbox, linkIn, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { noteStuckTransfers } from './settle.ts'
+import { noteStuckTransfers } from './stuck.ts'
 
 let bench: TransferBench
 let stranger: Person
@@ -209,7 +209,7 @@ describe('a transfer that waits for too long', () => {
   })
 
   it('is found by the index of what is delivered', async () => {
-    const source = await readFile(new URL('settle.ts', import.meta.url), 'utf8')
+    const source = await readFile(new URL('stuck.ts', import.meta.url), 'utf8')
     expect(source).toContain("phase in ('submitting', 'submitted', 'broadcast')")
     const plan = await bench.rolledBack(async (query) => {
       await query('set local enable_seqscan = off')
