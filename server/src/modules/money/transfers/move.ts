@@ -233,7 +233,7 @@ export async function haltTransfer(
 }
 
 /** Leaves a locked transfer in its phase, with its funds, until the next attempt, and sends an alert about it. */
-export async function holdTransfer(
+export async function postponeWithAlert(
   trx: Trx,
   log: Log,
   transfer: LockedTransfer,

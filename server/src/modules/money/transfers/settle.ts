@@ -19,7 +19,14 @@ import {
 import type { FeeLimit } from './compare-record.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { lockAccounts, raiseFeeAlarm } from './fees.ts'
-import { type DeliveryChanges, haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
+import {
+  type DeliveryChanges,
+  haltTransfer,
+  movePhase,
+  moveTransfer,
+  postponeWithAlert,
+  recordedTransfers,
+} from './move.ts'
 import type { LockedTransfer } from './queries.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
@@ -33,7 +40,7 @@ export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim)
     (trx, transfer, now) => {
       const nextAttemptAt = after(now, retryMillisecondsMax)
       const reason = 'The wallet service no longer knows this transfer'
-      return holdTransfer(trx, deps.log, transfer, reason, { now, nextAttemptAt })
+      return postponeWithAlert(trx, deps.log, transfer, reason, { now, nextAttemptAt })
     },
   )
 }
