@@ -5,13 +5,14 @@ import type { Member } from '../../../access/caller.ts'
 import { isAdministrators, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
 import { displayNameOf, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { isOneOf } from '../../../db/one-of.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { holdAudienceMax } from '../../../lib/limits.ts'
+import { openPhases, sentPhases } from '../../../lib/operations.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
-import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
 import type { HeldDeposit, LockedHold } from './reserve.ts'
 import type { Hold, HoldQuery } from './schema.ts'
 
@@ -137,8 +138,8 @@ export async function findMet(
     select t.phase, o.initiator_id from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
     where ${phases} and t.vault_id = ${vaultId} and ${isMet}`
   const { rows } = await sql<{ handed_over: number; initiator_ids: string[] }>`
-    with open as (${open(sql`t.phase = 'waiting'`)} union all ${open(sql`t.phase in (${sql.join(openPhases.map(sql.lit))})`)})
-    select (select count(*)::int from open where phase in (${sql.join(sentPhases.map(sql.lit))})) as handed_over,
+    with open as (${open(sql`t.phase = 'waiting'`)} union all ${open(isOneOf('t.phase', openPhases))})
+    select (select count(*)::int from open where ${isOneOf('phase', sentPhases)}) as handed_over,
       array(select distinct initiator_id from open where phase in ('waiting', 'queued') order by 1
         limit ${holdAudienceMax}) as initiator_ids`.execute(trx)
   const { handed_over: handedOver, initiator_ids: initiatorIds } = rows[0]!

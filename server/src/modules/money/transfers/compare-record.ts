@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/client.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import type { OperationStatus } from '../../operations/feed/write.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import type { ReplacementAction } from '../../registry/wallet-service/client.ts'

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { isOneOf } from '../../../db/one-of.ts'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
+import { sentPhases } from '../../../lib/operations.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
@@ -210,11 +212,12 @@ describe('a transfer that waits for too long', () => {
 
   it('is found by the index of what is delivered', async () => {
     const source = await readFile(new URL('stuck.ts', import.meta.url), 'utf8')
-    expect(source).toContain("phase in ('submitting', 'submitted', 'broadcast')")
+    expect(source).toContain("isOneOf('phase', sentPhases)")
+    const { sql: isSent } = isOneOf('phase', sentPhases).compile(bench.test.deps.db)
     const plan = await bench.rolledBack(async (query) => {
       await query('set local enable_seqscan = off')
       return await query(`explain select id from transfers
-        where phase in ('submitting', 'submitted', 'broadcast') and stuck_since is null
+        where ${isSent} and stuck_since is null
           and coalesce(sent_at, created_at) <= now()`)
     })
     expect(JSON.stringify(plan)).toContain('transfers_unfinished')

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import { sentPhases } from '../../../lib/operations.ts'
 import { notifyOfDelay } from '../../record/notifications/write.ts'
 
 const stuckMax = 100
@@ -15,7 +17,7 @@ export async function noteStuckTransfers({ db, clock, config, log }: Deps): Prom
       update transfers t set stuck_since = d.stuck_since
       from (
         select vault_id, id, coalesce(sent_at, created_at) + ${pause}::interval as stuck_since from transfers
-        where phase in ('submitting', 'submitted', 'broadcast') and stuck_since is null
+        where ${isOneOf('phase', sentPhases)} and stuck_since is null
           and coalesce(sent_at, created_at) <= ${now}::timestamptz - ${pause}::interval
         order by vault_id, id limit ${stuckMax} for update skip locked
       ) d
