@@ -19,6 +19,7 @@ import type { Decision } from '../../rules/policies/decision.ts'
 import { keepDecision } from '../../rules/policies/keep-decision.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
+import { approvalEnd } from '../../rules/votes/expire.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
@@ -93,7 +94,7 @@ export async function orderTransfer(
     )
   if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
 
-  const expiresAt = decision.effect === 'approval' ? endOf(payload, signing, now) : null
+  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
   const { metadata } = body
   await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }, category)
   const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
@@ -109,10 +110,6 @@ export function refusalByPolicies({ effect, blockReason }: Pick<Decision, 'effec
     ? { isBlocked: false, refusal: forbidden('no_policy_allows', `No policy allows ${what}`) }
     : null
 }
-
-/** When an order that waits for votes expires: a signed one says so itself. */
-const endOf = ({ expiresAt }: Payload, { config: { approvalTtlHours } }: Signing, now: Date): Date =>
-  expiresAt === undefined ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : new Date(expiresAt)
 
 async function writeTransfer(
   trx: Trx,

@@ -9,13 +9,13 @@ import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote
 import { newestNumber } from '../../rules/governance/versions.ts'
 import { listSignedVotes, type SignedVoteRow } from '../../rules/signatures/queries.ts'
 import { type KeyElsewhere, signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
+import { approvalEnd } from '../../rules/votes/expire.ts'
 import type { Order } from './load-order.ts'
 import { hashPayload, isSignedOrder, type Payload, toPayload } from './payload.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
 export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyElsewhere?: KeyElsewhere }
 
-const hourMilliseconds = 3_600_000
 /** By how much the clock of the node that made a preview may be ahead. */
 const skewMilliseconds = 60_000
 
@@ -30,11 +30,11 @@ type Planning<Plan> = ByMember & { kind: Kind; plan: (terms: Terms) => Plan & { 
 /** What the initiator must sign, and their vote for it; null where orders are not signed. */
 export async function planSigned<Plan>(
   db: Db | Trx,
-  { sealer, config: { approvalTtlHours } }: Signing,
+  { sealer, config }: Signing,
   { member, now, kind, plan }: Planning<Plan>,
 ): Promise<(Plan & { vote: Vote }) | null> {
   if (member.vault.protection === 'off') return null
-  const expiresAt = new Date(now.getTime() + approvalTtlHours * hourMilliseconds).toISOString()
+  const expiresAt = approvalEnd(now, config).toISOString()
   const id = newSignedId(sealer, prefixOf(now), { kind, member, expiresAt })
   const planned = plan({ id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) })
   const hash = planned.hash.toString('hex')
@@ -80,14 +80,14 @@ export async function readSigned<Plan>(
 /** @throws 400 for an id or an end that no preview gave to the member, 409 after the end or when the rules have changed */
 async function assertTerms(
   trx: Trx,
-  { sealer, config: { approvalTtlHours } }: Signing,
+  { sealer, config }: Signing,
   { id, expiresAt, rulesVersion }: Terms,
   { member, now, kind }: ByMember & { kind: Kind },
 ): Promise<void> {
   const end = new Date(expiresAt).getTime()
   if (id !== newSignedId(sealer, id.slice(0, prefixLength), { kind, member, expiresAt }))
     throw badRequest(`signed.${kind}Id`, 'is not one that a preview gave you with this expiresAt')
-  if (end > now.getTime() + approvalTtlHours * hourMilliseconds + skewMilliseconds)
+  if (end > approvalEnd(now, config).getTime() + skewMilliseconds)
     throw badRequest('signed.expiresAt', 'is later than an order may wait')
   if (end <= now.getTime()) throw conflict('approval_expired', 'The signed order has expired')
   if ((await newestNumber(trx, member.vault.id)) !== rulesVersion)
