@@ -133,6 +133,36 @@ async function auditEach(
   await insertRows(trx, { audit_records: records })
 }
 
+/** @throws 409 when its status does not permit the event */
+export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
+  const to = nextStatus(status, event)
+  if (to === null) throw conflict('wrong_state', `The transfer is ${status} and cannot be ${event}`)
+  return to
+}
+
+/** The columns of a delivery that change together with its phase. */
+export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
+
+/** Moves the delivery of a transfer by compare-and-set; only this function and the next one change a phase. */
+export async function movePhase(
+  trx: Trx,
+  { vault_id, id, phase }: LockedTransfer,
+  to: Phase,
+  changes: DeliveryChanges,
+): Promise<void> {
+  if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
+  const { numUpdatedRows } = await trx
+    .updateTable('transfers')
+    .set({ ...changes, phase: to })
+    .where('vault_id', '=', vault_id)
+    .where('id', '=', id)
+    .where('phase', '=', phase)
+    .modifyEnd(prepared)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+}
+
+/** The same for waiting transfers of a payout, together. */
 async function movePhases(
   trx: Trx,
   transfers: LockedTransfer[],
@@ -153,35 +183,6 @@ async function movePhases(
     .where('phase', '=', 'waiting')
     .executeTakeFirst()
   if (numUpdatedRows !== BigInt(transfers.length)) throw new Error('A transfer of the payout waits no longer')
-}
-
-/** @throws 409 when its status does not permit the event */
-export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
-  const to = nextStatus(status, event)
-  if (to === null) throw conflict('wrong_state', `The transfer is ${status} and cannot be ${event}`)
-  return to
-}
-
-/** The columns of a delivery that change together with its phase. */
-export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
-
-/** Moves the delivery of a transfer by compare-and-set; no other function writes its phase. */
-export async function movePhase(
-  trx: Trx,
-  { vault_id, id, phase }: LockedTransfer,
-  to: Phase,
-  changes: DeliveryChanges,
-): Promise<void> {
-  if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
-  const { numUpdatedRows } = await trx
-    .updateTable('transfers')
-    .set({ ...changes, phase: to })
-    .where('vault_id', '=', vault_id)
-    .where('id', '=', id)
-    .where('phase', '=', phase)
-    .modifyEnd(prepared)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
 }
 
 /**
