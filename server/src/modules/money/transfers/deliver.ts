@@ -16,7 +16,7 @@ import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
 import { handOverReplacement } from './replace.ts'
 import { applyStatus, pollStatus } from './settle.ts'
-import { readSignatures, type Signatures } from './sign-order.ts'
+import { readSignatures, type Signatures } from './signatures.ts'
 
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
