@@ -17,3 +17,14 @@ export type OperationStatus = (typeof operationStatuses)[number]
 /** `internal`: between two addresses of the vault. */
 export const flowTypes = ['internal', 'external'] as const
 export type FlowType = (typeof flowTypes)[number]
+
+/**
+ * The phases of the delivery of a transfer: it waits for votes, is queued, may have been sent, was accepted by the wallet
+ * service, has a transaction hash, was halted until people decide, or has ended.
+ */
+export const phases = ['waiting', 'queued', 'submitting', 'submitted', 'broadcast', 'halted', 'done'] as const
+export type Phase = (typeof phases)[number]
+
+/** The phases in which a transfer may have been sent and has not ended, and those in which the delivery works on it. */
+export const sentPhases = ['submitting', 'submitted', 'broadcast'] as const satisfies Phase[]
+export const openPhases = ['queued', ...sentPhases] as const satisfies Phase[]

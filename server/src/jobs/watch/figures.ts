@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
+import { isOneOf } from '../../db/one-of.ts'
 import { countedMax } from '../../lib/limits.ts'
+import { openPhases, phases, sentPhases } from '../../lib/operations.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
 /** How many there are, and the age of the oldest in seconds; 0 if there is none. */
@@ -31,7 +33,7 @@ export type Figures = {
 /** Who the newest rate of a token is from. One that people set is as old as they let it be. */
 type RateSource = 'provider' | 'people'
 
-const phases = ['waiting', 'queued', 'submitting', 'submitted', 'broadcast', 'halted']
+const unfinishedPhases = phases.filter((phase) => phase !== 'done')
 const outcomes = ['unmatched', 'quarantined']
 
 /**
@@ -78,10 +80,10 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
 async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfers' | 'stuckTransfers'>> {
   const { rows } = await sql<{ phase: string; count: number; oldest: Date; stuck: number }>`
     select f.phase, count(*)::int as count, min(f.created_at) as oldest,
-      count(f.stuck_since) filter (where f.phase in ('submitting', 'submitted', 'broadcast'))::int as stuck
+      count(f.stuck_since) filter (where ${isOneOf('f.phase', sentPhases)})::int as stuck
     from (
       (select t.phase, t.created_at, t.stuck_since from transfers t
-        where t.phase in ('queued', 'submitting', 'submitted', 'broadcast') order by t.next_attempt_at limit ${countedMax})
+        where ${isOneOf('t.phase', openPhases)} order by t.next_attempt_at limit ${countedMax})
       union all
       (select t.phase, t.created_at, t.stuck_since from transfers t
         where t.phase = 'waiting' order by t.expires_at limit ${countedMax})
@@ -90,7 +92,7 @@ async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfer
         where t.phase = 'halted' order by t.created_at limit ${countedMax})
     ) f
     group by f.phase`.execute(db)
-  const transfers = phases.map((phase) => {
+  const transfers = unfinishedPhases.map((phase) => {
     const row = rows.find((each) => each.phase === phase)
     return { phase, count: row?.count ?? 0, oldestSeconds: row === undefined ? 0 : ageOf(row.oldest, now) }
   })

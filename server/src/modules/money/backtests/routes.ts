@@ -7,7 +7,7 @@ import { badRequest, conflict } from '../../../lib/errors.ts'
 import { backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds } from '../../../lib/period.ts'
-import { findBallot, votesOnRules } from '../../rules/governance/voters.ts'
+import { findOpenVote, votesOnRules } from '../../rules/governance/voters.ts'
 import { oneOfDrafts, readDrafts } from '../../rules/policies/draft-policies.ts'
 import { intervalOfVoter, orderBacktest, policiesUnder, prepareBacktest, rulesOfChangeSet } from './actions.ts'
 import { createDecideAgain, type Rules } from './decide-again.ts'
@@ -43,12 +43,12 @@ export function backtestRoutes(app: App, deps: Deps): void {
     body: BacktestOrder,
     answers: { 202: Backtest },
     handler: async ({ member, body, now }, { write }) => {
-      const ballot = await ballotOf(deps.db, member, body, now)
+      const openVote = await openVoteOf(deps.db, member, body, now)
       const { from, to } = parseBounds(body)
       if (from === null) throw badRequest('from', 'is required')
-      const interval = ballot === null ? { from, to: to ?? now } : intervalOfVoter({ from, to }, ballot.askedAt)
-      if (ballot !== null) {
-        const asker = { vaultId: member.vault.id, requesterId: member.userId, requestId: ballot.requestId }
+      const interval = openVote === null ? { from, to: to ?? now } : intervalOfVoter({ from, to }, openVote.askedAt)
+      if (openVote !== null) {
+        const asker = { vaultId: member.vault.id, requesterId: member.userId, requestId: openVote.requestId }
         const told = await findBacktestOfVoter(deps.db, asker, interval)
         if (told !== null) return write(async () => toBacktest(told))
       }
@@ -56,7 +56,7 @@ export function backtestRoutes(app: App, deps: Deps): void {
       const prepared = await deps.slowReads.inTurn(member.userId, (db) => prepareBacktest(db, member, rules, interval))
       const { changeSetId } = body
       return write(async (trx) => {
-        const order = { ...prepared, changeSetId, requestId: ballot?.requestId }
+        const order = { ...prepared, changeSetId, requestId: openVote?.requestId }
         return toBacktest(await orderBacktest(trx, order, { member, now }))
       })
     },
@@ -108,13 +108,13 @@ async function rulesToTry(db: Db, vaultId: string, body: BacktestOrder, now: Dat
  * The votes for which somebody asks who does not read the whole vault; null for who does.
  * @throws 403 for everybody else, whatever there is
  */
-async function ballotOf(db: Db, member: Member, { changeSetId, policies, draft }: BacktestOrder, now: Date) {
+async function openVoteOf(db: Db, member: Member, { changeSetId, policies, draft }: BacktestOrder, now: Date) {
   if (member.readsAll) return null
   const isOfChangeSet = changeSetId !== undefined && policies === undefined && draft === undefined
   const voter = { vaultId: member.vault.id, userId: member.userId }
-  const ballot = isOfChangeSet ? await findBallot(db, voter, { changeSetId }, now) : null
-  if (ballot === null) throw notOfLevel('auditor')
-  return ballot
+  const openVote = isOfChangeSet ? await findOpenVote(db, voter, { changeSetId }, now) : null
+  if (openVote === null) throw notOfLevel('auditor')
+  return openVote
 }
 
 /** @throws 403 for who neither reads the whole vault nor asked for it to vote, 404 */
@@ -123,8 +123,8 @@ async function findVisible(db: Db, member: Member, id: string, now: Date): Promi
   const found = await findBacktest(db, vault.id, id)
   if (readsAll) return orNotFound(found, 'Backtest')
   const requestId = found?.requester_id === userId ? found.request_id : null
-  const ballot = requestId == null ? null : await findBallot(db, { vaultId: vault.id, userId }, { requestId }, now)
-  if (found === null || ballot === null) throw notOfLevel('auditor')
+  const openVote = requestId == null ? null : await findOpenVote(db, { vaultId: vault.id, userId }, { requestId }, now)
+  if (found === null || openVote === null) throw notOfLevel('auditor')
   return found
 }
 

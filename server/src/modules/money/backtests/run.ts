@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Viewer } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
-import { findBallot } from '../../rules/governance/voters.ts'
+import { findOpenVote } from '../../rules/governance/voters.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import { backtest } from './evaluate.ts'
 import { type BacktestRow, backtestJobs, deleteChanges, insertChanges, listGroupIds } from './queries.ts'
@@ -47,8 +47,8 @@ async function findViewer({ db, clock }: Deps, taken: BacktestRow): Promise<View
   if (requester === null) return null
   if (requestId !== null) {
     // As the voter that asked, also when they have come to read more: what they were told is what it counts.
-    const ballot = await findBallot(db, { vaultId, userId: requesterId }, { requestId }, clock())
-    return ballot === null ? null : { ...requester, readsAll: false, vault: { id: vaultId } }
+    const openVote = await findOpenVote(db, { vaultId, userId: requesterId }, { requestId }, clock())
+    return openVote === null ? null : { ...requester, readsAll: false, vault: { id: vaultId } }
   }
   const readsAll = requester.isAdmin || requester.isAuditor
   return readsAll ? { ...requester, readsAll, vault: { id: vaultId } } : null

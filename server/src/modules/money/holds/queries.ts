@@ -5,25 +5,26 @@ import type { Member } from '../../../access/caller.ts'
 import { isAdministrators, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
 import { displayNameOf, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { isOneOf } from '../../../db/one-of.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { holdAudienceMax } from '../../../lib/limits.ts'
+import { openPhases, sentPhases } from '../../../lib/operations.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
-import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
 import type { HeldDeposit, LockedHold } from './reserve.ts'
 import type { Hold, HoldQuery } from './schema.ts'
 
 /** A hold as it is shown, but for the amount, which its token tells. */
-export type HoldRow = Omit<Static<typeof Hold>, 'reserved'> &
+export type ShownHold = Omit<Static<typeof Hold>, 'reserved'> &
   Record<'reserved' | 'code', string | null> & { decimals: number | null; created_at: Date }
 
 /** Who asks for holds; one who is held reads the holds on themselves. */
 type Reader = Viewer & Pick<Member, 'isHeld'>
 
-export async function findHold(db: Db | Trx, reader: Reader, id: string): Promise<HoldRow | null> {
-  const { rows } = await sql<HoldRow>`${selectHolds} where h.id = ${id} and ${isVisible(reader)}`.execute(db)
+export async function findHold(db: Db | Trx, reader: Reader, id: string): Promise<ShownHold | null> {
+  const { rows } = await sql<ShownHold>`${selectHolds} where h.id = ${id} and ${isVisible(reader)}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -36,8 +37,8 @@ export async function listHolds(
   reader: Reader,
   { active, subjectType, subjectId, origin }: Static<typeof HoldQuery>,
   { after, limit }: Paging,
-): Promise<HoldRow[]> {
-  const { rows } = await sql<HoldRow>`${selectHolds}
+): Promise<ShownHold[]> {
+  const { rows } = await sql<ShownHold>`${selectHolds}
     where ${isVisible(reader)}
       ${active === undefined ? sql`` : active ? sql`and h.released_at is null` : sql`and h.released_at is not null`}
       ${subjectType === undefined ? sql`` : sql`and h.subject_type = ${subjectType}`}
@@ -137,8 +138,8 @@ export async function findMet(
     select t.phase, o.initiator_id from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
     where ${phases} and t.vault_id = ${vaultId} and ${isMet}`
   const { rows } = await sql<{ handed_over: number; initiator_ids: string[] }>`
-    with open as (${open(sql`t.phase = 'waiting'`)} union all ${open(sql`t.phase in (${sql.join(openPhases.map(sql.lit))})`)})
-    select (select count(*)::int from open where phase in (${sql.join(sentPhases.map(sql.lit))})) as handed_over,
+    with open as (${open(sql`t.phase = 'waiting'`)} union all ${open(isOneOf('t.phase', openPhases))})
+    select (select count(*)::int from open where ${isOneOf('phase', sentPhases)}) as handed_over,
       array(select distinct initiator_id from open where phase in ('waiting', 'queued') order by 1
         limit ${holdAudienceMax}) as initiator_ids`.execute(trx)
   const { handed_over: handedOver, initiator_ids: initiatorIds } = rows[0]!

@@ -9,7 +9,7 @@ import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
 import { decideResolution } from '../resolutions/may-resolve.ts'
 import { changeScreening, lockScreeningHeldBy } from '../screening/queries.ts'
-import { findHold, type HoldRow, lockActiveHold, wakeQueued } from './queries.ts'
+import { findHold, lockActiveHold, type ShownHold, wakeQueued } from './queries.ts'
 import { endHold } from './reserve.ts'
 import { HoldReleasePayload } from './schema.ts'
 
@@ -37,7 +37,7 @@ export const holdExecutors: { hold_release: Executor } = {
 }
 
 /** @throws 404 for a hold that the initiator does not see, 409 when it was released already */
-async function findReleasable(db: Db | Trx, { vaultId, initiatorId }: StepContext, step: Step): Promise<HoldRow> {
+async function findReleasable(db: Db | Trx, { vaultId, initiatorId }: StepContext, step: Step): Promise<ShownHold> {
   const initiator = orNotFound(await findMembership(db, vaultId, initiatorId), 'Hold')
   const readsAll = initiator.isAdmin || initiator.isAuditor
   const reader = { ...initiator, readsAll, isHeld: false, vault: { id: vaultId } }
@@ -52,7 +52,7 @@ function targetOf({ targetId }: Step): string {
 }
 
 /** What those who vote are shown, and what their votes are bound to. */
-function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }: HoldRow) {
+function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }: ShownHold) {
   return { subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }
 }
 

@@ -9,7 +9,7 @@ import { inboxCountMax } from '../../../lib/limits.ts'
 import type { RequestAction } from '../../rules/approval-requests/steps.ts'
 import type { PreparedStep } from '../../rules/votes/executor.ts'
 import { requirementsOf } from '../../rules/votes/queries.ts'
-import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { RequirementState, VoteChoice } from '../../rules/votes/tally.ts'
 import type { InboxItem, InboxState } from './schema.ts'
 
 type Item = Static<typeof InboxItem>
@@ -25,7 +25,7 @@ export type InboxRow = {
   created_at: Date
   expires_at: Date
   payload_hash: Buffer
-  decision: 'approve' | 'reject' | null
+  decision: VoteChoice | null
   voted_at: Date | null
   requirements: RequirementState[]
   kind: Item['kind']

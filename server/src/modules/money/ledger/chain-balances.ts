@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/client.ts'
+import { isOneOf } from '../../../db/one-of.ts'
 import type { Deps } from '../../../deps.ts'
 import { reconciledPerPage } from '../../../lib/limits.ts'
+import { sentPhases } from '../../../lib/operations.ts'
 import { isSilence } from '../../registry/wallet-service/client.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 
@@ -53,7 +55,7 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
     ), flying as (
       select o.address_id, o.token_id, sum(o.amount) as amount from transfers t
       join operations o on o.vault_id = t.vault_id and o.id = t.id
-      where t.vault_id = ${vaultId} and t.phase in ('submitting', 'submitted', 'broadcast', 'halted')
+      where t.vault_id = ${vaultId} and ${isOneOf('t.phase', [...sentPhases, 'halted'])}
         and o.address_id in (select address_id from pairs)
       group by o.address_id, o.token_id
     )

@@ -9,6 +9,7 @@ import { audit } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies/decide-batch.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
+import { approvalEnd } from '../../rules/votes/expire.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { refusalOfHold } from '../transfers/load-order.ts'
 import { insertOrders, refusalByPolicies } from '../transfers/order.ts'
@@ -82,9 +83,7 @@ export async function orderPayout(
     return { refusal }
   }
   for (const { reason, message, faults } of afterPolicies) throw refusalOf(reason, message, faults)
-  const ttlMilliseconds = signing.config.approvalTtlHours * 3_600_000
-  const end = given === undefined ? new Date(now.getTime() + ttlMilliseconds) : new Date(given.expiresAt)
-  const expiresAt = decision.effect === 'approval' ? end : null
+  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, given?.expiresAt) : null
   return { payoutId: await writePayout(trx, body, rows, { member, now, decision, expiresAt, signed }) }
 }
 

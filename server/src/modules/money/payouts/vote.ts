@@ -13,11 +13,11 @@ import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { listCandidates } from '../../rules/policies/queries.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
+import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
   assertMayCancel,
   type Ballot,
   closeVoting,
-  type Decision,
   lockVisible,
   type RecordedSubject,
   stopUnlessAsRecorded,
@@ -117,7 +117,12 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
  *
  * @throws as `voteOn`
  */
-export function voteOnPayout(trx: Trx, log: Deps['log'], decision: Decision, ballot: Ballot): Promise<Refusal | null> {
+export function voteOnPayout(
+  trx: Trx,
+  log: Deps['log'],
+  decision: VoteChoice,
+  ballot: Ballot,
+): Promise<Refusal | null> {
   return voteOn(trx, votablePayouts(log), decision, ballot)
 }
 

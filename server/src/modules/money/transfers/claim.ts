@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
+import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
-import type { Phase } from './lifecycle.ts'
+import { openPhases, type Phase } from '../../../lib/operations.ts'
 import { type LockedTransfer, lockTransfer } from './queries.ts'
 
 const claimedMax = 20
@@ -35,7 +36,7 @@ export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): P
     with ${claimRows({
       table: 'transfers',
       key: ['vault_id', 'id'],
-      where: sql`n.phase in ('queued', 'submitting', 'submitted', 'broadcast') and n.next_attempt_at <= ${now}
+      where: sql`${isOneOf('n.phase', openPhases)} and n.next_attempt_at <= ${now}
         and n.vault_id <> all (${exceptVaultIds})`,
       orderBy: sql`n.next_attempt_at`,
       limit: claimedMax,

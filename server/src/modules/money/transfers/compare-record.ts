@@ -1,10 +1,10 @@
 import type { Db } from '../../../db/client.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import type { OperationStatus } from '../../operations/feed/write.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
-import type { Facts } from '../../rules/policies/decision.ts'
+import { type Facts, hashFacts } from '../../rules/policies/decision.ts'
 import {
   type CastVote,
   differenceOfApproval,
@@ -12,7 +12,7 @@ import {
   readCreation,
 } from '../../rules/votes/compare-record.ts'
 import { isPhaseOf } from './lifecycle.ts'
-import { hashFacts, hashPayload, type Payload } from './payload.ts'
+import { hashPayload, type Payload } from './payload.ts'
 import { listStoredOrders, type StoredOrder } from './queries.ts'
 
 /** The details of a `transfer.requested` record that bind the transfer. */

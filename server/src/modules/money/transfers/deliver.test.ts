@@ -17,7 +17,8 @@ import {
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
-import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deliver.ts'
+import { createDelivery, deliverDueTransfers } from './deliver.ts'
+import { postOutstandingFees } from './fees.ts'
 
 let bench: TransferBench
 /** A second node on the same database. */

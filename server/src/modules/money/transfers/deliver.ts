@@ -10,15 +10,13 @@ import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.t
 import { type Clearance, clearTransfer } from '../screening/hold.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
-import { haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
+import { haltTransfer, movePhase, moveTransfer, postponeWithAlert, recordedTransfers } from './move.ts'
 import { isSignedOrder, type Payload } from './payload.ts'
 import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
 import { handOverReplacement } from './replace.ts'
-import { applyStatus, settle } from './settle.ts'
-import { readSignatures, type Signatures } from './sign-order.ts'
-
-export { postOutstandingFees } from './settle.ts'
+import { applyStatus, pollStatus } from './settle.ts'
+import { readSignatures, type Signatures } from './signatures.ts'
 
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
@@ -77,8 +75,8 @@ async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void
 
 /** What the wallet service has: replaced if that was decided, else only asked about. */
 async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
-  const isTold = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
-  if (!isTold) await settle(deps, wallet, claim)
+  const isHandedOver = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
+  if (!isHandedOver) await pollStatus(deps, wallet, claim)
 }
 
 /** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */
@@ -97,7 +95,7 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
   const wallet = await connect(deps, claim.vaultId)
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
   if (known === null && !begun.isClear) return waitForScreening(deps, claim)
-  if (known === null && begun.objection !== null) return holdBack(deps, claim, begun.objection)
+  if (known === null && begun.objection !== null) return postponeObjected(deps, claim, begun.objection)
   const authorization = known === null ? await authorize(wallet, begun) : null
   if (known === null) claims.assertMaySend(deps, claim)
   const status = known ?? (await submit(deps, wallet, claim, { order: begun.payload, authorization }))
@@ -191,14 +189,14 @@ async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: 
   await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId }, now, initiator_id)
 }
 
-/** Holds back a transfer, with its funds, that the wallet service may still receive from an earlier attempt. */
-function holdBack(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
+/** Postpones another attempt at a transfer that may not be sent now; the wallet service may still receive an earlier one. */
+function postponeObjected(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
   return claims.underLock(
     deps,
     (trx) => claims.lockClaimed(trx, claim),
     (trx, transfer, now) => {
       const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
-      return holdTransfer(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
+      return postponeWithAlert(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
     },
   )
 }

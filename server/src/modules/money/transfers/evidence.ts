@@ -7,7 +7,7 @@ import { toVoteEvidence } from '../../rules/signatures/queries.ts'
 import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
-import { readSignatures } from './sign-order.ts'
+import { readSignatures } from './signatures.ts'
 
 type Entry = Static<typeof TransferEvidence>['ledgerEntries'][number]
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { isPhaseOf, mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { phases } from '../../../lib/operations.ts'
+import { isPhaseOf, mayMovePhase, nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
 
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 const events: TransferEvent[] = ['approved', 'rejected', 'expired', 'cancelled', 'confirmed', 'failed']
-const phases: Phase[] = ['waiting', 'queued', 'submitting', 'submitted', 'broadcast', 'halted', 'done']
 
 it('moves only as specified: 7 of 36 combinations', () => {
   const possible = statuses.flatMap((status) =>

@@ -1,4 +1,4 @@
-import type { OperationStatus } from '../../operations/feed/write.ts'
+import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 
 export type TransferEvent = 'approved' | 'rejected' | 'expired' | 'cancelled' | 'confirmed' | 'failed'
 
@@ -21,16 +21,6 @@ export function nextStatus(status: OperationStatus, event: TransferEvent): Opera
 export function releasesFunds(status: OperationStatus): boolean {
   return status === 'failed' || status === 'rejected' || status === 'cancelled'
 }
-
-/**
- * The phase of a delivery: it waits for votes, is queued, may have been sent, was accepted by the wallet service, has a
- * transaction hash, was halted until people decide, or has ended.
- */
-export type Phase = 'waiting' | 'queued' | 'submitting' | 'submitted' | 'broadcast' | 'halted' | 'done'
-
-/** The phases in which a transfer may have been sent and has not ended, and those in which the delivery works on it. */
-export const sentPhases = ['submitting', 'submitted', 'broadcast'] as const satisfies Phase[]
-export const openPhases = ['queued', ...sentPhases] as const satisfies Phase[]
 
 /**
  * Every transition of a delivery. A phase that leads to itself is retried later; a transfer goes from `submitting` back to

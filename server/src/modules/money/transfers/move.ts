@@ -4,15 +4,16 @@ import { insertRows } from '../../../db/insert-rows.ts'
 import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
+import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
-import { moveOperation, moveOperations, type OperationStatus, restoreOperation } from '../../operations/feed/write.ts'
+import { moveOperation, moveOperations, restoreOperation } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-record.ts'
-import { isPhaseOf, mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { isPhaseOf, mayMovePhase, nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { hashPayload } from './payload.ts'
 import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
 
@@ -132,6 +133,36 @@ async function auditEach(
   await insertRows(trx, { audit_records: records })
 }
 
+/** @throws 409 when its status does not permit the event */
+export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
+  const to = nextStatus(status, event)
+  if (to === null) throw conflict('wrong_state', `The transfer is ${status} and cannot be ${event}`)
+  return to
+}
+
+/** The columns of a delivery that change together with its phase. */
+export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
+
+/** Moves the delivery of a transfer by compare-and-set; only this function and the next one change a phase. */
+export async function movePhase(
+  trx: Trx,
+  { vault_id, id, phase }: LockedTransfer,
+  to: Phase,
+  changes: DeliveryChanges,
+): Promise<void> {
+  if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
+  const { numUpdatedRows } = await trx
+    .updateTable('transfers')
+    .set({ ...changes, phase: to })
+    .where('vault_id', '=', vault_id)
+    .where('id', '=', id)
+    .where('phase', '=', phase)
+    .modifyEnd(prepared)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+}
+
+/** The same for waiting transfers of a payout, together. */
 async function movePhases(
   trx: Trx,
   transfers: LockedTransfer[],
@@ -152,35 +183,6 @@ async function movePhases(
     .where('phase', '=', 'waiting')
     .executeTakeFirst()
   if (numUpdatedRows !== BigInt(transfers.length)) throw new Error('A transfer of the payout waits no longer')
-}
-
-/** @throws 409 when its status does not permit the event */
-export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
-  const to = nextStatus(status, event)
-  if (to === null) throw conflict('wrong_state', `The transfer is ${status} and cannot be ${event}`)
-  return to
-}
-
-/** The columns of a delivery that change together with its phase. */
-export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
-
-/** Moves the delivery of a transfer by compare-and-set; no other function writes its phase. */
-export async function movePhase(
-  trx: Trx,
-  { vault_id, id, phase }: LockedTransfer,
-  to: Phase,
-  changes: DeliveryChanges,
-): Promise<void> {
-  if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
-  const { numUpdatedRows } = await trx
-    .updateTable('transfers')
-    .set({ ...changes, phase: to })
-    .where('vault_id', '=', vault_id)
-    .where('id', '=', id)
-    .where('phase', '=', phase)
-    .modifyEnd(prepared)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
 }
 
 /**
@@ -233,7 +235,7 @@ export async function haltTransfer(
 }
 
 /** Leaves a locked transfer in its phase, with its funds, until the next attempt, and sends an alert about it. */
-export async function holdTransfer(
+export async function postponeWithAlert(
   trx: Trx,
   log: Log,
   transfer: LockedTransfer,

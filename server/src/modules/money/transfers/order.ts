@@ -8,23 +8,25 @@ import type { Refusal } from '../../../http/mutate.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
-import { type OperationStatus, toOperationRow } from '../../operations/feed/write.ts'
+import { toOperationRow } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
 import { decideBy, lockCandidates } from '../../rules/policies/decide.ts'
-import type { Decision } from '../../rules/policies/decision.ts'
+import { type Decision, hashFacts } from '../../rules/policies/decision.ts'
 import { keepDecision } from '../../rules/policies/keep-decision.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
+import { approvalEnd } from '../../rules/votes/expire.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type Gas, insufficientGas } from './ask-services.ts'
 import type { RequestRecord } from './compare-record.ts'
 import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
-import { hashFacts, hashPayload, type OrderBody, type Payload, toPayload } from './payload.ts'
+import { hashPayload, type OrderBody, type Payload, toPayload } from './payload.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from './sign-order.ts'
 
@@ -92,7 +94,7 @@ export async function orderTransfer(
     )
   if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
 
-  const expiresAt = decision.effect === 'approval' ? endOf(payload, signing, now) : null
+  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
   const { metadata } = body
   await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }, category)
   const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
@@ -108,10 +110,6 @@ export function refusalByPolicies({ effect, blockReason }: Pick<Decision, 'effec
     ? { isBlocked: false, refusal: forbidden('no_policy_allows', `No policy allows ${what}`) }
     : null
 }
-
-/** When an order that waits for votes expires: a signed one says so itself. */
-const endOf = ({ expiresAt }: Payload, { config: { approvalTtlHours } }: Signing, now: Date): Date =>
-  expiresAt === undefined ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : new Date(expiresAt)
 
 async function writeTransfer(
   trx: Trx,

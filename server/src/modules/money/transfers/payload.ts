@@ -3,7 +3,6 @@ import type { Member } from '../../../access/caller.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import type { Facts } from '../../rules/policies/decision.ts'
 import type { Order } from './load-order.ts'
 import type { TransferOrder } from './schema.ts'
 
@@ -65,9 +64,4 @@ export function toPayload(id: string, member: Member, order: Order): Payload {
     ...(feeLevel === undefined ? {} : { feeLevel }),
     ...(maxFee === undefined ? {} : { maxFee: maxFee.raw.toString() }),
   }
-}
-
-/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
-export function hashFacts(facts: Facts): string {
-  return sha256(canonicalJson(facts)).toString('hex')
 }

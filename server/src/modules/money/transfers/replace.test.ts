@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { isOneOf } from '../../../db/one-of.ts'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
+import { sentPhases } from '../../../lib/operations.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createOutbox, linkIn, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { noteStuckTransfers } from './settle.ts'
+import { noteStuckTransfers } from './stuck.ts'
 
 let bench: TransferBench
 let stranger: Person
@@ -209,12 +211,13 @@ describe('a transfer that waits for too long', () => {
   })
 
   it('is found by the index of what is delivered', async () => {
-    const source = await readFile(new URL('settle.ts', import.meta.url), 'utf8')
-    expect(source).toContain("phase in ('submitting', 'submitted', 'broadcast')")
+    const source = await readFile(new URL('stuck.ts', import.meta.url), 'utf8')
+    expect(source).toContain("isOneOf('phase', sentPhases)")
+    const { sql: isSent } = isOneOf('phase', sentPhases).compile(bench.test.deps.db)
     const plan = await bench.rolledBack(async (query) => {
       await query('set local enable_seqscan = off')
       return await query(`explain select id from transfers
-        where phase in ('submitting', 'submitted', 'broadcast') and stuck_since is null
+        where ${isSent} and stuck_since is null
           and coalesce(sent_at, created_at) <= now()`)
     })
     expect(JSON.stringify(plan)).toContain('transfers_unfinished')

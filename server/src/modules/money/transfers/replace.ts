@@ -204,7 +204,7 @@ export function refusalOf({ kind, status, code }: WalletServiceError): AppError 
 /**
  * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it
  * names, so that a repetition after a crash starts nothing.
- * @returns whether the wallet service told the state of the transfer
+ * @returns whether it was handed over, and the answer of the wallet service applied
  */
 export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<boolean> {
   const raise = await inTransaction(deps.db, (trx) => findDue(trx, deps, claim))

@@ -1,8 +1,7 @@
 import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
-import type { OperationStatus } from '../../operations/feed/write.ts'
+import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
 import { evaluateStatus, readTime } from './evaluate-status.ts'
-import type { Phase } from './lifecycle.ts'
 import type { Payload } from './payload.ts'
 
 export const resolutionOutcomes = ['settle', 'release', 'resume'] as const

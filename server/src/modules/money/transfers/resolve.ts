@@ -30,7 +30,7 @@ import {
   type Verdict,
   type WalletAnswers,
 } from './resolution.ts'
-import { hasAnotherThisHash, isHashOfAnother, resolve } from './settle.ts'
+import { endTransfer, hasAnotherThisHash, isHashOfAnother } from './settle.ts'
 
 /** What somebody asks for. */
 export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }
@@ -141,12 +141,12 @@ async function carryOut(
     case 'settle': {
       const { txHash, fee, blockTime } = next
       if (await isHashOfAnother(trx, transfer, txHash)) throw taken()
-      return resolve(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit }, now, decided)
+      return endTransfer(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit }, now, decided)
     }
     case 'fail': {
       const { txHash, fee, reason: failure } = next
       const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit } as const
-      return resolve(trx, transfer, verdict, now, decided)
+      return endTransfer(trx, transfer, verdict, now, decided)
     }
     case 'cancel':
       return moveTransfer(trx, transfer, {

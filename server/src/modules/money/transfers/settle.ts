@@ -1,16 +1,11 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
-import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { txHashesMax } from '../../../lib/limits.ts'
-import { formatDecimal } from '../../../lib/money.ts'
 import { setOperationTxHash } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
-import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { notifyOfDelay } from '../../record/notifications/write.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
-import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import {
   after,
@@ -23,11 +18,19 @@ import {
 } from './claim.ts'
 import type { FeeLimit } from './compare-record.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
-import { type DeliveryChanges, haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
-import { findNativeCoin, type LockedTransfer, lockTransfer } from './queries.ts'
+import { lockAccounts, raiseFeeAlarm } from './fees.ts'
+import {
+  type DeliveryChanges,
+  haltTransfer,
+  movePhase,
+  moveTransfer,
+  postponeWithAlert,
+  recordedTransfers,
+} from './move.ts'
+import type { LockedTransfer } from './queries.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
-export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
   const status = await wallet.getTransfer(claim.id)
   if (status !== null) return applyStatus(deps, claim, status)
   // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
@@ -37,7 +40,7 @@ export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Pr
     (trx, transfer, now) => {
       const nextAttemptAt = after(now, retryMillisecondsMax)
       const reason = 'The wallet service no longer knows this transfer'
-      return holdTransfer(trx, deps.log, transfer, reason, { now, nextAttemptAt })
+      return postponeWithAlert(trx, deps.log, transfer, reason, { now, nextAttemptAt })
     },
   )
 }
@@ -61,7 +64,7 @@ export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, st
       if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
       const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
       if ('recorded' in compared)
-        await resolve(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
+        await endTransfer(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
     },
   )
 }
@@ -100,7 +103,7 @@ async function followHash(
   return { wallet_tx_hash: txHash, replaced_tx_hashes }
 }
 
-type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
+type Ending = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
   /** What it may cost according to the audit records. */
   feeLimit: FeeLimit
 }
@@ -109,10 +112,10 @@ type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
 type Decided = { actorId: string; resolution: Record<string, unknown> }
 
 /** Confirms or fails the transfer and posts its network fee, in one transaction. */
-export async function resolve(
+export async function endTransfer(
   trx: Trx,
   transfer: LockedTransfer,
-  verdict: Resolution,
+  verdict: Ending,
   now: Date,
   decided?: Decided,
 ): Promise<void> {
@@ -145,33 +148,6 @@ export async function resolve(
   if (fee !== null && maxFee !== null && fee > maxFee) await raiseFeeAlarm(trx, transfer, { fee, maxFee, coin }, now)
 }
 
-/**
- * A wallet service that paid more than it was permitted. The fee is booked as it is, because the coins are gone; people are
- * told, because it may do so again (threat T63).
- */
-async function raiseFeeAlarm(
-  trx: Trx,
-  { vault_id: vaultId, id }: LockedTransfer,
-  { fee, maxFee, coin }: { fee: bigint; maxFee: bigint; coin: { code: string; decimals: number } | null },
-  now: Date,
-): Promise<void> {
-  const inWords = (amount: bigint) =>
-    coin === null ? amount.toString() : `${formatDecimal(amount, coin.decimals)} ${coin.code}`
-  await announceVaultChange(trx, {
-    vaultId,
-    actorId: null,
-    action: 'transfer.fee_above_limit',
-    targetType: 'transfer',
-    targetId: id,
-    details: { fee: fee.toString(), maxFee: maxFee.toString() },
-    words: {
-      sentence: `The wallet service paid a higher network fee for the transfer ${id} than it was permitted`,
-      after: { permitted: inWords(maxFee), paid: inWords(fee) },
-    },
-    now,
-  })
-}
-
 /** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
 export async function isHashOfAnother(
   trx: Trx,
@@ -194,81 +170,4 @@ export async function hasAnotherThisHash(
     select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]
       and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(db)
   return rows.length > 0
-}
-
-const feesMax = 100
-
-/** Posts the fees that the balance could not cover when their transfer ended, where it covers them now. */
-export async function postOutstandingFees(deps: Deps): Promise<void> {
-  // Only fees that can be posted are selected, so that the others cannot fill the batch.
-  const { rows } = await sql<{ vault_id: string; id: string }>`
-    select t.vault_id, t.id from transfers t
-    join operations o on o.vault_id = t.vault_id and o.id = t.id
-    join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = o.address_id and l.token_id = t.fee_token_id
-      and l.purpose = 'available' and l.balance >= t.fee
-    where t.fee is not null and not t.fee_posted order by t.id limit ${feesMax}`.execute(deps.db)
-  for (const { vault_id: vaultId, id } of rows) {
-    try {
-      await postFee(deps, vaultId, id)
-    } catch (error) {
-      deps.log.error({ err: error, vaultId, transferId: id }, 'fee not posted')
-    }
-  }
-}
-
-async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const transfer = await lockTransfer(trx, vaultId, id)
-    if (transfer === null || transfer.fee === null || transfer.fee_posted) return
-    const coin = await lockAccounts(trx, transfer)
-    const amount = BigInt(transfer.fee)
-    if (coin === null || coin.available < amount) return
-    const subject = { vaultId, tokenId: coin.id, addressId: transfer.address_id, operationId: id, amount }
-    await postEntries(trx, [posting('fee', subject)], clock())
-    await sql`update transfers set fee_posted = true where vault_id = ${vaultId} and id = ${id}`.execute(trx)
-  })
-}
-
-/**
- * Locks the accounts of a resolution in the order in which every posting locks them, so that a concurrent reservation
- * waits instead of deadlocking. Returns the native coin's account; null when the coin is not registered.
- */
-export async function lockAccounts(
-  trx: Trx,
-  { vault_id, address_id, token_id, network_id }: LockedTransfer,
-): Promise<{ id: string; code: string; decimals: number; available: bigint } | null> {
-  const coin = await findNativeCoin(trx, network_id)
-  const tokenIds = coin === null ? [token_id] : [token_id, coin.id]
-  const { rows: accounts } = await sql<{ token_id: string; purpose: string; balance: string }>`
-    select token_id, purpose, balance from ledger_accounts
-    where vault_id = ${vault_id} and address_id = ${address_id} and token_id = any(${tokenIds})
-    order by token_id, purpose for update`.execute(trx)
-  if (coin === null) return null
-  const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
-  return { ...coin, available: BigInt(available?.balance ?? '0') }
-}
-
-const stuckMax = 100
-
-/** Marks the transfers that the wallet service has had for too long, and mails their initiators, once each. */
-export async function noteStuckTransfers({ db, clock, config, log }: Deps): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const now = clock()
-    const pause = `${config.stuckAfterMinutes} minutes`
-    // Only unfinished transfers are looked at, by the index of what is delivered.
-    const { rows } = await sql<{ vaultId: string; subjectId: string; initiatorId: string }>`
-      update transfers t set stuck_since = d.stuck_since
-      from (
-        select vault_id, id, coalesce(sent_at, created_at) + ${pause}::interval as stuck_since from transfers
-        where phase in ('submitting', 'submitted', 'broadcast') and stuck_since is null
-          and coalesce(sent_at, created_at) <= ${now}::timestamptz - ${pause}::interval
-        order by vault_id, id limit ${stuckMax} for update skip locked
-      ) d
-      where t.vault_id = d.vault_id and t.id = d.id
-      returning t.vault_id as "vaultId", t.id as "subjectId", t.payload ->> 'initiatorId' as "initiatorId"`.execute(trx)
-    for (const transfer of rows) {
-      log.warn({ transferId: transfer.subjectId, vaultId: transfer.vaultId }, 'transfer stuck')
-      await notifyOfDelay(trx, { ...transfer, subjectType: 'transfer' }, now)
-    }
-  })
 }

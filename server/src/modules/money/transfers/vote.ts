@@ -5,10 +5,10 @@ import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { type ActiveHold, assertNotHeld, findActiveHold } from '../../rules/holds/active.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
+import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
   assertMayCancel,
   type Ballot,
-  type Decision,
   lockVisible,
   stopUnlessAsRecorded,
   type VotableSubject,
@@ -79,7 +79,7 @@ export function mustBeSigned(noun: 'transfer' | 'payout', payload: Payload, { va
 export function voteOnTransfer(
   trx: Trx,
   log: Deps['log'],
-  decision: Decision,
+  decision: VoteChoice,
   ballot: Ballot,
 ): Promise<Refusal | null> {
   return voteOn(trx, votableTransfers(log), decision, ballot)

@@ -5,8 +5,6 @@ import { usdValueOf } from '../../../lib/money.ts'
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 import type { RateSnapshot } from '../../registry/rates/queries.ts'
 
-export type { OperationStatus } from '../../../lib/operations.ts'
-
 export type OperationCounterparty = { id: string; addressId: string; name: string; kind: string }
 
 export type NewOperation = {

@@ -4,7 +4,7 @@ import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
 import { insertMemberships } from '../../rules/policies/queries.ts'
-import { tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
+import { warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { listGroupsOf } from '../members/queries.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
 import { findService } from './keys.ts'
@@ -74,7 +74,7 @@ export async function revokeServiceToken(trx: Trx, id: string, by: ByMember): Pr
   const { name, user_id: userId } = revoked
   const groups = await listGroupsOf(trx, vaultId, userId)
   await announceServiceToken(trx, { verb: 'revoked', id, name, details: { name, userId }, groups }, by)
-  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
+  await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }
 
 type ServiceTokenEvent = {

@@ -5,7 +5,7 @@ import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { announceRegistryChange, announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { dropNotificationsOf } from '../../record/notifications/write.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
-import { listWithoutQuorum, tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
+import { listWithoutQuorum, warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { endSessionsOf } from '../sign-in/sessions.ts'
 import { toPlatformUser } from './present.ts'
 import { findPlatformUser, isRevokedService, type PlatformUserRow } from './queries.ts'
@@ -39,7 +39,7 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   if (user.email !== null) await trx.deleteFrom('magic_links').where('email', '=', user.email).execute()
   await dropNotificationsOf(trx, userId)
   await announce(trx, 'disabled', user, by)
-  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: await listVaultIdsOf(trx, userId) }, now)
+  await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: await listVaultIdsOf(trx, userId) }, now)
   return getOffboarding(trx, userId)
 }
 

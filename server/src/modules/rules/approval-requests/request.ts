@@ -7,6 +7,7 @@ import { notifyApprovers } from '../../record/notifications/write.ts'
 import { type Decision, type Requirement, strictestFirst } from '../policies/decision.ts'
 import { decidedElsewhere, keepDecision } from '../policies/keep-decision.ts'
 import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
+import { approvalEnd } from '../votes/expire.ts'
 import { type ApprovalRequirement, openApproval } from '../votes/open.ts'
 import type { CreationRecord } from './compare-record.ts'
 import { applySteps, decideSteps, hashPayload, prepareSteps, type RequestAction, type StepResult } from './steps.ts'
@@ -83,7 +84,7 @@ async function openRequest(
       decision_policy_id: strictest.policyId,
       decision_policy_code: strictest.policyCode,
       approval_threshold: strictest.threshold,
-      expires_at: new Date(now.getTime() + approvalTtlHours * 3_600_000),
+      expires_at: approvalEnd(now, { approvalTtlHours }),
       created_at: now,
       updated_at: now,
     })

@@ -9,7 +9,7 @@ import { announceOutcome, type Engine, outdated } from './apply.ts'
 import { whatChanged } from './change-sets.ts'
 import { applyAndMark, getAuthor, type RulesPayload } from './executor.ts'
 import { type LockedChangeSet, listDue, lockChangeSet, readGovernance, updateChangeSetRow } from './queries.ts'
-import { countStandingVotes } from './quorum.ts'
+import { countValidVotes } from './quorum.ts'
 import { lockNewestNumber } from './versions.ts'
 
 const batchMax = 20
@@ -70,9 +70,9 @@ async function applyScheduled(
   const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
   const member = await getAuthor(trx, vaultId, set.author_id)
   const needed = threshold + (member.kind === 'service' ? 1 : 0)
-  const standing = await countStandingVotes(trx, vaultId, { requestId, approverGroupId })
-  if (standing < needed) {
-    throw conflict('quorum_unreachable', `Only ${standing} of the ${needed} votes still count`)
+  const valid = await countValidVotes(trx, vaultId, { requestId, approverGroupId })
+  if (valid < needed) {
+    throw conflict('quorum_unreachable', `Only ${valid} of the ${needed} votes still count`)
   }
   // What is applied is what the votes are bound to, not what the row of the change set says.
   const { changes, direction } = request!.steps[0]!.step.payload as RulesPayload

@@ -38,7 +38,7 @@ export async function assertQuorum(
 }
 
 /** How many of the votes for a request are of people who could vote now. */
-export async function countStandingVotes(
+export async function countValidVotes(
   db: Db | Trx,
   vaultId: string,
   { requestId, approverGroupId }: { requestId: string; approverGroupId: string | null },

@@ -3,7 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 
 /** An open request for votes on a change set. */
-type Ballot = { requestId: string; askedAt: Date }
+type OpenVote = { requestId: string; askedAt: Date }
 
 type Voter = { vaultId: string; userId: string }
 
@@ -11,24 +11,24 @@ type Voter = { vaultId: string; userId: string }
  * The request for votes on a submitted change set, named by either id, as long as it waits and this person is entitled to vote on
  * it; null otherwise, whatever there is. Who has voted stays entitled until it is decided.
  */
-export async function findBallot(
+export async function findOpenVote(
   db: Db,
   { vaultId, userId }: Voter,
   named: { changeSetId: string } | { requestId: string },
   now: Date,
-): Promise<Ballot | null> {
+): Promise<OpenVote | null> {
   const isNamed = 'requestId' in named ? sql`r.id = ${named.requestId}` : sql`c.id = ${named.changeSetId}`
-  const { rows } = await ballots({ vaultId, userId }, isNamed, now).execute(db)
+  const { rows } = await openVotes({ vaultId, userId }, isNamed, now).execute(db)
   return rows[0] ?? null
 }
 
 /** Whether the member may vote on any change set that waits. */
 export async function votesOnRules(db: Db, { vault, userId }: Member, now: Date): Promise<boolean> {
-  const { rows } = await ballots({ vaultId: vault.id, userId }, sql`true`, now).execute(db)
+  const { rows } = await openVotes({ vaultId: vault.id, userId }, sql`true`, now).execute(db)
   return rows.length > 0
 }
 
-const ballots = ({ vaultId, userId }: Voter, condition: RawBuilder<unknown>, now: Date) => sql<Ballot>`
+const openVotes = ({ vaultId, userId }: Voter, condition: RawBuilder<unknown>, now: Date) => sql<OpenVote>`
   select r.id as "requestId", r.created_at as "askedAt" from change_sets c
   join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
   where c.vault_id = ${vaultId} and ${condition} and c.status = 'submitted' and r.status = 'pending'

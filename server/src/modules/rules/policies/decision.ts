@@ -1,5 +1,7 @@
 import type { SubjectKind } from '../../../access/memberships.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
+import { sha256 } from '../../../lib/secrets.ts'
 
 /** The decision of the policies of a vault on one action (contract 8.4): types, and the pure rule that combines policies. */
 
@@ -248,6 +250,11 @@ export type Facts = {
   riskScore?: string
   /** Sums of other transfers; read by `decide` when a candidate requires them. */
   velocity?: VelocitySum[]
+}
+
+/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
+export function hashFacts(facts: Facts): string {
+  return sha256(canonicalJson(facts)).toString('hex')
 }
 
 export const initiatorKinds = ['person', 'service'] as const

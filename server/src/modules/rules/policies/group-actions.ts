@@ -9,7 +9,7 @@ import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/record.ts'
 import { announceVaultChange, nameSubjects, quote, type VaultChange } from '../../record/notifications/announce.ts'
-import { tellOfLostQuorum } from '../votes/lost-quorum.ts'
+import { warnOfLostQuorum } from '../votes/lost-quorum.ts'
 import {
   type GroupRow,
   groupUses,
@@ -93,7 +93,7 @@ export async function deletePolicyGroup(trx: Trx, id: string, by: ByCaller): Pro
     words: { sentence: `The group ${quote(name)} was deleted`, before: { code, members: userIds.map(nameOf) } },
     userIds,
   })
-  await tellOfLostQuorum(trx, { userIds, vaultIds: [vaultId] }, by.now)
+  await warnOfLostQuorum(trx, { userIds, vaultIds: [vaultId] }, by.now)
 }
 
 /** @throws 404, 403, 409 for `everyone`, which stores no members, and for someone who is in the group already */
@@ -115,7 +115,7 @@ export async function addMember(
   if (inserted === undefined) throw conflict('already_exists', 'This user is in the group already')
   await announceMembership(trx, 'added', group, userId, { caller, now })
   // Auditors do not vote, whatever other group they are in.
-  if (isSystem(group, auditorsCode)) await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
+  if (isSystem(group, auditorsCode)) await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
   return { id, groupId, userId, user: inserted.user, createdAt: now }
 }
 
@@ -139,7 +139,7 @@ export async function removeMember(
     .where('user_id', '=', userId)
     .execute()
   await announceMembership(trx, 'removed', group, userId, { caller, now })
-  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
+  await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
 }
 
 /**
@@ -171,7 +171,7 @@ export async function removeFromVault(trx: Trx, userId: string, { member, now }:
     now,
   }
   await announceVaultChange(trx, change, { userIds: [userId], groupIds: groups.map(({ id }) => id) })
-  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
+  await warnOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }
 
 /** @throws 409 when no administrator who can sign in would remain in the group of the administrators */

@@ -1,6 +1,7 @@
 import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type GroupThreshold, votesMissing } from './places.ts'
+import type { VoteChoice } from './tally.ts'
 
 /** A requirement with the voters of its snapshot, as the audit record of the request holds it. */
 export type RecordedRequirement = {
@@ -15,7 +16,7 @@ export type RecordedRequirement = {
   groups?: (GroupThreshold & { voters: string[] })[] | null
 }
 
-export type CastVote = { userId: string; decision: 'approve' | 'reject' }
+export type CastVote = { userId: string; decision: VoteChoice }
 
 export type ApprovalState = { requirements: RecordedRequirement[]; votes: CastVote[] }
 

@@ -8,11 +8,11 @@ import { isQuorumReachable, type RequirementState } from './tally.ts'
 type Leaving = { userIds: string[]; vaultIds: string[] }
 
 /**
- * Tells the initiators of what waits for the votes of these users and can no longer get enough of them, in the transaction
+ * Warns the initiators of what waits for the votes of these users and can no longer get enough of them, in the transaction
  * in which the users lose their entitlement. What waits is not ended: who lost it may come back, and its initiator may
  * cancel it.
  */
-export async function tellOfLostQuorum(trx: Trx, leaving: Leaving, now: Date): Promise<void> {
+export async function warnOfLostQuorum(trx: Trx, leaving: Leaving, now: Date): Promise<void> {
   await notifyOfLostQuorum(trx, await listWithoutQuorum(trx, leaving), now)
 }
 

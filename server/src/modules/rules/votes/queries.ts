@@ -3,7 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Profile } from '../../../http/schema.ts'
-import type { RequirementState } from './tally.ts'
+import type { RequirementState, VoteChoice } from './tally.ts'
 
 export type ProfileRow = Profile
 
@@ -11,7 +11,7 @@ export type ProfileRow = Profile
 export type ApproverRow = {
   id: string
   userId: string
-  decision: 'approve' | 'reject' | null
+  decision: VoteChoice | null
   comment: string | null
   votedAt: string | null
   createdAt: string

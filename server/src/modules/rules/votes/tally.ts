@@ -1,5 +1,8 @@
 import { type GroupThreshold, placesTaken, votesMissing } from './places.ts'
 
+/** What a voter decides. */
+export type VoteChoice = 'approve' | 'reject'
+
 /** The requirement of one policy for a subject, with the votes that count for it now. */
 export type RequirementState = {
   stepIndex: number
@@ -50,7 +53,7 @@ export function groupsOf({ groups, approvals }: RequirementState): (GroupThresho
 
 /** Whether a voter of the snapshot can vote and whether their vote counts; `isOpen`: the subject still takes votes. */
 export function voterStateOf(
-  voter: { decision: 'approve' | 'reject' | null; isEntitled: boolean },
+  voter: { decision: VoteChoice | null; isEntitled: boolean },
   isOpen: boolean,
 ): { counts: boolean; voidReason: 'not_entitled' | null; canVote: boolean } {
   const hasVoted = voter.decision !== null

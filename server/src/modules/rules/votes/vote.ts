@@ -12,9 +12,9 @@ import { notifyInitiator } from '../../record/notifications/write.ts'
 import { type ActiveHold, heldConflict } from '../holds/active.ts'
 import { hashOfSigned, type KeyElsewhere, keepSigned, type Verified, verifySigned } from '../signatures/take.ts'
 import { listRequirements } from './queries.ts'
-import { isApproved, type RequirementState } from './tally.ts'
+import { isApproved, type RequirementState, type VoteChoice } from './tally.ts'
 
-export type Decision = 'approve' | 'reject'
+/** A vote that a member casts. */
 export type Ballot = {
   member: Member
   id: string
@@ -50,7 +50,7 @@ export function toBallot(
 export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
   subject: VotableSubject<Row, Stored, Recorded>,
-  decision: Decision,
+  decision: VoteChoice,
   ballot: Ballot,
 ): Promise<Refusal | null> {
   const { member, id, comment, now } = ballot
@@ -118,7 +118,7 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
   subject: VotableSubject<Row, Stored, Recorded>,
   row: Row,
-  { decision, ballot, recorded }: { decision: Decision; ballot: Ballot; recorded: Recorded },
+  { decision, ballot, recorded }: { decision: VoteChoice; ballot: Ballot; recorded: Recorded },
 ): Promise<Verified | null> {
   const { member, signed, origin, keyElsewhere, now } = ballot
   const isRequired = decision === 'approve' && subject.mustBeSigned(recorded, member)
@@ -130,7 +130,7 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   return verified
 }
 
-async function castVote(trx: Trx, decision: Decision, { member, id, comment, now }: Ballot): Promise<void> {
+async function castVote(trx: Trx, decision: VoteChoice, { member, id, comment, now }: Ballot): Promise<void> {
   await trx
     .updateTable('approval_voters')
     .set({ decision, comment, voted_at: now })
@@ -200,7 +200,7 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
    */
   mustBeSigned(recorded: Recorded, member: Member): boolean
   /** The audit record of a vote. */
-  toVoteRecord(decision: 'approve' | 'reject'): { action: string; details: Record<string, unknown> }
+  toVoteRecord(decision: VoteChoice): { action: string; details: Record<string, unknown> }
   /**
    * Decides again and continues, after the last required vote. A refusal is committed with the vote.
    * @throws 409 when it must not continue now; then the vote is not cast either

@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type ByCaller, type ByMember, byMember, byPlatform } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { isOneOf } from '../../../db/one-of.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { badRequest, conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { openPhases } from '../../../lib/operations.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange, type ChangeInWords, quote } from '../../record/notifications/announce.ts'
 import { insertSystemGroups } from '../../rules/policies/group-actions.ts'
@@ -218,7 +220,7 @@ async function probeWallet(
 async function assertNoneInFlight(trx: Trx, vaultId: string): Promise<void> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from transfers
-    where phase in ('queued', 'submitting', 'submitted', 'broadcast') and vault_id = ${vaultId}`.execute(trx)
+    where ${isOneOf('phase', openPhases)} and vault_id = ${vaultId}`.execute(trx)
   const { count } = rows[0]!
   if (count === 0) return
   const transfers = count === 1 ? '1 transfer of the vault is' : `${count} transfers of the vault are`

@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import { isOneOf } from '../../../db/one-of.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { sentPhases } from '../../../lib/operations.ts'
+import { notifyOfDelay } from '../../record/notifications/write.ts'
+
+const stuckMax = 100
+
+/** Marks the transfers that the wallet service has had for too long, and mails their initiators, once each. */
+export async function noteStuckTransfers({ db, clock, config, log }: Deps): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const now = clock()
+    const pause = `${config.stuckAfterMinutes} minutes`
+    // Only unfinished transfers are looked at, by the index of what is delivered.
+    const { rows } = await sql<{ vaultId: string; subjectId: string; initiatorId: string }>`
+      update transfers t set stuck_since = d.stuck_since
+      from (
+        select vault_id, id, coalesce(sent_at, created_at) + ${pause}::interval as stuck_since from transfers
+        where ${isOneOf('phase', sentPhases)} and stuck_since is null
+          and coalesce(sent_at, created_at) <= ${now}::timestamptz - ${pause}::interval
+        order by vault_id, id limit ${stuckMax} for update skip locked
+      ) d
+      where t.vault_id = d.vault_id and t.id = d.id
+      returning t.vault_id as "vaultId", t.id as "subjectId", t.payload ->> 'initiatorId' as "initiatorId"`.execute(trx)
+    for (const transfer of rows) {
+      log.warn({ transferId: transfer.subjectId, vaultId: transfer.vaultId }, 'transfer stuck')
+      await notifyOfDelay(trx, { ...transfer, subjectType: 'transfer' }, now)
+    }
+  })
+}
