@@ -46,16 +46,6 @@ export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): P
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
-/** Locks a transfer; null when another node has moved it since, for example while this one was paused. */
-export async function lockClaimed(
-  trx: Trx,
-  { vaultId, id, phase, leaseEndsAt }: Claim,
-): Promise<LockedTransfer | null> {
-  const transfer = await lockTransfer(trx, vaultId, id)
-  const isOurs = transfer?.phase === phase && transfer.next_attempt_at?.getTime() === leaseEndsAt.getTime()
-  return isOurs ? transfer : null
-}
-
 /** Locks a transfer whose delivery is in progress on any node; null when it has ended or is halted. */
 export async function lockUnderWay(
   trx: Trx,
@@ -63,6 +53,21 @@ export async function lockUnderWay(
 ): Promise<LockedTransfer | null> {
   const transfer = await lockTransfer(trx, vaultId, id)
   return transfer?.status === 'pending' && transfer.phase !== 'halted' ? transfer : null
+}
+
+/**
+ * Locks a transfer that this node still holds, in whatever phase it has brought it to; null when somebody ended it, or
+ * another node has claimed it since and may have sent it (threat T24).
+ */
+export async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
+  const transfer = await lockUnderWay(trx, claim)
+  return transfer?.next_attempt_at?.getTime() === claim.leaseEndsAt.getTime() ? transfer : null
+}
+
+/** As `lockHeld`, in the phase in which it was claimed. */
+export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
+  const transfer = await lockHeld(trx, claim)
+  return transfer?.phase === claim.phase ? transfer : null
 }
 
 /** Works on a transfer under a lock, in a transaction of its own; does nothing when another node or person came first. */

@@ -228,7 +228,7 @@ async function submit(
     if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
     await claims.underLock(
       deps,
-      (trx) => claims.lockUnderWay(trx, claim),
+      (trx) => claims.lockHeld(trx, claim),
       (trx, transfer, now) => {
         if (isConflict)
           return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
@@ -244,7 +244,7 @@ async function submit(
 function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
   return claims.underLock(
     deps,
-    (trx) => claims.lockUnderWay(trx, claim),
+    (trx) => claims.lockHeld(trx, claim),
     (trx, transfer, now) => {
       const attempts = Math.min(transfer.attempts + 1, 1_000)
       const next_attempt_at = retryAt(now, attempts, claims.backoff)
