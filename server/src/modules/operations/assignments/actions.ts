@@ -8,7 +8,7 @@ import { type Outcome as RequestOutcome, requestAction } from '../../rules/appro
 import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { initiatorLeft } from '../../rules/policies/lost-permission.ts'
-import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
+import { findAdministratorsId, findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import {
   type Executor,
   type PreparedStep,
@@ -18,7 +18,7 @@ import {
 } from '../../rules/votes/executor.ts'
 import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
 import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
-import { type AssignmentRow, findAdministratorsId, findAssignment, listAssignments } from './queries.ts'
+import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
 import { type OperationViewer, operationViewer, type Rights, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './write.ts'
