@@ -128,8 +128,15 @@ export function sentenceOfMissing(missing: bigint, { code, decimals }: Pick<Coin
   return `The address lacks ${formatDecimal(missing, decimals)} ${code} for the network fee of the transfer`
 }
 
+export const insufficientGasMessage =
+  'Insufficient gas: send the address the coin of its network, or wait until fees fall'
+
 export function insufficientGas(gas: Gas, tokenId: string, amount: bigint): AppError {
-  return conflict('insufficient_gas', 'insufficient gas', sentenceOfMissing(missingGas(gas, tokenId, amount), gas.coin))
+  return conflict(
+    'insufficient_gas',
+    insufficientGasMessage,
+    sentenceOfMissing(missingGas(gas, tokenId, amount), gas.coin),
+  )
 }
 
 /** What the wallet service is asked, of an address that the caller may spend from; null: the order is refused otherwise. */
