@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { besideReports } from './lib/beside-reports.ts'
 import { bareDeposits, deposits, noop } from './lib/deposits.ts'
 import * as ourFeed from './lib/feed-database.ts'
 import { loadClosed, toRequest } from './lib/http-load.ts'
@@ -145,32 +145,21 @@ function reads(): Measure<Vault> {
   const all = Object.entries(pages).map(([name, page]) => [name, (vault: Vault) => read(vault, page)] as const)
   return {
     ...Object.fromEntries(all),
-    'balances of a member beside reports': (vault) =>
-      besideReports(vault, `/reports/transaction_activity?${decade}&groupBy=month`, () =>
-        read(vault, { path: '/balances', by: 'member', connections: 1 }),
-      ),
+    'balances of a member beside reports': async (vault) => {
+      const report = getAs(vault.administrator, `/reports/transaction_activity?${decade}&groupBy=month`)
+      const work = () => read(vault, { path: '/balances', by: 'member', connections: 1 })
+      return (await besideReports({ port: vault.port, report }, work)).result
+    },
   }
 }
+
+const getAs = (token: string, path: string) => toRequest('GET', `/api/v1/vaults/main-vault${path}`, bearer(token), null)
 
 type Page = { path: string; by: 'member' | 'administrator'; connections?: number }
 
 async function read({ port, ...tokens }: Vault, { path, by, connections = 8 }: Page): Promise<number> {
-  const request = toRequest('GET', `/api/v1/vaults/main-vault${path}`, bearer(tokens[by]), null)
+  const request = getAs(tokens[by], path)
   const { answers, latencies } = await loadClosed({ port, connections, seconds, next: () => request })
   if (Object.keys(answers).join() !== '200') throw new Error(`${path} was answered ${JSON.stringify(answers)}`)
   return (1_000 * connections) / (latencies.reduce((sum, one) => sum + one, 0) / latencies.length)
-}
-
-/** While the administrator keeps 150 reports under way, which wait for one another, as in `bench:fairness`. */
-async function besideReports({ port, administrator }: Vault, path: string, work: () => Promise<number>) {
-  const request = toRequest('GET', `/api/v1/vaults/main-vault${path}`, bearer(administrator), null)
-  let isOver = false
-  const reports = loadClosed({ port, connections: 150, seconds: 600, next: () => (isOver ? null : request) })
-  await setTimeout(1_000)
-  const result = await work().finally(() => {
-    isOver = true
-  })
-  const { answers } = await reports
-  if (!(answers[200]! > 0)) throw new Error(`No report was made: ${JSON.stringify(answers)}`)
-  return result
 }

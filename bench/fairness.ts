@@ -1,3 +1,4 @@
+import { besideReports, reportsAtOnce } from './lib/beside-reports.ts'
 import { fillVault } from './lib/feed-database.ts'
 import { type LoadResult, loadClosed, percentile, toRequest } from './lib/http-load.ts'
 import { createRecord, printGoals } from './lib/record.ts'
@@ -10,7 +11,6 @@ import { startStack } from './lib/stack.ts'
  * when a goal is missed. BENCH_OPERATIONS is the size of the vault.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 300_000)
-const reportsAtOnce = 150
 const rounds = 3
 const seconds = 10
 /** Maximum ratio of the duration with reports to that without. */
@@ -47,13 +47,9 @@ async function run(): Promise<void> {
     return percentile(latencies, 0.5)
   }
   const reports: Record<number, number> = {}
-  const besideReports = async () => {
-    let isOver = false
-    const load = loadClosed({ port, connections: reportsAtOnce, seconds: 600, next: () => (isOver ? null : report) })
-    await untilBusy()
-    const result = note(await read(), beside)
-    isOver = true
-    for (const [status, count] of Object.entries((await load).answers)) {
+  const readBesideReports = async () => {
+    const { result, answers } = await besideReports({ port, report }, async () => note(await read(), beside))
+    for (const [status, count] of Object.entries(answers)) {
       reports[Number(status)] = (reports[Number(status)] ?? 0) + count
     }
     return result
@@ -63,7 +59,7 @@ async function run(): Promise<void> {
   record.add(`one report over ${operations} operations, alone`, 'ms', percentile(single.latencies, 0.5))
   const { without, during } = await measureRounds(rounds, {
     without: async () => note(await read(), alone),
-    during: besideReports,
+    during: readBesideReports,
   })
   record.add('balances of a member, median', 'ms', without)
   record.add(`  while another one keeps ${reportsAtOnce} reports under way`, 'ms', during)
@@ -78,9 +74,4 @@ async function run(): Promise<void> {
     factorMax,
   )
   record.expect('balances beside reports, of those without, p95', p95(beside) / p95(alone), 'at most', factorMax)
-}
-
-/** Long enough for each connection to have sent its first report request. */
-async function untilBusy(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
 }

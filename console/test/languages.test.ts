@@ -59,7 +59,11 @@ describe('what the service says', () => {
   })
 
   it.each([
-    ['insufficient funds', 'insufficient_funds', 'Auf der Adresse ist nicht genug verfügbar.'],
+    [
+      'Insufficient funds: fund the address, or order less',
+      'insufficient_funds',
+      'Auf der Adresse ist nicht genug verfügbar.',
+    ],
     ['Payments stop at night', 'blocked_by_policy', 'Eine Regel lehnt das ab: Payments stop at night'],
     ['name: is required', 'validation_failed', 'Eine Angabe fehlt oder ist ungültig: name: fehlt'],
     ['must NOT have more than 200 characters', undefined, 'darf höchstens 200 Zeichen haben'],

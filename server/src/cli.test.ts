@@ -147,7 +147,7 @@ describe('commands beside a running server', () => {
     expect((await run(['admin', 'add', 'third@example.org'])).code).toBe(0)
     const done = await disable('Second@example.org')
     expect([done.code, done.out, done.err]).toEqual([0, 'second@example.org is disabled.\n', ''])
-    expect((await disable('second@example.org')).err).toBe('strongroom: They are disabled already\n')
+    expect((await disable('second@example.org')).err).toBe('strongroom: The user is disabled already\n')
     expect((await disable('nobody@example.org')).err).toBe('strongroom: User not found\n')
     expect((await run(['admin', 'disable', 'second@example.org'])).code).toBe(2)
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(2)

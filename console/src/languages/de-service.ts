@@ -31,7 +31,7 @@ export const byReason: Record<string, string> = {
   not_permitted: 'Das dürfen Sie hiermit nicht.',
   not_an_approver: 'Sie stimmen hierüber nicht oder nicht mehr ab.',
   other_person_required: 'Das muss jemand anderes tun.',
-  person_required: 'Das muss ein Mensch tun, weil es zwei Personen braucht.',
+  person_required: 'Das darf nur ein Mensch tun, kein Dienst. Melden Sie sich selbst an.',
   blocked_by_policy: 'Eine Regel lehnt das ab: {text}',
   no_policy_allows: 'Keine Regel erlaubt das.',
   foreign_origin: 'Die Anfrage kommt nicht von einer Seite dieses Dienstes.',

@@ -21,3 +21,27 @@ export function looksLike(one: string, other: string): boolean {
   const [a, b] = [endsOf(one), endsOf(other)]
   return a.first === b.first || a.last === b.last
 }
+
+/** An address that is known, and whose it is. */
+export type Known = { address: string; name: string }
+
+/** Finds a known address, and one that looks like another, without comparing everything with everything. */
+export function bookOf(known: readonly Known[]) {
+  const same = new Map(known.map((each) => [addressKey(each.address), each]))
+  const byEnds = new Map<string, Known[]>()
+  for (const each of known) {
+    for (const key of keysOfEnds(each.address)) byEnds.set(key, [...(byEnds.get(key) ?? []), each])
+  }
+  return {
+    same: (address: string) => same.get(addressKey(address)),
+    alike: (address: string) =>
+      keysOfEnds(address)
+        .flatMap((key) => byEnds.get(key) ?? [])
+        .find((each) => looksLike(each.address, address)),
+  }
+}
+
+function keysOfEnds(address: string): string[] {
+  const { first, last } = endsOf(address)
+  return [`first ${first}`, `last ${last}`]
+}

@@ -1,6 +1,7 @@
 import type {} from 'fastify'
 import type { Db } from '../db/client.ts'
-import { forbidden, unauthorized } from '../lib/errors.ts'
+import { unauthorized } from '../lib/errors.ts'
+import { notAMember } from './refusals.ts'
 
 /** The user or service that sends the request, identified by its session or service token. */
 export type Caller = {
@@ -65,7 +66,7 @@ export function callerOf(request: WithCaller): Caller {
 
 /** The caller as a member of the vault in the path; only in routes of a level of vaults. */
 export function memberOf(request: WithCaller): Member {
-  if (request.member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
+  if (request.member === null) throw notAMember()
   return request.member
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { authenticate } from '../access/authenticate.ts'
 import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
+import { administratorRequired, assertMember, callerHeld, readsOnly } from '../access/refusals.ts'
 import type { Deps } from '../deps.ts'
-import { type AppError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
+import { type AppError, forbidden, unauthorized } from '../lib/errors.ts'
 
 export const sessionCookie = 'session_token'
 
@@ -45,37 +46,20 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
     throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
 }
 
-/** @throws 404 for a vault that does not exist, 403 for one that the caller is not a member of */
-export function assertMember({ vaultExists, member }: { vaultExists: boolean; member: Member | null }): Member {
-  if (!vaultExists) throw notFound('Vault')
-  if (member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
-  return member
-}
-
 const isOfLevel = ({ isAdmin, readsAll }: Member, level: AccessLevel) =>
   level === 'administrator' ? isAdmin : level !== 'auditor' || readsAll
 
 /** The refusal of a member below the level of a route. */
 export const notOfLevel = (level: AccessLevel) =>
-  forbidden(
-    'administrator_required',
-    level === 'auditor'
-      ? 'Only administrators and auditors of the vault may do this'
-      : 'Only administrators of the vault may do this',
-  )
+  level === 'auditor'
+    ? forbidden('administrator_required', 'Only administrators and auditors of the vault may do this')
+    : administratorRequired()
 
 /** Whatever else an auditor is in the vault, they change nothing in it: policies of `everyone` would let them act. */
 function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
   const { access, openToAuditors = access === 'auditor' } = routeOptions.config
   if (!isRead({ method }) && !openToAuditors) throw readsOnly()
 }
-
-/** The refusal of every request of a member whom a hold stops in the vault. */
-export const callerHeld = () =>
-  forbidden('caller_held', 'A hold stops you in this vault; list its holds to read who placed it')
-
-/** The refusal of every write of an auditor. */
-export const readsOnly = () => forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')
 
 /** The bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
 export function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {

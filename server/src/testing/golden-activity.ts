@@ -1,4 +1,4 @@
-import type { Activity, Faults, Overall } from '../modules/reports/reports/activity.ts'
+import type { Activity, Faults, Overall } from '../modules/reports/reports/activity/flows.ts'
 import { cutInterval } from '../modules/reports/reports/buckets.ts'
 
 /**

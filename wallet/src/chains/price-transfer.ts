@@ -49,3 +49,6 @@ export async function readGasPrice(chain: Chain): Promise<GasPrice> {
 export const plainTransferGas = 21_000n
 /** Gas of a usual ERC-20 transfer to an address that has not held the token before. */
 const tokenTransferGas = 65_000n
+
+/** A plain transfer always costs the same; anything that runs code may cost more than it did in the simulation. */
+export const withReserve = (gas: bigint): bigint => (gas === plainTransferGas ? gas : (gas * 12n) / 10n)

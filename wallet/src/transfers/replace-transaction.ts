@@ -7,7 +7,14 @@ import type { AuthorityStore } from '../authority/store.ts'
 import { claimSigning, refusalOfStored } from '../authority/verify-stored.ts'
 import { defaultFeeLevel, type FeeCaps, replacementCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
-import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
+import {
+  callOf,
+  estimateGas,
+  type Movement,
+  plainTransferGas,
+  readGasPrice,
+  withReserve,
+} from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
@@ -149,7 +156,8 @@ async function planReplacement(
     maxPriorityFeePerGas: signed.maxPriorityFeePerGas ?? 0n,
   }
   const movement = kind === 'payment' ? movementOf(transfer) : nothing(transfer)
-  const gas = newest.kind === kind ? (signed.gas ?? plainTransferGas) : await gasOfNothing(chain, movement)
+  const gas =
+    newest.kind === kind ? (signed.gas ?? plainTransferGas) : withReserve((await estimateGas(chain, movement)).gas)
   const decided = replacementCaps(replaced, transfer.fee_level ?? defaultFeeLevel, { gas, maxFee: limit }, price)
   if ('refusal' in decided) {
     return {
@@ -171,12 +179,6 @@ const nothing = ({ from_address }: TransferRow): Movement => ({
   contractAddress: null,
   amount: 0n,
 })
-
-/** As a payment has it: exact where nothing runs, with a reserve where the address has code. */
-async function gasOfNothing(chain: Chain, movement: Movement): Promise<bigint> {
-  const { gas } = await estimateGas(chain, movement)
-  return gas === plainTransferGas ? gas : (gas * 12n) / 10n
-}
 
 async function storeReplacement(
   tx: pg.PoolClient,

@@ -7,7 +7,7 @@ import { claimSigning, refusalOfStored, wasSigned } from '../authority/verify-st
 import { isContractFault } from '../chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
-import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
+import { callOf, estimateGas, type Movement, readGasPrice, withReserve } from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { parseDerivationPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
@@ -99,8 +99,7 @@ async function planTransaction(
   }
   const estimate = await estimateGas(chain, movement)
   if (!estimate.possible) return { kind: 'impossible', reason: estimate.reason }
-  // A plain transfer always costs the same; anything that runs code may cost more than it did in the simulation.
-  const gas = estimate.gas === plainTransferGas ? plainTransferGas : (estimate.gas * 12n) / 10n
+  const gas = withReserve(estimate.gas)
   const value = contractAddress === null ? movement.amount : 0n
   const maxFee = transfer.max_fee === null ? null : BigInt(transfer.max_fee)
   const caps = limitCaps(capsOf(transfer.fee_level ?? defaultFeeLevel, price), { gas, maxFee }, price)

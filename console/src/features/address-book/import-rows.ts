@@ -1,5 +1,5 @@
 import { type Kind, kinds } from '../../lib/counterparty-kinds.ts'
-import { addressKey, isAddressLike, looksLike } from '../../lib/recipient.ts'
+import { addressKey, bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
 
 /** The columns of the file, and what else they may be called. */
 export const importColumns = {
@@ -27,15 +27,13 @@ export type Verdict =
   | 'known'
   | 'look-alike'
 
-export type Known = { address: string; name: string }
 export type Judged = { row: ImportRow; verdict: Verdict; other: Known | null }
 
 type Context = { networks: readonly string[]; known: readonly Known[] }
 
 /** A verdict for every row: whether it can be imported, and what stands against it. */
 export function judgeRows(rows: readonly ImportRow[], { networks, known }: Context): Judged[] {
-  const book = new Map(known.map((each) => [addressKey(each.address), each]))
-  const ends = endsIndex(known)
+  const book = bookOf(known)
   const seen = new Map<string, Known>()
   return rows.map((row) => {
     const key = `${row.network} ${addressKey(row.address)}`
@@ -48,9 +46,9 @@ export function judgeRows(rows: readonly ImportRow[], { networks, known }: Conte
     if (!networks.includes(networkOf(row, networks))) return judged('no network')
     if (!isAddressLike(row.address)) return judged('no address')
     if (earlier !== null) return judged('duplicate', earlier)
-    const same = book.get(addressKey(row.address))
+    const same = book.same(row.address)
     if (same !== undefined) return judged('known', same)
-    const alike = ends(row.address).find((each) => looksLike(each.address, row.address))
+    const alike = book.alike(row.address)
     if (row.refusal !== null) return judged('refused')
     return alike === undefined ? judged('good') : judged('look-alike', alike)
   })
@@ -73,19 +71,6 @@ export function kindOf(text: string): Kind | null {
 export function networkOf({ network }: ImportRow, networks: readonly string[]): string {
   if (network === '' && networks.length === 1) return networks[0]!
   return network.toLowerCase()
-}
-
-/** Finds what begins or ends alike without comparing everything with everything. */
-function endsIndex(known: readonly Known[]): (address: string) => Known[] {
-  const index = new Map<string, Known[]>()
-  const keysOf = (address: string) => {
-    const plain = addressKey(address).replace(/^0x/, '')
-    return [`first ${plain.slice(0, 4)}`, `last ${plain.slice(-4)}`]
-  }
-  for (const each of known) {
-    for (const key of keysOf(each.address)) index.set(key, [...(index.get(key) ?? []), each])
-  }
-  return (address) => keysOf(address).flatMap((key) => index.get(key) ?? [])
 }
 
 /** Rows of the same name become one entry with several addresses, at the place of the first of them. */

@@ -1,38 +1,21 @@
-import type { AddressGroup, AddressGroupGrant } from '@strongroom/sdk'
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import type { AddressGroup } from '@strongroom/sdk'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
-import { nameOf } from '../../lib/session.ts'
-import { useSubjects } from '../../lib/subjects.ts'
-import { type Grant, GrantList, ShareForm, type Subject } from '../../ui/grants.tsx'
+import { GrantList, ShareForm } from '../../ui/grants.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { toGrant, useSharing } from '../../ui/use-sharing.ts'
 import { forgetFolders } from './actions.ts'
 import { folderGrantsQuery } from './queries.ts'
 
 /** With whom a folder is shared; its manager changes it. */
 export function FolderSharing({ code, folder }: { code: string; folder: AddressGroup }) {
   const grants = useInfiniteQuery(folderGrantsQuery(code, folder.id))
-  const { subjects, search, searching } = useSubjects(code)
-  const share = useMutation({
-    mutationFn: ({ subject, canTransfer }: { subject: Subject; canTransfer: boolean }) =>
-      vaultOf(code).addressGroups.createGrant(folder.id, {
-        subjectType: subject.type,
-        subjectId: subject.id,
-        canTransfer,
-      }),
-    onSuccess: (_, { subject }) => {
-      forgetFolders(code)
-      announce(t('Shared with {name}', { name: subject.name }))
-    },
-  })
-  const revoke = useMutation({
-    mutationFn: ({ id }: Grant) => vaultOf(code).addressGroups.deleteGrant(folder.id, id),
-    onSuccess: (_, { name }) => {
-      forgetFolders(code)
-      announce(t('No longer shared with {name}', { name }))
-    },
+  const { revoke, form } = useSharing(code, {
+    create: (grant) => vaultOf(code).addressGroups.createGrant(folder.id, grant),
+    remove: (id) => vaultOf(code).addressGroups.deleteGrant(folder.id, id),
+    forget: () => forgetFolders(code),
   })
   const isManager = folder.access === 'manager'
   const items = grants.data?.pages.flatMap(({ items }) => items.map(toGrant)) ?? []
@@ -52,20 +35,9 @@ export function FolderSharing({ code, folder }: { code: string; folder: AddressG
       </ListState>
       {isManager && (
         <div className="mt-4">
-          <ShareForm
-            subjects={subjects}
-            search={search}
-            searching={searching}
-            busy={share.isPending}
-            error={share.error}
-            share={(subject, canTransfer) => share.mutateAsync({ subject, canTransfer })}
-          />
+          <ShareForm {...form} />
         </div>
       )}
     </>
   )
-}
-
-export function toGrant({ id, subject, subjectType, canTransfer, createdAt }: AddressGroupGrant): Grant {
-  return { id, name: nameOf(subject), isGroup: subjectType === 'group', canTransfer, createdAt }
 }

@@ -7,8 +7,8 @@ import { Button } from '../../ui/button.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import { toGrant } from '../../ui/use-sharing.ts'
 import { needsAsking, putInto, takeOut } from './actions.ts'
-import { toGrant } from './folder-sharing.tsx'
 import { folderGrantsQuery, foldersQuery } from './queries.ts'
 
 /** Addresses on their way to a folder; `folder` is null until one is chosen. */

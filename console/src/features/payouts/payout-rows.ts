@@ -1,7 +1,7 @@
 import type { AddressBalance, PayoutOrder } from '@strongroom/sdk'
 import { fromRaw, toRaw } from '@strongroom/sdk'
 import { newIdempotencyKey } from '../../lib/forms.ts'
-import { addressKey, isAddressLike, looksLike } from '../../lib/recipient.ts'
+import { bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
 
 /** The columns of the file, and what else they may be called. */
 export const payoutColumns = {
@@ -27,12 +27,11 @@ export type Verdict =
   | 'over balance'
   | 'refused'
 
-export type Known = { address: string; name: string }
 export type Judged = { row: DraftRow; verdict: Verdict; other: Known | null }
 
 /** A verdict for every row; the sum of the rows is followed to where the balance of the paying address ends. */
 export function judgePayout(rows: readonly DraftRow[], known: readonly Known[], balance: AddressBalance): Judged[] {
-  const book = new Map(known.map((each) => [addressKey(each.address), each]))
+  const book = bookOf(known)
   const ids = new Set<string>()
   let left = BigInt(balance.available)
   return rows.map((row) => {
@@ -46,9 +45,9 @@ export function judgePayout(rows: readonly DraftRow[], known: readonly Known[], 
     if (raw === null) return judged('no amount')
     left -= raw
     if (left < 0n) return judged('over balance')
-    const same = book.get(addressKey(row.toAddress))
+    const same = book.same(row.toAddress)
     if (same !== undefined) return judged('known', same)
-    const alike = known.find((each) => looksLike(each.address, row.toAddress))
+    const alike = book.alike(row.toAddress)
     return alike === undefined ? judged('new') : judged('look-alike', alike)
   })
 }

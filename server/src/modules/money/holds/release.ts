@@ -1,9 +1,10 @@
 import { type By, byInitiator } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
-import { badRequest, conflict } from '../../../lib/errors.ts'
+import { badRequest } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { alreadyReleased } from '../../rules/holds/write.ts'
 import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
@@ -55,8 +56,6 @@ function targetOf({ targetId }: Step): string {
 function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }: ShownHold) {
   return { subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }
 }
-
-const alreadyReleased = () => conflict('wrong_state', 'The hold was released already')
 
 async function releaseHold(trx: Trx, { id, reason }: { id: string; reason: string }, by: By): Promise<void> {
   const { vaultId, actorId, now } = by

@@ -114,7 +114,7 @@ function parseSigned(signed: string, decimals: number): bigint {
 function refusalOf(error: unknown): AppError | null {
   if (isBelowZero(error)) {
     const details = 'The address has less available than the adjustment takes'
-    return conflict('insufficient_funds', 'insufficient funds', details)
+    return conflict('insufficient_funds', 'Insufficient funds: take no more than is available', details)
   }
   if (!isOverflow(error)) return null
   return conflict('balance_overflow', 'The balance would exceed the largest possible amount, 2^256-1')

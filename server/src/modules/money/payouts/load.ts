@@ -7,6 +7,7 @@ import type { ReasonOf } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
+import { insufficientGasMessage } from '../transfers/ask-services.ts'
 import {
   factsOf,
   findArchivedRecipient,
@@ -146,8 +147,8 @@ export function findObjections(
       ...objection('address_exposed', 'The address of a row is exposed', stoppedBy('address_exposed')),
     ],
     afterPolicies: [
-      ...objection('insufficient_funds', 'insufficient funds', uncovered),
-      ...objection('insufficient_gas', 'insufficient gas', uncovered.length === 0 ? unpayable : []),
+      ...objection('insufficient_funds', 'Insufficient funds: fund the addresses, or pay less', uncovered),
+      ...objection('insufficient_gas', insufficientGasMessage, uncovered.length === 0 ? unpayable : []),
     ],
   }
 }

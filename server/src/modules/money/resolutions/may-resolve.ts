@@ -1,11 +1,10 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type AppError, conflict } from '../../../lib/errors.ts'
-import { findAdministratorsId } from '../../operations/assignments/queries.ts'
 import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision } from '../../rules/policies/decision.ts'
 import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
-import type { Initiator } from '../../rules/policies/queries.ts'
+import { findAdministratorsId, type Initiator } from '../../rules/policies/queries.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
 
 type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve' | 'hold_release'>

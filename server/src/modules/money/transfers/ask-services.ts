@@ -36,8 +36,10 @@ export type Gas = { fee: bigint; coin: CoinAccount }
 /** What is known of the fees of a token in a vault; null: the wallet service did not say. */
 type Known = { fee: bigint | null; at: number }
 
+type Payer = Pick<Order['source'], 'network_slug' | 'address' | 'contract_address'>
+
 type Question = CoinAccount &
-  Pick<FeeQuestion, 'network' | 'fromAddress' | 'contractAddress'> & {
+  Payer & {
     token_id: string
     token_decimals: number
     token_available: string
@@ -63,10 +65,8 @@ export async function findUnpayable(
   // What is wrong with the order is said by the order.
   if (question === null || amount === null || BigInt(question.token_available) < amount) return null
   const canPay = (fee: bigint) => missingGas({ fee, coin: question }, question.token_id, amount) === 0n
-  const { network, fromAddress, contractAddress } = question
   const { toAddress, feeLevel } = body
-  const level = feeLevel === undefined ? {} : { feeLevel }
-  const asked = { network, fromAddress, toAddress, contractAddress, amount: amount.toString(), ...level }
+  const asked = toFeeQuestion({ source: question, to: { address: toAddress }, amount, feeLevel })
   const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked, now, suffices: canPay })
   return fee === null || canPay(fee) ? null : { fee, coin: question }
 }
@@ -104,8 +104,10 @@ function remember(estimates: FeeEstimates, key: string, known: Known): void {
   estimates.set(key, known)
 }
 
+type Asking = { source: Payer; to: Pick<Order['to'], 'address'> } & Pick<Order, 'amount' | 'feeLevel'>
+
 /** What the wallet service is asked about the fee of an order. */
-export function toFeeQuestion({ source, to, amount, feeLevel }: Order): FeeQuestion {
+export function toFeeQuestion({ source, to, amount, feeLevel }: Asking): FeeQuestion {
   return {
     network: source.network_slug,
     fromAddress: source.address,
@@ -126,15 +128,22 @@ export function sentenceOfMissing(missing: bigint, { code, decimals }: Pick<Coin
   return `The address lacks ${formatDecimal(missing, decimals)} ${code} for the network fee of the transfer`
 }
 
+export const insufficientGasMessage =
+  'Insufficient gas: send the address the coin of its network, or wait until fees fall'
+
 export function insufficientGas(gas: Gas, tokenId: string, amount: bigint): AppError {
-  return conflict('insufficient_gas', 'insufficient gas', sentenceOfMissing(missingGas(gas, tokenId, amount), gas.coin))
+  return conflict(
+    'insufficient_gas',
+    insufficientGasMessage,
+    sentenceOfMissing(missingGas(gas, tokenId, amount), gas.coin),
+  )
 }
 
 /** What the wallet service is asked, of an address that the caller may spend from; null: the order is refused otherwise. */
 async function findQuestion(db: Db, scope: AddressScope, body: OrderBody): Promise<Question | null> {
   const { rows } = await sql<Question>`${prepared}
-    select c.id, c.code, c.decimals, coalesce(g.balance, 0)::text as available, n.slug as network, a.address as "fromAddress",
-      t.contract_address as "contractAddress", t.id as token_id, t.decimals as token_decimals,
+    select c.id, c.code, c.decimals, coalesce(g.balance, 0)::text as available, n.slug as network_slug, a.address,
+      t.contract_address, t.id as token_id, t.decimals as token_decimals,
       coalesce(l.balance, 0)::text as token_available
     from addresses a
     join networks n on n.id = a.network_id

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isTransferAllowed, subjectsOf } from '../../../access/address-scope.ts'
+import { callerHeld } from '../../../access/refusals.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { callerHeld } from '../../../http/guard.ts'
 import { type AppError, badRequest, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'

@@ -92,7 +92,7 @@ export async function moveWaitingTransfers(
   const vaultId = first.vault_id
   const ids = transfers.map(({ id }) => id)
   const moved = await moveOperations(trx, { vaultId, ids, from, to, now })
-  if (moved !== ids.length) throw conflict('wrong_state', 'A transfer of the payout was resolved by itself')
+  if (moved !== ids.length) throw conflict('wrong_state', 'A transfer of the payout was resolved separately')
   const isReleased = to === 'pending'
   if (!isReleased) {
     const releases = transfers.map((transfer) => posting('release', subjectOf(transfer)))
@@ -218,9 +218,12 @@ export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, Sto
   compare: compareWithRecord,
   async stop(trx, transfer, reason, now) {
     await haltTransfer(trx, log, transfer, reason, now)
-    return conflict('transfer_halted', 'The transfer is halted', reason)
+    return transferHalted(reason)
   },
 })
+
+export const transferHalted = (reason: string | null) =>
+  conflict('transfer_halted', 'The transfer is halted; two administrators must resolve it', reason ?? undefined)
 
 /** Stops a locked transfer for good: the funds stay reserved, an alert is sent, and people decide. */
 export async function haltTransfer(

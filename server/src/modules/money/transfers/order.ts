@@ -89,7 +89,7 @@ export async function orderTransfer(
   if (available < amount)
     throw conflict(
       'insufficient_funds',
-      'insufficient funds',
+      'Insufficient funds: fund the address, or order less',
       `The address has less ${source.token_code} available than the transfer needs`,
     )
   if (gas !== null) throw insufficientGas(gas, source.token_id, amount)

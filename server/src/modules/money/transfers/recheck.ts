@@ -8,6 +8,7 @@ import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { type ActiveHold, activeHoldOn, detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
 import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
+import { initiatorLeft, waiverLost } from '../../rules/policies/lost-permission.ts'
 import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
@@ -111,9 +112,8 @@ export async function findEntitled(
   isWaived: boolean,
 ): Promise<{ initiator: Initiator; scope: AddressScope } | { objection: Objection }> {
   const initiator = await findInitiator(trx, vaultId, initiatorId)
-  if (initiator === null) return lost('The initiator is disabled or no longer a member of the vault')
-  if (isWaived && !initiator.isAdmin)
-    return lost('A vote was waived for an administrator, and the initiator no longer is one')
+  if (initiator === null) return lost(initiatorLeft().message)
+  if (isWaived && !initiator.isAdmin) return lost(waiverLost().message)
   const scope = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
   return { initiator, scope }
 }

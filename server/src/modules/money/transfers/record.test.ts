@@ -198,7 +198,11 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
           [bench.vault.admin, 'cancel'],
         ] as const) {
           const { status, body } = await bench.act(by, atVote, verb)
-          expect([status, body.message, body.details]).toEqual([409, 'The transfer is halted', reason])
+          expect([status, body.message, body.details]).toEqual([
+            409,
+            'The transfer is halted; two administrators must resolve it',
+            reason,
+          ])
         }
         await bench.deliver()
         for (const id of [atVote, atHandOver]) {

@@ -23,7 +23,7 @@ import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { type Claim, lockClaimed } from './claim.ts'
 import { type RaiseRecord, readFeeLimit } from './compare-record.ts'
 import type { WalletStatus } from './evaluate-status.ts'
-import { recordedTransfers } from './move.ts'
+import { recordedTransfers, transferHalted } from './move.ts'
 import { isSignedOrder } from './payload.ts'
 import { toAssetAmount } from './present.ts'
 import { type DeliveryState, findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
@@ -92,7 +92,7 @@ export function assertReplaceable(
   { status, phase, halt_reason, wallet_tx_hash }: DeliveryState,
   { txHash }: Pick<Replacement, 'txHash'>,
 ): void {
-  if (phase === 'halted') throw conflict('transfer_halted', 'The transfer is halted', halt_reason ?? undefined)
+  if (phase === 'halted') throw transferHalted(halt_reason)
   if (status !== 'pending') throw conflict('wrong_state', `The transfer is ${status}`)
   if (phase === 'queued') throw conflict('wrong_state', 'The transfer was not handed to the wallet service yet')
   if ((txHash === null ? null : txHashKey(txHash)) !== wallet_tx_hash)

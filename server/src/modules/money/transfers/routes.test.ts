@@ -297,7 +297,7 @@ describe('policies', () => {
       async () => {
         const { status, body } = await order('70')
         expect(status).toBe(409)
-        expect(body.message).toBe('quorum unreachable')
+        expect(body.message).toBe('quorum unreachable: fewer people may vote than the policy asks for')
         expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
       },
     )
@@ -343,7 +343,7 @@ describe('what is refused', () => {
   it('T1 more than is available is a 409 and changes nothing', async () => {
     const { status, body } = await bench.order((await bench.fundedAddress({ usdt: '99.999999' })).id, '100')
     expect(status).toBe(409)
-    expect(body.message).toBe('insufficient funds')
+    expect(body.message).toBe('Insufficient funds: fund the address, or order less')
     const empty = await createAddress(bench.owner, { token: 'USDT' })
     expect((await bench.order(empty.id, '0.000001')).status).toBe(409)
   })

@@ -15,7 +15,7 @@ import {
   voteOn,
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
-import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
+import { assertMovable, moveTransfer, recordedTransfers, transferHalted } from './move.ts'
 import { isSignedOrder, type Payload } from './payload.ts'
 import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
 import { findHoldOnTransfer, findObjection } from './recheck.ts'
@@ -129,7 +129,7 @@ function assertNotOfPayout({ payout_id }: LockedTransfer): void {
 }
 
 function assertNotHalted({ phase, halt_reason }: LockedTransfer): void {
-  if (phase === 'halted') throw conflict('transfer_halted', 'The transfer is halted', halt_reason ?? undefined)
+  if (phase === 'halted') throw transferHalted(halt_reason)
 }
 
 /** Rejects the transfers that were not approved in time and releases their funds. */

@@ -7,7 +7,8 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
 import { factsOfInitiator } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
-import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
+import { initiatorLeft } from '../../rules/policies/lost-permission.ts'
+import { findAdministratorsId, findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import {
   type Executor,
   type PreparedStep,
@@ -17,7 +18,7 @@ import {
 } from '../../rules/votes/executor.ts'
 import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
 import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
-import { type AssignmentRow, findAdministratorsId, findAssignment, listAssignments } from './queries.ts'
+import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
 import { type OperationViewer, operationViewer, type Rights, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './write.ts'
@@ -195,8 +196,7 @@ async function decide(trx: Trx, { vaultId, now }: StepContext, { step }: Prepare
 
 async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Viewer> {
   const initiator = await findInitiator(db, vaultId, initiatorId)
-  if (initiator === null)
-    throw conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
+  if (initiator === null) throw initiatorLeft()
   return { ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } }
 }
 

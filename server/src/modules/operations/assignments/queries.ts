@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
-import { isAdministrators } from '../../../access/memberships.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type CategoryRow, listCategories } from '../categories/queries.ts'
@@ -84,17 +83,6 @@ export async function listAssignableCategories(
     found.push(...page.slice(0, pageOfCategories))
   } while (page.length > pageOfCategories)
   return found.filter((category) => rightsOf(category, viewer).canAssign)
-}
-
-/** The group that approves when a category names no approvers. */
-export async function findAdministratorsId(db: Db | Trx, vaultId: string): Promise<string> {
-  const { id } = await db
-    .selectFrom('policy_groups')
-    .select('id')
-    .where('vault_id', '=', vaultId)
-    .where(isAdministrators('policy_groups'))
-    .executeTakeFirstOrThrow()
-  return id
 }
 
 async function selectAssignments(

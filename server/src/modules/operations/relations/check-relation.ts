@@ -54,8 +54,12 @@ export function checkRelation(wanted: WantedRelation, existing: ExistingRelation
   }
   if (!reducesTarget(relationType)) return { effect: 'accept', tokenId }
   if (target.status !== 'confirmed')
-    return conflict('wrong_state', `The target is ${target.status}: there is nothing to take back`)
-  if (isVoid(source.status)) return conflict('wrong_state', `The source is ${source.status}: it takes nothing back`)
+    return conflict(
+      'wrong_state',
+      `The target is ${target.status}; only a confirmed operation can be refunded or reversed`,
+    )
+  if (isVoid(source.status))
+    return conflict('wrong_state', `The source is ${source.status}; such an operation refunds or reverses nothing`)
   if (tokenId === null) return { effect: 'accept', tokenId }
   const amount = wanted.relatedAmount ?? source.amount
   if (amount > source.amount) return conflict('amount_exceeded', 'The related amount is above the amount of the source')

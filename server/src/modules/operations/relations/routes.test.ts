@@ -312,7 +312,7 @@ describe('amounts', () => {
     await related(second, payment)
     const other = await depositOf('10')
     const { status, body } = await relate(failing, other)
-    expect([status, body.message]).toEqual([409, 'The source is failed: it takes nothing back'])
+    expect([status, body.message]).toEqual([409, 'The source is failed; such an operation refunds or reverses nothing'])
     await related(second, failing, { relationType: 'replacement' })
   })
 
@@ -322,7 +322,10 @@ describe('amounts', () => {
     expect((await bench.read(waiting.id)).status).toBe('awaiting_approval')
     await related(waiting, payment)
     const { status, body } = await relate(payment, waiting, { relationType: 'reversal' })
-    expect([status, body.message]).toEqual([409, 'The target is awaiting_approval: there is nothing to take back'])
+    expect([status, body.message]).toEqual([
+      409,
+      'The target is awaiting_approval; only a confirmed operation can be refunded or reversed',
+    ])
   })
 
   it('T1 50 refunds and reversals at once never exceed the target', async () => {

@@ -1,11 +1,10 @@
-import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
-import { isAdministrators } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { requestAction } from '../../rules/approval-requests/request.ts'
 import { votesOfPeople } from '../../rules/policies/decision.ts'
+import { findAdministratorsId } from '../../rules/policies/queries.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
 import { keepPasskey, lockPerson, type NewKey } from './actions.ts'
 import { readNewKey, toPayload } from './present.ts'
@@ -23,9 +22,8 @@ export const passkeyExecutors: { passkey_add: Executor } = {
       return { step: { ...step, payload }, targetType: 'passkey', targetId: null, baseVersion: null, facts: {} }
     },
     async decide(trx, { vaultId, now }, _prepared, initiator) {
-      const { rows } = await sql<{ id: string }>`
-        select id from policy_groups g where vault_id = ${vaultId} and ${isAdministrators('g')}`.execute(trx)
-      const administrators = { id: rows[0]!.id, code: 'second_person', name: 'A second person' }
+      const id = await findAdministratorsId(trx, vaultId)
+      const administrators = { id, code: 'second_person', name: 'A second person' }
       const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
       const none = { blockReason: null, policies: [], trace: [], facts }
       return { ...none, ...votesOfPeople(administrators, 1) }

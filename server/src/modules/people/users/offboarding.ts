@@ -30,7 +30,7 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   if (actorId === userId) throw forbidden('other_person_required', 'Another platform administrator must disable you')
   const administrators = await lockPlatformAdministrators(trx, actorId)
   const user = await lockUser(trx, userId)
-  if (user.disabled_at !== null) throw conflict('wrong_state', 'They are disabled already')
+  if (user.disabled_at !== null) throw conflict('wrong_state', 'The user is disabled already')
   if (user.is_platform_admin && administrators.every((id) => id === userId)) {
     throw conflict('last_administrator', 'The last platform administrator cannot be disabled')
   }

@@ -396,7 +396,7 @@ describe('an export', () => {
         finishedAt: null,
       })
       const early = await fetchFile(`exports/${id}/download`)
-      expect([early.status, early.json!.message]).toEqual([409, 'The export is queued'])
+      expect([early.status, early.json!.message]).toEqual([409, 'The export is queued; wait until `state` is `done`'])
       await make()
       const done = await stateOf(id)
       expect(done).toMatchObject({
@@ -669,7 +669,8 @@ describe('the making of exports', () => {
     await world.owner.delete(`${path}/${grant.body.id}`)
     await make()
     expect(await stateOf(id, address)).toMatchObject({ state: 'failed', percent: 0, failure: 'Address not found' })
-    expect((await fetchFile(`exports/${id}/download`, address)).status).toBe(409)
+    const file = await fetchFile(`exports/${id}/download`, address)
+    expect([file.status, file.json!.message]).toEqual([409, 'The export failed; its `failure` says why'])
   })
 
   describe('in the middle', () => {

@@ -78,7 +78,9 @@ export function reportExportRoutes(app: App, deps: Deps): void {
     errors: ['wrong_state'],
     handler: async (db, { member, params, now }, { reply }) => {
       const row = await getReportExport(db, member, params.id)
-      if (row.state !== 'done') throw conflict('wrong_state', `The export is ${row.state}`)
+      if (row.state === 'failed') throw conflict('wrong_state', 'The export failed; its `failure` says why')
+      if (row.state !== 'done')
+        throw conflict('wrong_state', `The export is ${row.state}; wait until \`state\` is \`done\``)
       if (row.expires_at.getTime() <= now.getTime()) throw notFound('File')
       if (!coversSnapshot(await readAccessSnapshot(db, member, visibleScopeOf(member)), row)) {
         throw forbidden('not_permitted', 'You may no longer see everything in this file; create a new export')

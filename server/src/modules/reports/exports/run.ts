@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import { notAMember } from '../../../access/refusals.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import { AppError, forbidden } from '../../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 import {
   exportAttemptsMax,
   exportBytesMax,
@@ -61,7 +62,7 @@ type Watch = { percent: number; isStopped(): boolean }
 /** Reads the report as the requester may read it now, and stores its file; false when it was aborted. */
 async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promise<boolean> {
   const member = await findRequester(deps.db, taken.vault_id, taken.requester_id)
-  if (member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
+  if (member === null) throw notAMember()
   const { db } = deps.slowReads
   const report = reportOf(taken.report_type)
   const kind = fileKindOf(taken.format, report)

@@ -4,7 +4,6 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { Closed, described, Id, Nullable, Ref } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { hasCategoryRight } from '../../operations/assignments/rights.ts'
-import type { GroupRow } from './activity/sum-operations.ts'
 import {
   type Activity,
   type Asset,
@@ -15,7 +14,8 @@ import {
   flowsByKey,
   type Group,
   grossUsd,
-} from './activity.ts'
+} from './activity/flows.ts'
+import type { GroupRow } from './activity/sum-operations.ts'
 import { findAssets } from './details.ts'
 import { centsOf, formatUsd } from './exact.ts'
 import { countedStatusOf, isReported, type OperationFilter } from './operation-filter.ts'

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
-import type { AddressDetails, Asset, CounterpartyDetails } from './activity.ts'
+import type { AddressDetails, Asset, CounterpartyDetails } from './activity/flows.ts'
 import { type Classification, isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
 import type { Profile } from './schema.ts'
 

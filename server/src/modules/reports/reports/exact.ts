@@ -1,5 +1,5 @@
 import { formatDecimal } from '../../../lib/money.ts'
-import type { Activity } from './activity.ts'
+import type { Activity } from './activity/flows.ts'
 
 /** Exact arithmetic of reports: raw amounts and USD cents are bigint until they are printed. */
 

@@ -9,8 +9,8 @@ import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
 import { flowTypes as allFlowTypes } from '../../../lib/operations.ts'
 import type { Cell, Column, PrintedColumn } from '../files/document.ts'
+import { reportedStatuses } from './activity/flows.ts'
 import type { AddressActivityQuery } from './activity/schema.ts'
-import { reportedStatuses } from './activity.ts'
 import type { ComparisonMode } from './blocks/comparison.ts'
 import {
   daysBefore,

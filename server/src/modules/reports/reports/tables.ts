@@ -1,6 +1,6 @@
 import type { Cell, Column, ColumnKind, PrintedColumn, Row, Table } from '../files/document.ts'
 import { isNumeric } from '../files/document.ts'
-import { compareText } from './activity.ts'
+import { compareText } from './activity/flows.ts'
 import { reportComponents } from './catalogue.ts'
 import type { BlockLayout, ExtraColumn } from './request.ts'
 import { markedKindOf } from './schema.ts'

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { AnswerNeededError, askingOutside } from '../../../db/ask-outside.ts'
 import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { AppError, badRequest } from '../../../lib/errors.ts'
@@ -115,13 +116,7 @@ type Application = Chain<PreparedStep> & {
 }
 
 /** Thrown when steps need something from outside the database: see `prefetching`. */
-export class PrefetchNeededError extends Error {
-  readonly application: Application
-  constructor(application: Application) {
-    super('Something must be fetched before the transaction')
-    this.application = application
-  }
-}
+class PrefetchNeededError extends AnswerNeededError<Application> {}
 
 /**
  * Carries out all steps in the given transaction, each with the results of those before it.
@@ -173,13 +168,8 @@ function failureOf(error: unknown): Failure | null {
  * Runs `work`, first without data from outside the database. If a step needs some, the executors fetch it without an
  * open transaction, and `work` runs again with it.
  */
-export async function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
-  try {
-    return await work(null)
-  } catch (error) {
-    if (!(error instanceof PrefetchNeededError)) throw error
-    return fetchFrom(error.application, [], work)
-  }
+export function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
+  return askingOutside(PrefetchNeededError, work, (application) => fetchFrom(application, [], work))
 }
 
 async function fetchFrom<Result>(

@@ -6,6 +6,7 @@ import { conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type ActiveHold, findActiveHold } from '../holds/active.ts'
+import { initiatorLeft, waiverLost } from '../policies/lost-permission.ts'
 import { findInitiator, findMembership } from '../policies/queries.ts'
 import type { Executors, StepContext } from '../votes/executor.ts'
 import { expireDue } from '../votes/expire.ts'
@@ -104,14 +105,8 @@ async function assertMayGoOn(
   const isForAuditors = steps.every(({ step }) => executors[step.action]?.isForAuditors === true)
   const find = isForAuditors ? findMembership : findInitiator
   const initiator = await find(trx, context.vaultId, context.initiatorId)
-  if (initiator === null)
-    throw conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
-  if (isWaived && !initiator.isAdmin) {
-    throw conflict(
-      'initiator_lost_permission',
-      'A vote was waived for an administrator, and the initiator no longer is one',
-    )
-  }
+  if (initiator === null) throw initiatorLeft()
+  if (isWaived && !initiator.isAdmin) throw waiverLost()
   const decisions = await decideSteps(trx, context, initiator, steps, executors)
   const block = decisions.find(({ effect }) => effect === 'block')
   if (block !== undefined)

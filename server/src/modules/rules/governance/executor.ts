@@ -1,11 +1,9 @@
-import { sql } from 'kysely'
 import { findMemberById } from '../../../access/authenticate.ts'
 import { byInitiator, type Member } from '../../../access/caller.ts'
-import { isAdministrators } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { type Decision, votesOfPeople } from '../policies/decision.ts'
-import type { Initiator } from '../policies/queries.ts'
+import { findAdministratorsId, type Initiator } from '../policies/queries.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../votes/executor.ts'
 import type { Change, ChangeContext } from './actions.ts'
 import { announceOutcome, applyChanges, type Engine } from './apply.ts'
@@ -41,16 +39,12 @@ export function rulesExecutor(engine: Engine): Executor {
  */
 async function decideByGovernance(trx: Trx, vaultId: string, initiator: Initiator, now: Date): Promise<Decision> {
   const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
-  const { rows } = await sql<{ kind: string; groupId: string }>`
-    select u.kind, g.id as "groupId" from users u, policy_groups g
-    where u.id = ${initiator.userId} and g.vault_id = ${vaultId}
-      and ${approverGroupId === null ? isAdministrators('g') : sql`g.id = ${approverGroupId}`}`.execute(trx)
-  const { kind, groupId } = rows[0]!
   const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
   const none = { blockReason: null, policies: [], trace: [], facts }
   if (threshold === 0) return { ...none, effect: 'allow', decisionPolicy: null, requirements: [] }
-  const group = { id: groupId, code: 'governance', name: 'Governance' }
-  return { ...none, ...votesOfPeople(group, threshold + (kind === 'service' ? 1 : 0)) }
+  const id = approverGroupId ?? (await findAdministratorsId(trx, vaultId))
+  const group = { id, code: 'governance', name: 'Governance' }
+  return { ...none, ...votesOfPeople(group, threshold + (initiator.kind === 'service' ? 1 : 0)) }
 }
 
 type Approved = { context: StepContext; step: Step; baseVersion: string | null; probed: unknown }

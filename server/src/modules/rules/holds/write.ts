@@ -32,6 +32,8 @@ export async function setReserved(
     .execute()
 }
 
+export const alreadyReleased = () => conflict('wrong_state', 'The hold was released already')
+
 /** `releasedById` is null for the service itself. */
 type Release = { vaultId: string; id: string; releasedById: string | null; reason: string; now: Date }
 
@@ -44,5 +46,5 @@ export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason
     .where('id', '=', id)
     .where('released_at', 'is', null)
     .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The hold was released already')
+  if (numUpdatedRows !== 1n) throw alreadyReleased()
 }

@@ -48,5 +48,5 @@ export function requireSecondPerson(
  */
 export function assertPerson({ kind }: Pick<Caller, 'kind'>): void {
   if (kind === 'person') return
-  throw forbidden('person_required', 'Only a person may do this, because two people must carry it out together')
+  throw forbidden('person_required', 'Only a person may do this, and the caller is a service: sign in as a person')
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Static } from 'typebox'
-import { isEveryone, membershipOf } from '../../../access/memberships.ts'
+import { isAdministrators, isEveryone, membershipOf } from '../../../access/memberships.ts'
 import { profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -229,6 +229,17 @@ type GroupTable = 'policy_groups' | 'address_groups'
 /** As `listGroupsAmong`; they cannot be deleted until the transaction ends. */
 export const lockExistingGroups = (trx: Trx, vaultId: string, ids: string[], table?: GroupTable) =>
   listGroupsAmong(trx, vaultId, ids, { table, lock: sql`for key share` })
+
+/** The group of the administrators of a vault. */
+export async function findAdministratorsId(db: Db | Trx, vaultId: string): Promise<string> {
+  const { id } = await db
+    .selectFrom('policy_groups')
+    .select('id')
+    .where('vault_id', '=', vaultId)
+    .where(isAdministrators('policy_groups'))
+    .executeTakeFirstOrThrow()
+  return id
+}
 
 /** Whether a user who can sign in remains in the group when `leavingUserId` leaves it. */
 export async function hasOtherActiveMember(

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isHeldUser, membershipOf } from '../../../access/memberships.ts'
+import { administratorRequired, callerHeld } from '../../../access/refusals.ts'
 import type { Trx } from '../../../db/client.ts'
-import { callerHeld } from '../../../http/guard.ts'
-import { forbidden, notFound } from '../../../lib/errors.ts'
+import { notFound } from '../../../lib/errors.ts'
 
 /** The role of the caller in the vault of a row, read in the same statement as the row. */
 export type VaultRole = { isMember: boolean; isAdmin: boolean; isHeld: boolean }
@@ -20,7 +20,7 @@ export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun
 /** @throws 404 as `assertReadable`, 403 for a member who does not administer the vault */
 export function assertWritable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   const readable = assertReadable(row, noun)
-  if (!readable.isAdmin) throw forbidden('administrator_required', 'Only administrators of the vault may do this')
+  if (!readable.isAdmin) throw administratorRequired()
   return readable
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ByMember, byMember } from '../../../access/caller.ts'
+import { AnswerNeededError, askingOutside } from '../../../db/ask-outside.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
@@ -20,32 +21,20 @@ import { isSameWallet, type WalletOfVault, walletOf } from './wallet-settings.ts
 export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
 
 /** Thrown in the transaction that locks a vault whose wallet service was not asked yet, which is rolled back for it. */
-class KeysNeededError extends Error {
-  readonly wallet: WalletOfVault
-  readonly accounts: Account[]
-  constructor(wallet: WalletOfVault, accounts: Account[]) {
-    super('The wallet service was not asked for its keys')
-    this.wallet = wallet
-    this.accounts = accounts
-  }
-}
+class KeysNeededError extends AnswerNeededError<Omit<Asked, 'shown'>> {}
 
 /**
  * Locks a vault; its wallet service is asked for the keys of its accounts with no transaction open.
  * @throws 502 for a key that the wallet service did not sign
  */
-export async function withAccountKeys<Result>(
+export function withAccountKeys<Result>(
   deps: Pick<Deps, 'config' | 'sealer'>,
   lock: (asked: Asked | null) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await lock(null)
-  } catch (error) {
-    if (!(error instanceof KeysNeededError)) throw error
-    const { wallet, accounts } = error
+  return askingOutside(KeysNeededError, lock, async ({ wallet, accounts }) => {
     const deadline = AbortSignal.timeout(accountKeysMilliseconds)
     return lock({ wallet, accounts, shown: await askAccountKeys(walletOf(deps, wallet), accounts, deadline) })
-  }
+  })
 }
 
 /**
@@ -57,7 +46,7 @@ export async function lockVault(trx: Trx, by: ByMember, asked: Asked | null): Pr
   const vault = await lockVaultRow(trx, id)
   if (vault.locked_at !== null) throw conflict('vault_is_locked', 'The vault is locked already')
   const accounts = accountsOf((await findVault(trx, id))!)
-  if (asked === null && accounts.length > 0) throw new KeysNeededError(vault, accounts)
+  if (asked === null && accounts.length > 0) throw new KeysNeededError({ wallet: vault, accounts })
   if (asked !== null && !(isSameWallet(asked.wallet, vault) && isDeepStrictEqual(asked.accounts, accounts))) {
     throw conflict('changed_concurrently', 'The vault changed while its wallet service was asked; try again')
   }

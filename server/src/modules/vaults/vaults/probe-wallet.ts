@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
+import { AnswerNeededError, askingOutside } from '../../../db/ask-outside.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type AccountKey, accountPathOf, evmAddressBelow } from '../../../lib/account-key.ts'
@@ -32,32 +33,22 @@ export type Candidate = {
 export type Probed = { candidate: Candidate; difference: Account | null; shown: ShownKeys | null }
 
 /** Thrown in the transaction of a change that must be probed first, which is rolled back for it. */
-export class ProbeNeededError extends Error {
-  readonly candidate: Candidate
-  constructor(candidate: Candidate) {
-    super('The new wallet service was not probed')
-    this.candidate = candidate
-  }
-}
+export class ProbeNeededError extends AnswerNeededError<Candidate> {}
 
 /**
  * Runs a change; if it needs a probe of a wallet service, asks it, with no transaction open, and runs the change again.
  * @throws 502 or 503 when the wallet service does not answer as it should
  */
-export async function withProbe<Result>(
+export function withProbe<Result>(
   deps: Pick<Deps, 'config' | 'sealer'>,
   change: (probed: Probed | null) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await change(null)
-  } catch (error) {
-    if (!(error instanceof ProbeNeededError)) throw error
-    const { candidate } = error
+  return askingOutside(ProbeNeededError, change, async (candidate) => {
     const wallet = walletOf(deps, candidate.wallet)
     const ofKeys = await findKeyDifference(wallet, candidate)
     const difference = ofKeys.difference ?? (await findDifference(wallet, candidate.samples))
     return change({ candidate, difference, shown: difference === null ? ofKeys.shown : null })
-  }
+  })
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../../db/client.ts'
 import { listAccountDifferences } from '../account-differences.ts'
-import type { Activity, Group } from '../activity.ts'
 import { summarizeApprovals } from '../blocks/approvals.ts'
 import {
   breakDownByAsset,
@@ -21,6 +20,7 @@ import { findAddresses, findAssets, findCounterparties, findProfiles } from '../
 import { countedStatusOf } from '../operation-filter.ts'
 import { inSnapshot, nameFew } from '../reading.ts'
 import { type ActivityRequest, toHeader } from '../request.ts'
+import type { Activity, Group } from './flows.ts'
 import { noticeOperations } from './notice.ts'
 import type { TransactionActivityReport } from './schema.ts'
 import {

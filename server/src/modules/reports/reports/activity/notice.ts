@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { isOperationInScope } from '../../../../access/address-scope.ts'
 import type { Trx } from '../../../../db/client.ts'
-import { compareText, flowOf, grossUsd } from '../activity.ts'
 import {
   type AwakenedAddress,
   isLargeUsd,
@@ -11,6 +10,7 @@ import {
   thresholds,
 } from '../blocks/observations.ts'
 import { countedStatusOf, isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
+import { compareText, flowOf, grossUsd } from './flows.ts'
 import { lacksUsdRate } from './statistics.ts'
 import type { Groups } from './sum-operations.ts'
 

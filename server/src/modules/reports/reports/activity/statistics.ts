@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { isOperationInScope } from '../../../../access/address-scope.ts'
 import type { Trx } from '../../../../db/client.ts'
 import type { OperationStatus } from '../../../../lib/operations.ts'
-import type { OrderStatistics, Overall } from '../activity.ts'
 import type { ApprovalCount, ApprovalTimes } from '../blocks/approvals.ts'
 import type { OtherFaults } from '../blocks/data-quality.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type OperationFilter,
 } from '../operation-filter.ts'
 import { avoiding, countRows, type PlanStep } from '../reading.ts'
+import type { OrderStatistics, Overall } from './flows.ts'
 
 /** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
 export const lacksUsdRate = sql<boolean>`o.usd_value is null`

@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
 import type { OperationType } from '../../../../lib/operations.ts'
 import { hasCategoryRightIf, isOwnOperation } from '../../../operations/assignments/rights.ts'
-import { type Faults, faultNames, type Group, type Keyed, type Overall } from '../activity.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
 import { centsOf } from '../exact.ts'
 import {
@@ -16,6 +15,7 @@ import {
   type OperationFilter,
 } from '../operation-filter.ts'
 import { avoiding } from '../reading.ts'
+import { type Faults, faultNames, type Group, type Keyed, type Overall } from './flows.ts'
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
 /** Sums of operations as SQL returns them. */

@@ -13,7 +13,7 @@ import {
   netUsd,
   reportedStatuses,
   usdFigures,
-} from '../activity.ts'
+} from '../activity/flows.ts'
 import { formatUsd, spreadsOf } from '../exact.ts'
 import { Amount, AssetAmounts, asset, Count, counts, Profile, Text, Usd, usd } from '../schema.ts'
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Closed, described } from '../../../../http/schema.ts'
-import type { Faults, Overall } from '../activity.ts'
+import type { Faults, Overall } from '../activity/flows.ts'
 import { Count } from '../schema.ts'
 
 const figures = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { golden, nothing } from '../../../../testing/golden-activity.ts'
-import type { Activity, Group } from '../activity.ts'
+import type { Activity, Group } from '../activity/flows.ts'
 import { isLargeUsd, type Noticed, observe } from './observations.ts'
 
 const quiet: Noticed = {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Nullable } from '../../../../http/schema.ts'
-import { type Activity, type Asset, flowOf, flowsByKey, grossUsd } from '../activity.ts'
+import { type Activity, type Asset, flowOf, flowsByKey, grossUsd } from '../activity/flows.ts'
 import { historyBounds } from '../buckets.ts'
 import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePercent } from '../exact.ts'
 import { Figure, Percent, Text } from '../schema.ts'

@@ -1,7 +1,15 @@
 import type { Static } from 'typebox'
 import { Closed, described, Nullable, Timestamp } from '../../../../http/schema.ts'
 import type { OperationStatus } from '../../../../lib/operations.ts'
-import { type Activity, assetAmounts, assetEntries, flowOf, grossByToken, netByToken, usdFigures } from '../activity.ts'
+import {
+  type Activity,
+  assetAmounts,
+  assetEntries,
+  flowOf,
+  grossByToken,
+  netByToken,
+  usdFigures,
+} from '../activity/flows.ts'
 import { type Spread, spreadsOf } from '../exact.ts'
 import { AssetAmounts, Count, counts, usd } from '../schema.ts'
 

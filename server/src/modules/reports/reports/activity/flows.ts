@@ -1,8 +1,8 @@
-import { formatDecimal } from '../../../lib/money.ts'
-import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
-import type { Calendar } from './buckets.ts'
-import { formatUsd } from './exact.ts'
-import type { Profile } from './schema.ts'
+import { formatDecimal } from '../../../../lib/money.ts'
+import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
+import type { Calendar } from '../buckets.ts'
+import { formatUsd } from '../exact.ts'
+import type { Profile } from '../schema.ts'
 
 /** The input of the blocks of a report: sums of operations by a few properties, all read in one snapshot. */
 

@@ -1,0 +1,21 @@
+import { forbidden, notFound } from '../lib/errors.ts'
+import type { Member } from './caller.ts'
+
+export const notAMember = () => forbidden('not_a_member', 'You are not a member of this vault')
+
+export const administratorRequired = () =>
+  forbidden('administrator_required', 'Only administrators of the vault may do this')
+
+/** The refusal of every request of a member whom a hold stops in the vault. */
+export const callerHeld = () =>
+  forbidden('caller_held', 'A hold stops you in this vault; list its holds to read who placed it')
+
+/** The refusal of every write of an auditor. */
+export const readsOnly = () => forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')
+
+/** @throws 404 for a vault that does not exist, 403 for one that the caller is not a member of */
+export function assertMember({ vaultExists, member }: { vaultExists: boolean; member: Member | null }): Member {
+  if (!vaultExists) throw notFound('Vault')
+  if (member === null) throw notAMember()
+  return member
+}
