@@ -38,7 +38,7 @@ export function nounWord(noun: string): string {
     operation: () => t('Operation'),
     operator: () => t('Operator'),
     passkey: () => t('Passkey'),
-    payout: () => t('Batch'),
+    payout: () => t('Payout'),
     platform_admin: () => t('Platform administrator'),
     policies: () => t('Policies'),
     policy: () => t('Policy'),
