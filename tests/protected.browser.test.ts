@@ -104,7 +104,7 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
   await sender.goto(`${origin}/v/${bench.vault.code}/payouts/new`)
   await sender.locator('input[type=file]').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer })
-  await sender.getByRole('button', { name: 'Ask the rules' }).click()
+  await sender.getByRole('button', { name: 'Check the policies' }).click()
   await sender.getByText('Waits for votes', { exact: true }).waitFor()
   await sender.getByRole('button', { name: 'Order 120 payments' }).click()
   await sender.waitForURL(/\/payouts\/c[a-z0-9]{24}$/)

@@ -5,6 +5,7 @@ import { compareWithBaseline, shrink } from './baseline.js'
 import { checkCitations } from './citations.js'
 import { checkLengths } from './lengths.js'
 import { readMigrations, readProject } from './project.js'
+import { checkRooms } from './rooms.js'
 import { checkSubjects } from './subjects.js'
 import { checkWriters } from './writers.js'
 
@@ -13,9 +14,12 @@ const baselineFile = new URL('baseline.json', import.meta.url)
 const commitsRead = 10
 
 const { paths, files } = readProject(root)
+const migrations = readMigrations(root, paths)
+const sharedTables = readJson('shared-tables.json')
 const findings = [
   ...checkCitations(files, paths),
-  ...checkWriters(files, readMigrations(root, paths), readJson('shared-tables.json')),
+  ...checkWriters(files, migrations, sharedTables),
+  ...checkRooms(files, paths, migrations, sharedTables),
   ...checkLengths(files),
   ...checkSubjects(readCommits()),
 ]

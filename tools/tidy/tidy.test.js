@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compareWithBaseline, shrink } from './baseline.js'
 import { checkCitations } from './citations.js'
 import { checkLengths, columnsMax, fileLinesMax, functionLinesMax, testFileLinesMax } from './lengths.js'
+import { checkRooms } from './rooms.js'
 import { checkSubjects } from './subjects.js'
 import { checkWriters } from './writers.js'
 
@@ -90,6 +91,49 @@ describe('the writing domain of a table', () => {
     expect(check('', exceptions)).toEqual([
       'tools/tidy/shared-tables.json:1 users is not written by vaults: the entry is not needed',
     ])
+  })
+})
+
+describe('the rooms and tables of docs/architecture.md', () => {
+  const migrations = 'create table users (\n);\ncreate table sessions (\n);\ncreate table vaults (\n);\n'
+  const code = [
+    file('server/src/modules/people/users/a.ts', "trx.insertInto('users')"),
+    file('server/src/modules/people/sign-in/a.ts', "trx.updateTable('sessions')"),
+    file('server/src/http/guard.ts', "trx.updateTable('sessions')"),
+    file('server/src/modules/vaults/vaults/a.ts', 'trx.insertInto(table)'),
+  ]
+  const paths = new Set(code.map(({ path }) => path))
+  const shared = { sessions: { owner: 'people', others: { http: 'because' } } }
+  const check = (people, vaults = '- `vaults`: vaults. Tables: vaults.') =>
+    messagesOf(
+      checkRooms(
+        [...code, file('docs/architecture.md', `# Rooms\n\n${people}\n${vaults}\n`)],
+        paths,
+        migrations,
+        shared,
+      ),
+    )
+
+  it('are those of the code', () => {
+    expect(check('- `people`: users, sign-in. Tables: users,\n  sessions. More.')).toEqual([])
+    expect(check('- `people`: users,\n  sign-in.\n  Tables: users.\n  Triggers write sessions.')).toEqual([])
+  })
+
+  it.each([
+    ['a room that is not named', 'users. Tables: users, sessions.', 'the room sign-in of people is not named'],
+    ['a room that is not there', 'users, sign-in, keys. Tables: users, sessions.', 'people has no room keys'],
+    ['a table that is not named', 'users, sign-in. Tables: users.', 'people writes sessions, which is not named'],
+    ['a table that is not there', 'users, sign-in. Tables: users, sessions, keys.', 'people does not write keys'],
+  ])('finds %s', (_, named, message) => {
+    expect(check(`- \`people\`: ${named}`)).toEqual([`docs/architecture.md:3 ${message}`])
+  })
+
+  it('finds a table of another domain, and a domain that is not named', () => {
+    const people = '- `people`: users, sign-in. Tables: users, sessions.'
+    expect(check(people, '- `vaults`: vaults. Tables: vaults, users.')).toEqual([
+      'docs/architecture.md:4 vaults does not write users',
+    ])
+    expect(check(people, '')).toEqual(['docs/architecture.md:1 the room vaults of vaults is not named'])
   })
 })
 

@@ -12,13 +12,22 @@ const builders = new Set(['insertInto', 'updateTable', 'deleteFrom', 'mergeInto'
  * @returns {import('./project.js').Finding[]}
  */
 export function checkWriters(files, migrations, exceptions) {
-  const tables = new Set([...migrations.matchAll(/^create table (\w+)/gm)].map(([, name]) => name))
-  const writes = files
+  const writes = tableWrites(files, migrations)
+  return [...sharedTables(writes, exceptions), ...staleExceptions(writes, exceptions)]
+}
+
+/** Every place of the server that writes a table, with the domain that it is in. */
+export function tableWrites(files, migrations) {
+  const tables = tableNames(migrations)
+  return files
     .filter(({ path }) => path.startsWith('server/src/') && isCode(path) && !isTest(path))
     .flatMap((file) =>
       writesOf(file, tables).map((write) => ({ ...write, file: file.path, domain: domainOf(file.path) })),
     )
-  return [...sharedTables(writes, exceptions), ...staleExceptions(writes, exceptions)]
+}
+
+export function tableNames(migrations) {
+  return new Set([...migrations.matchAll(/^create table (\w+)/gm)].map(([, name]) => name))
 }
 
 /** A domain, or a folder or file beside the domains. */

@@ -91,7 +91,7 @@ export function ShareForm({ subjects, search, searching, share, busy, error }: S
       />
       <CheckField
         label={t('May also send from it')}
-        hint={t('Rules still decide about every transfer.')}
+        hint={t('Policies still decide on every transfer.')}
         checked={canTransfer}
         onChange={({ target }) => setCanTransfer(target.checked)}
       />
@@ -99,7 +99,7 @@ export function ShareForm({ subjects, search, searching, share, busy, error }: S
         type="submit"
         look="primary"
         busy={busy}
-        disabledBecause={subject === null ? t('Choose first with whom.') : null}
+        disabledBecause={subject === null ? t('Choose a member or a group first.') : null}
       >
         {t('Share')}
       </Button>

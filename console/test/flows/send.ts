@@ -12,7 +12,7 @@ export function sendFlows(stack: () => Stack): void {
       await page.goto(`${url}/v/${vaultCode}/send`)
       await fillIn(page, '280')
       await page.getByText('Waits for votes').waitFor()
-      await page.getByText('by the rule').waitFor()
+      await page.getByText('by the policy').waitFor()
       expect(await axeViolations(page)).toEqual([])
       await page.getByRole('button', { name: 'Send …' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()

@@ -66,7 +66,7 @@ export function voteFlows(stack: () => Stack): void {
       await page.getByRole('button', { name: 'Reject' }).tap()
       const sheet = page.getByRole('dialog')
       await sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()
-      await sheet.getByText('Say why, so that it can be mended.').waitFor()
+      await sheet.getByText('Give a reason so that the initiator can correct it.').waitFor()
       expect(await axeViolations(page)).toEqual([])
       await sheet.getByRole('button', { name: 'Wrong amount' }).tap()
       await sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()

@@ -120,7 +120,10 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
       'A passkey waits for a second person',
       `The passkey ${name} was added at ${at}, and waits until an administrator of your vault accepts it.`,
     ],
-    allowed: ['You may add a passkey', `You may add your first passkey within an hour${by}, at ${at}.`],
+    allowed: [
+      'You may add a passkey',
+      `${operator}, an operator of the service, allowed you at ${at} to add your first passkey. You have one hour.`,
+    ],
   }[change] as [string, string]
   return layOut({
     subject: what[0],
@@ -254,7 +257,7 @@ function textsOf(notification: Notification): Texts {
         lines: [
           `The ${subject} that you requested in the vault ${vaultName} waits for votes.`,
           'Fewer people can vote on it now than it needs, because somebody was disabled or left a group.',
-          'Cancel it and request it again, or ask an administrator of the vault who may come back.',
+          'Cancel it and request it again, or ask an administrator of the vault whether the missing approvers will return.',
         ],
         closing: cannotBeTurnedOff,
       }

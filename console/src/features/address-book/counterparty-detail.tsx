@@ -86,7 +86,7 @@ export function CounterpartyDetail({ code, counterparty }: { code: string; count
         <ConfirmChange
           code={code}
           text={t(
-            'It can no longer be paid by name, and its addresses are unknown to the rules. This cannot be undone.',
+            'It can no longer be paid by name, and its addresses are unknown to the policies. This cannot be undone.',
           )}
           label={t('Archive')}
           done={t('{name} is archived', { name: counterparty.name })}
@@ -102,7 +102,7 @@ export function CounterpartyDetail({ code, counterparty }: { code: string; count
             </p>
             <ConfirmChange
               code={code}
-              text={t('Rules then take it for an unknown address.')}
+              text={t('Policies then treat it as an unknown address.')}
               label={t('Remove the address')}
               done={t('The address is removed')}
               change={(options) => vaultOf(code).counterparties.removeAddress(counterparty.id, shown.id, options)}

@@ -29,7 +29,7 @@ export function CounterpartyList({ code, filter, change }: Props) {
         isEmpty={rows.length === 0}
         clearFilter={isFiltered ? () => change({}) : undefined}
         empty={
-          <p>{t('Nobody is in the address book yet. Add those whom you pay: rules can then trust them by name.')}</p>
+          <p>{t('Nobody is in the address book yet. Add those whom you pay: policies can then trust them by name.')}</p>
         }
       >
         <DataTable caption={t('Address book')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />

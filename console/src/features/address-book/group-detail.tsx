@@ -67,7 +67,7 @@ export function GroupDetail({ code, group }: { code: string; group: Counterparty
       <Sheet title={t('Archive {name}?', { name: group.name })} open={shown === 'archive'} onClose={close}>
         <ConfirmChange
           code={code}
-          text={t('Rules that name the group then match nobody. This cannot be undone.')}
+          text={t('Policies that name the group then match nobody. This cannot be undone.')}
           label={t('Archive')}
           done={t('{name} is archived', { name: group.name })}
           change={(options) => vaultOf(code).counterpartyGroups.archive(group.id, options)}

@@ -24,9 +24,7 @@ export function GroupList({ code, archived, change }: Props) {
         query={query}
         isEmpty={rows.length === 0}
         clearFilter={archived ? () => change(false) : undefined}
-        empty={
-          <p>{t('There is no group yet. Groups such as "Suppliers" let one rule speak about many recipients.')}</p>
-        }
+        empty={<p>{t('There is no group yet. Groups such as "Suppliers" let one policy cover many recipients.')}</p>}
       >
         <DataTable caption={t('Groups')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
       </ListState>

@@ -97,7 +97,7 @@ function Confirm({ decision, items, onVoted, close }: ConfirmProps) {
         hint={t('It is kept with each of these votes.')}
         value={comment.text}
         maxLength={500}
-        error={missing && isEmpty ? t('Say why, so that it can be mended.') : null}
+        error={missing && isEmpty ? t('Give a reason so that the initiator can correct it.') : null}
         onChange={({ target }) => setComment({ text: target.value, key: newIdempotencyKey() })}
       />
       {voting.isError && <Failed error={voting.error} retry={() => voting.mutate()} />}

@@ -73,7 +73,7 @@ export function Decide({ subject, summary }: DecideProps) {
 /** Without a vote there are no buttons, and the keys do nothing. */
 function reasonNotToVote({ isOpen }: Subject, mine: Voter | undefined): string | null {
   if (!isOpen || mine?.decision !== null) return ''
-  return mine.canVote ? null : t('Your vote does not count here, perhaps because you asked.')
+  return mine.canVote ? null : t('You cannot vote on this, for example because you requested it.')
 }
 
 function Confirm({
@@ -122,7 +122,7 @@ function Confirm({
         label={decision === 'reject' ? t('Reason') : t('Comment (optional)')}
         value={comment}
         maxLength={500}
-        error={missing && comment.trim() === '' ? t('Say why, so that it can be mended.') : null}
+        error={missing && comment.trim() === '' ? t('Give a reason so that the initiator can correct it.') : null}
         onChange={({ target }) => setComment(target.value)}
       />
       {vote.isError && <Failed error={vote.error} retry={() => vote.mutate()} />}

@@ -19,7 +19,7 @@ import { statusOf } from './words.ts'
 export function PayoutApproval({ code, id }: { code: string; id: string }) {
   const query = useQuery(payoutQuery(code, id))
   return (
-    <Page title={t('Approve a batch')}>
+    <Page title={t('Approve a payout')}>
       <DetailState query={query}>
         {query.data !== undefined && <Decision code={code} payout={query.data} />}
       </DetailState>
@@ -43,7 +43,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
-            <p className="font-semibold">{payout.name ?? t('Batch')}</p>
+            <p className="font-semibold">{payout.name ?? t('Payout')}</p>
             <Sums payout={payout} />
           </div>
           <Badge tone={tone}>{word}</Badge>
@@ -72,7 +72,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
         subject={{ kind: 'payout', code, shown: { ...payout, rows }, isOpen }}
         summary={
           <>
-            <p className="font-semibold">{payout.name ?? t('Batch')}</p>
+            <p className="font-semibold">{payout.name ?? t('Payout')}</p>
             <Sums payout={payout} />
           </>
         }

@@ -29,7 +29,7 @@ export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): s
   if (payout === null) return `${actionOf(actionType)}: ${approvalRequest?.subject ?? ''}`
   const sums = payout.sums.map(({ amountDecimal, code }) => `${formatAmount(amountDecimal)} ${code}`).join(' + ')
   const of = t('{count, plural, one {# payment} other {# payments}}, {sums}', { count: payout.rows, sums })
-  return `${payout.name ?? t('Batch')}: ${of}`
+  return `${payout.name ?? t('Payout')}: ${of}`
 }
 
 /** What any item of the inbox is about, as plain text. */

@@ -2,9 +2,17 @@ import { t } from '../../lib/language.ts'
 
 /** What happened, in words: "policy.updated" is "Policy: changed". */
 export function actionWords(action: string): string {
-  if (action === 'hold.released') return `${nounWord('hold')}: ${t('lifted')}`
   const [noun = '', verb = ''] = action.split('.')
-  return `${nounWord(noun)}: ${verbWord(verb)}`
+  return `${nounWord(noun)}: ${wholeActions()[action]?.() ?? verbWord(verb)}`
+}
+
+/** Actions whose verb means something else for another noun. */
+function wholeActions(): Words {
+  return {
+    'hold.released': () => t('lifted'),
+    // The last vote releases a transfer, which is handed over later.
+    'transfer.released': () => t('approved, queued for delivery'),
+  }
 }
 
 export function nounWord(noun: string): string {
@@ -30,7 +38,7 @@ export function nounWord(noun: string): string {
     operation: () => t('Operation'),
     operator: () => t('Operator'),
     passkey: () => t('Passkey'),
-    payout: () => t('Batch'),
+    payout: () => t('Payout'),
     platform_admin: () => t('Platform administrator'),
     policies: () => t('Policies'),
     policy: () => t('Policy'),
@@ -97,7 +105,6 @@ function commonVerbs(): Words {
     rate_rejected: () => t('rate rejected'),
     refused: () => t('refused'),
     rejected: () => t('rejected'),
-    released: () => t('handed over'),
     removed: () => t('removed'),
   }
 }

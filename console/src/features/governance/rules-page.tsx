@@ -37,8 +37,8 @@ export function RulesPage({ code, tab, choose, Sentence }: RulesPageProps) {
     { key: 'settings' as const, label: t('Who must agree') },
   ]
   return (
-    <Page title={t('Rules changes')} actions={<NewDraft code={code} />}>
-      <Tabs label={t('Rules changes')} tabs={tabs} current={tab} onChoose={(key) => choose(key as RulesTab)}>
+    <Page title={t('Rules of the vault')} actions={<NewDraft code={code} />}>
+      <Tabs label={t('Rules of the vault')} tabs={tabs} current={tab} onChoose={(key) => choose(key as RulesTab)}>
         {tab === 'changes' && <ChangeSets code={code} />}
         {tab === 'versions' && <Versions code={code} Sentence={Sentence} />}
         {tab === 'settings' && <GovernanceSettings code={code} />}
@@ -114,7 +114,13 @@ function ChangeSets({ code }: { code: string }) {
       empty={<p>{t('Nothing was bundled or sent for approval yet.')}</p>}
     >
       <div className="rounded-lg border border-line bg-paper">
-        <DataTable caption={t('Rules changes')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+        <DataTable
+          caption={t('Rules of the vault')}
+          columns={columns}
+          rows={rows}
+          rowKey={({ id }) => id}
+          more={query}
+        />
       </div>
     </ListState>
   )

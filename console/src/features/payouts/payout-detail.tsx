@@ -51,7 +51,7 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
             [t('Ordered by'), nameOf(payout.initiator)],
             [t('Ordered'), formatTime(payout.createdAt)],
             [t('Votes until'), waits && payout.expiresAt !== null && formatTime(payout.expiresAt)],
-            [t('Rule'), payout.decisionPolicyName],
+            [t('Policy'), payout.decisionPolicyName],
           ]}
         />
       </Card>
@@ -59,7 +59,7 @@ export function PayoutDetail({ code, payout }: { code: string; payout: Payout })
       <Card title={t('Payments')}>
         <Rows code={code} id={payout.id} />
       </Card>
-      <Sheet title={t('Withdraw the whole list?')} open={withdrawing} onClose={() => withdraw(false)}>
+      <Sheet title={t('Withdraw the payout?')} open={withdrawing} onClose={() => withdraw(false)}>
         {withdrawing && <Withdraw code={code} payout={payout} done={() => withdraw(false)} />}
       </Sheet>
     </Page>

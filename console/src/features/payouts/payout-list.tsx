@@ -20,7 +20,7 @@ export function PayoutList({ code }: { code: string }) {
       <ListState
         query={query}
         isEmpty={rows.length === 0}
-        empty={<p>{t('No list has been paid yet. Up to a thousand payments are decided and voted on as one.')}</p>}
+        empty={<p>{t('No payout has been ordered yet. Up to a thousand payments are decided and voted on as one.')}</p>}
       >
         <DataTable caption={t('Payouts')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
       </ListState>

@@ -175,7 +175,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
         setRow={(row) => change(rows.map((each) => (each.number === row.number ? row : each)))}
       />
       <Card>
-        <TextField label={t('Name of the list')} value={name} onChange={({ target }) => setName(target.value)} />
+        <TextField label={t('Name of the payout')} value={name} onChange={({ target }) => setName(target.value)} />
         <p className="mb-3 text-lg font-semibold">
           {t('Sum')}: <Amount decimal={sumOf(rows, balance)} unit={balance.symbol} />
         </p>
@@ -187,12 +187,12 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
         )}
         <Problem error={preview.error ?? create.error} />
         {isOutcomeUnknown(create.error) && (
-          <p className="mb-3 text-warn">{t('Ask again: the same list is paid once, however often it is sent.')}</p>
+          <p className="mb-3 text-warn">{t('Ask again: the same payout is paid once, however often it is sent.')}</p>
         )}
         {preview.data !== undefined && <Decision preview={preview.data} />}
         <div className="flex flex-wrap gap-2">
           <Button busy={preview.isPending} disabledBecause={notNow} onClick={() => preview.mutate()}>
-            {t('Ask the rules')}
+            {t('Check the policies')}
           </Button>
           <Button
             look="primary"
@@ -219,15 +219,15 @@ async function signedPayout(order: PayoutOrder, preview?: PayoutPreview): Promis
 }
 
 function whyNot(preview: PayoutPreview | undefined): string | null {
-  if (preview === undefined) return t('Ask the rules first.')
+  if (preview === undefined) return t('Check the policies first.')
   const [problem] = preview.problems
   return problem === undefined ? null : said(problem.message, problem.code)
 }
 
-/** What the rules say about the whole list. */
+/** What the policies decide about the payout. */
 function Decision({ preview: { decision, problems, row } }: { preview: PayoutPreview }) {
   const waits = decision.effect === 'approval'
-  const refusedText = decision.blockReason ?? t('Refused: no rule permits it')
+  const refusedText = decision.blockReason ?? t('Refused: no policy permits it')
   return (
     <div role="status" className="mb-3 rounded-md border border-line p-3">
       <p className="font-semibold">

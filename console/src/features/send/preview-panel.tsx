@@ -35,8 +35,8 @@ export function PreviewPanel({ code, order, isStale, symbol }: Props) {
       {order === null || isStale ? (
         <p className="text-quiet">
           {isStale
-            ? t('Asking the rules …')
-            : t('As soon as sender, recipient and amount are there, the rules are asked.')}
+            ? t('Checking the policies …')
+            : t('Enter sender, recipient and amount to see what the policies decide.')}
         </p>
       ) : (
         <PreviewState query={preview}>
@@ -139,7 +139,7 @@ function Verdict({ preview: { decision, trace } }: { preview: TransferPreview })
             <li key={requirement.policyId}>
               {waitsFor(requirement)}
               <span className="block text-[0.8125rem] text-quiet">
-                {t('by the rule')} <span className="code">{requirement.policyCode}</span>
+                {t('by the policy')} <span className="code">{requirement.policyCode}</span>
               </span>
             </li>
           ))}
@@ -152,7 +152,7 @@ function Verdict({ preview: { decision, trace } }: { preview: TransferPreview })
     <div className="mb-3">
       <p className="mb-1 flex items-center gap-2 font-semibold text-bad">
         <Ban size={18} aria-hidden />
-        {decision.effect === 'block' ? t('Refused by a rule') : t('Refused: no rule permits it')}
+        {decision.effect === 'block' ? t('Refused by a policy') : t('Refused: no policy permits it')}
       </p>
       {decision.blockReason !== null && <p className="mb-2">{decision.blockReason}</p>}
       {decision.decisionPolicy !== null && <p className="mb-2 font-medium">{decision.decisionPolicy.name}</p>}
@@ -192,7 +192,7 @@ function Comparisons({ policy }: { policy: TransferPreview['trace'][number] }) {
         <p key={index} className="mb-1 [overflow-wrap:anywhere]">
           <span className="font-medium">{what}</span>
           <span className="block text-[0.8125rem]">
-            {t('The rule says {expected}; here it is {observed}.', { expected, observed })}
+            {t('The policy says {expected}; here it is {observed}.', { expected, observed })}
           </span>
         </p>
       ))}

@@ -52,8 +52,8 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
     whatIsMissing(draft, order) ??
     (pasted !== null && check === null ? t('The address is being compared with the known ones.') : null) ??
     (resembles && !isTypedOut(draft) ? t('Type the address out first, because it resembles another one.') : null) ??
-    (refusal !== null && !isStale ? t('The rules could not be asked about this.') : null) ??
-    (isStale || preview === undefined ? t('The rules are being asked.') : null) ??
+    (refusal !== null && !isStale ? t('The policies could not be checked.') : null) ??
+    (isStale || preview === undefined ? t('The policies are being checked.') : null) ??
     (blocking && said(blocking.message, blocking.code))
   const found = [...faultsOf(isStale ? null : refusal), ...faultsOf(error)]
   const faults = Object.fromEntries(found.map(({ field, message }) => [field, message]))

@@ -53,7 +53,7 @@ export function navigation(): NavigationItem[] {
     { to: '/address-book', label: t('Address book'), Icon: BookUser, hotkey: 'c' },
     { to: '/reports', label: t('Reports'), Icon: ChartColumn, hotkey: 'r' },
     { to: '/policies', label: t('Policies'), Icon: Scale, hotkey: 'l' },
-    { to: '/rules', label: t('Rules changes'), Icon: GitPullRequest, visible: reader },
+    { to: '/rules', label: t('Rules of the vault'), Icon: GitPullRequest, visible: reader },
     { to: '/people', label: t('People'), Icon: Users, hotkey: 'o' },
     { to: '/holds', label: t('On hold'), Icon: Hand },
     { to: '/categories', label: t('Categories'), Icon: Tags, hotkey: 'k' },

@@ -1,6 +1,6 @@
 import type { Gauge, Sample } from './samples.ts'
 
-/** What must not be, in words for an operator; an alert rule for monitoring and a line of `strongroom doctor`. */
+/** What an operator watches: an alert rule for monitoring and a line of `strongroom doctor`. */
 export type Check = {
   /** Name of the alert. */
   alert: string
@@ -8,7 +8,10 @@ export type Check = {
   red: { gauge: Gauge; labels?: Record<string, string>; minutes: number } & ({ above: number } | { below: number })
   /** `info` is advice: the doctor shows it and is content. */
   severity: 'critical' | 'warning' | 'info'
+  /** What is so while it is green, for the doctor. */
   title: string
+  /** What is so while it is red, for the alert. */
+  problem: string
   advice: string
 }
 
@@ -18,6 +21,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_watch_up', below: 1, minutes: 2 },
     severity: 'critical',
     title: 'The database answers',
+    problem: 'The database does not answer',
     advice: 'See whether PostgreSQL runs, takes writes and has connections left.',
   },
   {
@@ -25,6 +29,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_wallet_service_up', below: 1, minutes: 5 },
     severity: 'critical',
     title: 'Wallet services answer',
+    problem: 'A wallet service does not answer',
     advice: 'See whether the wallet service runs and this node reaches its URL. Transfers wait, and none is lost.',
   },
   {
@@ -32,6 +37,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_transfers', labels: { phase: 'halted' }, above: 0, minutes: 0 },
     severity: 'critical',
     title: 'No transfer is halted',
+    problem: 'A transfer is halted',
     advice: 'Run "strongroom audit verify", read the reason of the transfer, and have two people resolve it.',
   },
   {
@@ -39,6 +45,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_transfers_stuck', above: 0, minutes: 5 },
     severity: 'warning',
     title: 'No transfer is stuck',
+    problem: 'A transfer is stuck',
     advice:
       'Ask the wallet service why it is not mined: fees that are too low, a nonce that is missing, or a node behind.',
   },
@@ -47,6 +54,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_screenings_oldest_seconds', above: 300, minutes: 2 },
     severity: 'critical',
     title: 'The screening service answers',
+    problem: 'The screening service does not answer',
     advice:
       'See "screening" in the log, and whether SCREENING_URL answers with the right secret. What it was asked about stays held.',
   },
@@ -55,6 +63,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_held_subjects', labels: { subject: 'vault' }, above: 0, minutes: 0 },
     severity: 'warning',
     title: 'No vault is on hold as a whole',
+    problem: 'A vault is on hold as a whole',
     advice: 'Nothing of it is ordered, voted on or sent. Its administrators know why; two people release it.',
   },
   {
@@ -62,6 +71,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_wallet_events', labels: { outcome: 'quarantined' }, above: 0, minutes: 0 },
     severity: 'critical',
     title: 'No wallet event is quarantined',
+    problem: 'A wallet event is quarantined',
     advice: 'Compare the event with the chain. A wallet service said two different things about one deposit.',
   },
   {
@@ -74,6 +84,7 @@ export const checks: Check[] = [
     },
     severity: 'warning',
     title: 'No wallet event is unmatched for a day',
+    problem: 'A wallet event has been unmatched for a day',
     advice: 'See what the event misses: an address that no vault has, or a secret that may not credit its vault.',
   },
   {
@@ -81,6 +92,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_balance_differences', above: 0, minutes: 0 },
     severity: 'critical',
     title: 'The books agree with the chain',
+    problem: 'The books differ from the chain',
     advice:
       'Read the reconciliation of the vault, which names the addresses. What is missing on chain was moved past the service.',
   },
@@ -89,6 +101,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_reconciliations_due_oldest_seconds', above: 86_400, minutes: 0 },
     severity: 'warning',
     title: 'Vaults are compared with the chain',
+    problem: 'The comparison of a vault with the chain is a day overdue',
     advice: 'See "reconcil" in the log, and whether the wallet service of the vault reports balances.',
   },
   {
@@ -96,6 +109,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_audit_unsealed_oldest_seconds', above: 120, minutes: 2 },
     severity: 'critical',
     title: 'Audit records are sealed',
+    problem: 'Audit records are not sealed',
     advice: 'A node must run. See "seal-audit" in its log, and run "strongroom audit verify".',
   },
   {
@@ -103,6 +117,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_ledger_unsealed_oldest_seconds', above: 120, minutes: 2 },
     severity: 'critical',
     title: 'Entries of the ledger are sealed',
+    problem: 'Entries of the ledger are not sealed',
     advice: 'A node must run. See "seal-ledger" in its log, and run "strongroom ledger verify".',
   },
   {
@@ -110,6 +125,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_witnesses_due_oldest_seconds', above: 3_600, minutes: 0 },
     severity: 'warning',
     title: 'Witnesses keep the heads',
+    problem: 'A witness does not get the heads',
     advice:
       'See "witness" in the log: a file that cannot be written, a mailbox or a URL of WITNESSES that does not answer.',
   },
@@ -118,6 +134,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_mails_oldest_seconds', above: 900, minutes: 5 },
     severity: 'warning',
     title: 'Mails are sent',
+    problem: 'Mails are not sent',
     advice: 'See "mail" in the log, and whether the server of SMTP_URL takes mail. Approvers wait for it.',
   },
   {
@@ -125,6 +142,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_rate_age_seconds', labels: { source: 'provider' }, above: 900, minutes: 5 },
     severity: 'warning',
     title: 'USD rates are current',
+    problem: 'A USD rate is out of date',
     advice:
       'See whether RATES_URL answers, and whether a rate is held back. Without one, rules about USD decide against.',
   },
@@ -133,6 +151,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_exports_oldest_seconds', above: 1_800, minutes: 5 },
     severity: 'warning',
     title: 'Exports are made',
+    problem: 'Exports are not made',
     advice: 'See "make-exports" in the log.',
   },
   {
@@ -140,6 +159,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_database_connections', labels: { state: 'waiting' }, above: 10, minutes: 2 },
     severity: 'warning',
     title: 'Requests do not wait for a connection',
+    problem: 'Requests wait for a database connection',
     advice: 'Look for slow statements and locks in PostgreSQL, or run another node.',
   },
   {
@@ -147,6 +167,7 @@ export const checks: Check[] = [
     red: { gauge: 'strongroom_database_login_owns', above: 0, minutes: 0 },
     severity: 'info',
     title: 'The service logs in as a role that owns nothing',
+    problem: 'The service logs in as a role with the rights of the owner',
     advice:
       'An attacker who takes over the service can rewrite the record. Give DATABASE_URL a role of its own, and DATABASE_OWNER_URL ' +
       'to "strongroom migrate".',
@@ -186,7 +207,7 @@ export function alertRules(): string {
       '        labels:',
       `          severity: ${text(check.severity)}`,
       '        annotations:',
-      `          summary: ${text(`Not so: ${check.title}`)}`,
+      `          summary: ${text(check.problem)}`,
       `          description: ${text(check.advice)}`,
     ]),
     '',

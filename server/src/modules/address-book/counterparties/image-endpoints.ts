@@ -57,7 +57,7 @@ export function gatedImageEndpoints<Body extends TSchema>(
 
   api.send.delete(`delete${name}Image`, `/vaults/:code/${path}/:id/image`, {
     summary: `Delete the image of ${noun}`,
-    description: `${rules} Also one of another host is no longer named.`,
+    description: `${rules} An image URL on another host is removed too.`,
     errors,
     answers,
     handler: ({ params: { id }, ...by }, http) =>

@@ -46,7 +46,7 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
     summary: 'List deposits',
     description:
       'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with ' +
-      'them, an administrator those of the whole vault. Administrators can also read events that were not credited: ' +
+      'them, administrators and auditors those of the whole vault; they can also read events that were not credited: ' +
       '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; a ' +
       'credited deposit that the chain lost has `orphaned`; ' +
       '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
@@ -80,7 +80,8 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
   api.get('getDeposit', '/vaults/:code/deposits/:id', {
     summary: 'Get a deposit',
     description:
-      'For the owner of its address, the people with whom the address is shared, and administrators; 404 for everybody else.',
+      'For the owner of its address, the people with whom the address is shared, administrators and auditors; 404 for ' +
+      'everybody else.',
     answers: { 200: Deposit },
     handler: async (db, { member, params }) =>
       toDeposit(orNotFound(await findDeposit(db, visibleScopeOf(member), params.id), 'Deposit')),
@@ -91,7 +92,7 @@ export function depositRoutes(app: App, deps: Deps, executors: Executors): void 
     description:
       'For platform administrators. Authentic events that were not credited and cannot be assigned to a vault: no ' +
       'vault has the address that they name, and they were not signed by the secret of exactly one vault. Events of a ' +
-      'vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
+      'vault are read by its administrators and auditors with `GET /vaults/{code}/deposits?outcome=`.',
     access: 'platform',
     querystring: UncreditedQuery,
     item: UncreditedEvent,
@@ -108,9 +109,9 @@ function eventResolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: E
     summary: 'Resolve a quarantined wallet event',
     description:
       'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds what it ' +
-      'answered; before it is credited, it is asked again. Two people always act together (contract 8.12): an ' +
-      'administrator, or whom a policy for `event_resolve` allows, and somebody else; 404 for everybody else. 409 ' +
-      '`not_proven` when the chain does not confirm what is to be credited.',
+      'answered; before it is credited, it is asked again. Two people always act together, whatever the policies ' +
+      'say: an administrator, or a member whom a policy for `event_resolve` allows, asks, and another person approves; ' +
+      '404 for everybody else. 409 `not_proven` when the chain does not confirm what is to be credited.',
     errors: resolutionErrors,
     body: EventResolution,
     confirmed: 'where protected',

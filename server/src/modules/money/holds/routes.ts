@@ -52,7 +52,7 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
   })
 
   api.send.post('releaseHold', '/vaults/:code/holds/:id/release', {
-    summary: 'Ask for the release of a hold',
+    summary: 'Request the release of a hold',
     description:
       'Takes two people: 202 with the approval request, on which others vote. Policies of action type `hold_release` may ' +
       'name who votes and how many, or block it; without one, another administrator agrees. Services may not.',

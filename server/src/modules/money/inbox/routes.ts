@@ -27,7 +27,7 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   })
 
   api.get('countInbox', '/inbox/count', {
-    summary: 'Count what waits for your vote',
+    summary: 'Count pending votes',
     description: `Over all vaults of the caller. It counts to ${inboxCountMax}, whatever waits.`,
     answers: { 200: InboxCount },
     handler: async (db, { caller, now }) => {
@@ -37,7 +37,7 @@ export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   })
 
   api.send.post('voteOnMany', '/inbox/votes', {
-    summary: 'Vote on several things',
+    summary: 'Cast several votes',
     description:
       `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each is cast for ` +
       'itself, in the order given, as `approve` and `reject` of its kind do; one that is refused stops no other. The ' +

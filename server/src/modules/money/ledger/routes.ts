@@ -40,7 +40,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     summary: 'Get balances',
     description:
       'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances ' +
-      'of their own addresses, with `includeShared` also of those shared with them, an administrator those of the ' +
+      'of their own addresses, with `includeShared` also of those shared with them, administrators and auditors those of the ' +
       'whole vault. `purpose` filters the accounts only.',
     errors: ['administrator_required'],
     querystring: BalancesQuery,

@@ -91,7 +91,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     summary: 'List transfers',
     description:
       'Newest first. A member reads transfers from their own addresses and those that they initiated, with ' +
-      '`includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page ' +
+      '`includeShared` also those from addresses shared with them; administrators and auditors those of the whole vault. A page ' +
       'may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
     errors: ['administrator_required'],
     querystring: TransferQuery,
@@ -214,9 +214,9 @@ function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Execut
     summary: 'Resolve a halted or forgotten transfer',
     description:
       'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
-      'with the last vote it is asked again. Two people always act together (contract 8.12): an administrator, or whom ' +
-      'a policy for `transfer_resolve` allows, and somebody else. 409 `not_proven` says what was found instead of a ' +
-      'proof, `wrong_state` that the transfer is neither halted nor held back.',
+      'with the last vote it is asked again. Two people always act together, whatever the policies say: an ' +
+      'administrator, or a member whom a policy for `transfer_resolve` allows, asks, and another person approves. 409 ' +
+      '`not_proven` says what was found instead of a proof, `wrong_state` that the transfer is neither halted nor held back.',
     errors: resolutionErrors,
     body: TransferResolution,
     confirmed: 'where protected',

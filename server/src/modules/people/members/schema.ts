@@ -37,7 +37,7 @@ export const Member = Closed(
     lastSeenAt: described(
       Nullable(Timestamp),
       'When they last used a session, to within an hour. Null for callers who neither administer nor audit the vault, ' +
-        'of a service, and of who has no session.',
+        'of a service, and of a user who has no session.',
     ),
   },
   { $id: 'Member', description: 'A person or service that is in a group of the vault and can use it.' },

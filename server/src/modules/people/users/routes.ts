@@ -83,7 +83,7 @@ export function userRoutes(app: App, deps: Deps): void {
     summary: 'List what a user leaves behind',
     description:
       'For platform administrators: the service tokens and invitations that a user made and that still work, the vaults ' +
-      'that nobody else can administer, and how much waits for their vote without hope.',
+      'that nobody else can administer, and how many requests that wait for their vote can no longer reach their quorum.',
     access: 'platform',
     errors: ['not_found'],
     answers: { 200: Offboarding },
@@ -95,7 +95,7 @@ export function userRoutes(app: App, deps: Deps): void {
     description:
       'For platform administrators. Sessions end with the next request on every node, and votes that are not decided ' +
       'count no longer. The answer lists what the user leaves behind; the administrators of their vaults get it by mail. ' +
-      '403 for oneself, 409 for the last platform administrator and for who is disabled already.',
+      '403 for oneself, 409 for the last platform administrator and for a user who is disabled already.',
     access: 'platform',
     errors: ['not_found', 'other_person_required', 'last_administrator', 'wrong_state'],
     body: DisableUser,
@@ -108,7 +108,7 @@ export function userRoutes(app: App, deps: Deps): void {
     summary: 'Enable a user',
     description:
       'For platform administrators. Memberships, and votes on what still waits, count again; the user signs in anew. ' +
-      '409 for who is not disabled, and for a service whose token was revoked.',
+      '409 for a user who is not disabled, and for a service whose token was revoked.',
     access: 'platform',
     errors: ['not_found', 'wrong_state'],
     body: DisableUser,

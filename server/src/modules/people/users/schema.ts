@@ -66,7 +66,7 @@ export const PlatformUser = Closed(
     createdAt: Timestamp,
     lastSeenAt: described(
       Nullable(Timestamp),
-      'When they last used a session, to within an hour; null for a service and for who has no session.',
+      'When they last used a session, to within an hour; null for a service and for a user who has no session.',
     ),
     vaults: Type.Array(Closed({ code: VaultCode, name: Name }), {
       description: 'The vaults in which they are in a group, by code.',

@@ -75,7 +75,7 @@ export function imageEndpoints<Level extends AccessLevel, Path extends string, B
 
   api.delete(`delete${name}Image`, `${path}/image`, {
     summary: `Delete the image of ${noun}`,
-    description: `${who} Also one of another host is no longer named. Without an image nothing changes.`,
+    description: `${who} An image URL on another host is removed too. Without an image nothing changes.`,
     errors,
     answers: { 200: answer },
     handler: (trx, input) => handle(trx, input, null),

@@ -20,8 +20,8 @@ export function imageRoutes(app: App, deps: Deps): void {
   endpoints(app, deps, 'Images', { access: 'caller' }).get('getImage', '/images/:key', {
     summary: 'Get an image',
     description:
-      'An image that the service keeps, at the address that what it is of answers (`image`, `logoUri`, `avatarUri`). An ' +
-      'address has one content for good, so that browsers keep it. Of people, tokens and networks for everybody who is ' +
+      'An image that the service keeps, at the path that the resource returns in `image`, `logoUri` or `avatarUri`. A ' +
+      'path has one content for good, so that browsers keep it. Of people, tokens and networks for everybody who is ' +
       'signed in, all others for the members of their vault; 404 for others, and for an image that was replaced a ' +
       'while ago.',
     params: imageParams,

@@ -44,9 +44,10 @@ export async function recordRate(
   const benchmarks = (await findBenchmarks(trx, [token.id], now)).get(token.id) ?? null
   const jumpsFrom = findJump(rate.usdRate, benchmarks, rules.jumpFactorHundredths)
   const isGoverned = await isUsedUnderGovernance(trx, token.id)
-  if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst) || isGoverned) {
-    return holdRate(trx, token, rate, { jumpsFrom, actorId: caller.userId, now })
-  }
+  const held = (cause: HoldCause) => holdRate(trx, token, rate, { jumpsFrom, cause, actorId: caller.userId, now })
+  if (jumpsFrom !== null) return held('jump')
+  if (benchmarks === null && rules.holdsFirst) return held('first')
+  if (isGoverned) return held('governed')
   await insertRates(trx, [rate], { confirmedById: null, now })
   await announceRate(trx, token, rate, { verb: 'recorded', before: benchmarks?.newest, actorId: caller.userId, now })
   return null
@@ -76,7 +77,7 @@ export async function recordProviderRates(
     if (jumpsFrom !== null && repeats) continue
     if (held !== undefined) await closeHeldRate(trx, held.id, { status: 'superseded', decidedById: null, now })
     if (jumpsFrom === null) accepted.push(rate)
-    else await holdRate(trx, (await findToken(trx, tokenId))!, rate, { jumpsFrom, actorId: null, now })
+    else await holdRate(trx, (await findToken(trx, tokenId))!, rate, { jumpsFrom, cause: 'jump', actorId: null, now })
   }
   await insertRates(trx, accepted, { confirmedById: null, now })
 }
@@ -135,7 +136,7 @@ async function holdRate(
   trx: Trx,
   token: TokenRow,
   rate: Rate,
-  { jumpsFrom, actorId, now }: { jumpsFrom: string | null; actorId: string | null; now: Date },
+  { jumpsFrom, cause, actorId, now }: { jumpsFrom: string | null; cause: HoldCause; actorId: string | null; now: Date },
 ): Promise<HeldRateRow> {
   const id = newId(now)
   await trx
@@ -152,7 +153,7 @@ async function holdRate(
       created_at: now,
     })
     .execute()
-  await announceRate(trx, token, rate, { verb: 'held', before: jumpsFrom, heldRateId: id, actorId, now })
+  await announceRate(trx, token, rate, { verb: 'held', cause, before: jumpsFrom, heldRateId: id, actorId, now })
   return (await findHeldRate(trx, id))!
 }
 
@@ -191,13 +192,23 @@ async function announceDecision(
 
 const sentences = {
   recorded: 'was set by hand',
-  held: 'was held back, because it differs too much from an earlier one; a platform administrator must confirm it',
+  held: 'was held back',
   confirmed: 'was held back and is now confirmed',
   rejected: 'was held back and is now rejected',
 }
 
+const causes = {
+  jump: 'it differs too much from an earlier one',
+  first: 'it is the first rate of the token',
+  governed: 'a vault with governance uses the token',
+}
+
+type HoldCause = keyof typeof causes
+
 type RateEvent = {
   verb: keyof typeof sentences
+  /** Why the rate is held back. */
+  cause?: HoldCause
   /** The earlier rate that it is compared with. */
   before: string | null | undefined
   heldRateId?: string
@@ -209,8 +220,9 @@ async function announceRate(
   trx: Trx,
   token: TokenRow,
   { usdRate, asOf, source }: Rate,
-  { verb, before = null, heldRateId, actorId, now }: RateEvent,
+  { verb, cause, before = null, heldRateId, actorId, now }: RateEvent,
 ): Promise<void> {
+  const why = cause === undefined ? '' : `, because ${causes[cause]}; a platform administrator must confirm it`
   const details = { usdRate, asOf, source, ...(heldRateId === undefined ? {} : { heldRateId }) }
   const event = {
     actorId,
@@ -219,7 +231,7 @@ async function announceRate(
     targetId: token.id,
     details: { ...details, comparedUsdRate: before },
     words: {
-      sentence: `A USD rate of the token ${quote(token.code)} on ${token.network_slug} ${sentences[verb]}`,
+      sentence: `A USD rate of the token ${quote(token.code)} on ${token.network_slug} ${sentences[verb]}${why}`,
       before: { usdRate: before },
       after: details,
     },

@@ -312,7 +312,8 @@ describe('T64 a rate that jumps', () => {
     ])
     const start = 'A USD rate of the token "LOUD" on ethereum was'
     expect(texts[0]!.text).toContain(`${start} set by hand.\n- usdRate: from null to "1"\n`)
-    expect(texts[0]!.text).toMatch(/was held back, because .*\n- usdRate: from "1" to "0.25"\n/)
+    const held = 'held back, because it differs too much from an earlier one; a platform administrator must confirm it'
+    expect(texts[0]!.text).toContain(`${start} ${held}.\n- usdRate: from "1" to "0.25"\n`)
     expect(texts[0]!.text).toContain(`${start} held back and is now confirmed.\n`)
     expect(texts[0]!.text).toContain('By: "second (second@example.org)"')
     const records = await test.deps.db
@@ -327,6 +328,25 @@ describe('T64 a rate that jumps', () => {
       'token.rate_held',
       'token.rate_confirmed',
     ])
+  })
+
+  it('is announced with its cause when it is the first one, or of a token of a vault with governance', async () => {
+    const tokenId = await newToken('CAUSE')
+    test.deps.config.demo = false
+    const answer = await setRate(first, tokenId, '1').finally(() => {
+      test.deps.config.demo = true
+    })
+    expect((await second.post(`/held-rates/${answer.body.id}/confirm`)).status).toBe(200)
+    const delays = { loosening_delay_hours: 0, tightening_delay_hours: 0 }
+    const governance = { vault_id: vault.id, threshold: 1, ...delays, updated_at: test.clock.now() }
+    await test.deps.db.insertInto('governance').values(governance).execute()
+    expect((await setRate(first, tokenId, '1.1')).status).toBe(202)
+    await test.deps.db.deleteFrom('governance').where('vault_id', '=', vault.id).execute()
+    test.clock.advance(61_000)
+    await sendNotifications(test.deps)
+    const { text } = (await outbox.read()).find((mail) => mail.text.includes('"CAUSE"'))!
+    expect(text).toContain('was held back, because it is the first rate of the token; a platform')
+    expect(text).toContain('was held back, because a vault with governance uses the token; a platform')
   })
 })
 

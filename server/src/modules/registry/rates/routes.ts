@@ -60,8 +60,8 @@ export function rateRoutes(app: App, deps: Deps): void {
   api.list('listHeldRates', '/held-rates', {
     summary: 'List held rates',
     description:
-      'Rates that were held back because they jumped. For platform administrators, newest first; `status=held` lists ' +
-      'those that wait for a decision.',
+      'Rates that were held back: those that jumped, first rates of a token, and rates of a token that a vault with ' +
+      'governance uses. For platform administrators, newest first; `status=held` lists those that wait for a decision.',
     querystring: HeldRateQuery,
     item: HeldRate,
     load: (db, { query }, page) => listHeldRates(db, query, page),

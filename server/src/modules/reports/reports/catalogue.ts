@@ -99,8 +99,8 @@ export const reports = [
     summary: 'Get the address activity report',
     description:
       'The operations of one address or folder: exactly one of `addressId` and `folderId` is required. A member reads ' +
-      'their own operations, with `includeShared` also those on addresses shared with them; an administrator reads ' +
-      'the whole vault.',
+      'their own operations, with `includeShared` also those on addresses shared with them; administrators ' +
+      'and auditors read the whole vault.',
     query: AddressActivityQuery,
     answer: AddressActivityReport,
     components: activityComponents,

@@ -17,7 +17,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
   api.list('listApprovalRequests', '/vaults/:code/approval-requests', {
     summary: 'List approval requests',
     description:
-      'Newest first. A member reads those that they initiated and those on which they may vote, an administrator all of the vault.',
+      'Newest first. A member reads those that they initiated and those on which they may vote, administrators and ' +
+      'auditors all of the vault.',
     querystring: RequestQuery,
     item: ApprovalRequest,
     load: (db, { member, query, now }, page) => listRequests(db, member, query, { ...page, now }),
@@ -26,7 +27,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
 
   api.get('getApprovalRequest', '/vaults/:code/approval-requests/:id', {
     summary: 'Get an approval request',
-    description: 'With its votes. For its initiator, its approvers and administrators; 404 for everybody else.',
+    description:
+      'With its votes. For its initiator, its approvers, administrators and auditors; 404 for everybody else.',
     answers: { 200: ApprovalRequest },
     handler: (db, { member, params, now }) => readRequest(db, member, params.id, now),
   })

@@ -5,7 +5,7 @@ import { readGovernance } from './queries.ts'
 
 /** For the descriptions of what only some read. */
 export const readersOfRules =
-  'For administrators, auditors, and the group that votes on changes of the rules; for other members there is nothing.'
+  'For administrators, auditors, and the group that votes on changes of the rules. Other members get an empty list or 404.'
 
 /** The rules name invited people and the wallet service, so not every member reads them. */
 export async function readsRules(db: Db, member: Member): Promise<boolean> {

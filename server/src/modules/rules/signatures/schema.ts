@@ -31,8 +31,8 @@ export const Vote = Closed(
       description: 'Its hash: the `payloadHash`.',
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
-    decision: described(Enum(voteDecisions), '`initiate` by who orders.'),
-    person: described(Id, 'User id of who signs.'),
+    decision: described(Enum(voteDecisions), '`initiate` by the initiator of an order.'),
+    person: described(Id, 'Id of the user who signs.'),
   },
   { $id: 'Vote', description: 'What is signed: its canonical JSON.' },
 )

@@ -57,7 +57,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     summary: 'List addresses',
     description:
       'Newest first: those of the caller, those shared with the caller (`access`), or those of a folder (`folderId`); ' +
-      'for administrators those of the whole vault.',
+      'for administrators and auditors those of the whole vault.',
     errors: ['administrator_required'],
     querystring: AddressQuery,
     item: Address,
@@ -69,7 +69,8 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
   api.get('getAddress', '/vaults/:code/addresses/:id', {
     summary: 'Get an address',
     description:
-      'With its balances. For its owner, the people with whom it is shared, and administrators; 404 for everybody else.',
+      'With its balances. For its owner, the people with whom it is shared, administrators and auditors; 404 for ' +
+      'everybody else.',
     answers: { 200: Address },
     handler: async (db, { member, params }) =>
       toAddress(orNotFound(await findAddress(db, visibleScopeOf(member), params.id), 'Address'), member),

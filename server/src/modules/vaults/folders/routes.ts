@@ -47,7 +47,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
 
   api.get('getAddressGroup', '/vaults/:code/address-groups/:id', {
     summary: 'Get a folder',
-    description: 'For its manager, the people with whom it is shared, and administrators; 404 for everybody else.',
+    description:
+      'For its manager, the people with whom it is shared, administrators and auditors; 404 for everybody else.',
     answers: { 200: AddressGroup },
     handler: async (db, { member, params }) =>
       toAddressGroup(await getAddressGroup(db, visibleScopeOf(member), params.id)),
@@ -107,7 +108,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
 
   api.list('listAddressGroupGrants', '/vaults/:code/address-groups/:id/grants', {
     summary: 'List grants of a folder',
-    description: 'For its manager and administrators, newest first.',
+    description: 'For its manager, administrators and auditors, newest first.',
     errors: ['not_permitted'],
     item: AddressGroupGrant,
     load: async (db, { member, params }, page) => {

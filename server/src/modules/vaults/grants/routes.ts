@@ -16,7 +16,8 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
   api.list('listAddressGrants', '/vaults/:code/addresses/:id/grants', {
     summary: 'List grants of an address',
     description:
-      'For its owner and administrators, newest first. Access that comes from a folder is listed with the grants of the folder.',
+      'For its owner, administrators and auditors, newest first. Access that comes from a folder is listed with the grants ' +
+      'of the folder.',
     errors: ['not_permitted'],
     item: AddressGrant,
     load: async (db, { member, params }, page) => {

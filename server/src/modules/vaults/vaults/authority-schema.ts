@@ -56,7 +56,7 @@ export const VaultAuthority = Closed({
               votes: Votes,
             }),
           ),
-          'Approvals that are needed beside the signature of who orders.',
+          'Approvals that are needed beside the signature of the initiator.',
         ),
       }),
     ),
