@@ -520,48 +520,45 @@ describe('T23 a node that dies', () => {
   it.each([
     ['finds no connection', () => new WalletServiceError('unreachable', 'No connection')],
     ['is refused', () => new WalletServiceError('refused', 'The authority has changed')],
-  ])(
-    'T24 asleep and then %s by what it knew, because it %s, gives nothing back that another one sent',
-    async (_to, _why, fault) => {
-      const id = await ordered()
-      let wake = () => {}
-      const asleep = new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      let isAsleep = false
-      bench.test.clock.advance(61_000)
-      const sleeper = deliverDueTransfers(
-        bench.test.deps,
-        withCalls((honest) => ({
-          submitTransfer: (order) => {
-            if (order.id !== id) return honest.submitTransfer(order)
-            isAsleep = true
-            return asleep.then(() => Promise.reject(fault()))
-          },
-          getTransfer: (asked) => (asked === id ? Promise.resolve(null) : honest.getTransfer(asked)),
-        })),
-      )
-      await expect.poll(() => isAsleep).toBe(true)
-      bench.test.clock.advance(61_000)
-      const lineDied = () => Promise.reject(new Error('the line went dead'))
-      await deliverDueTransfers(
-        otherNode.deps,
-        withCalls((honest) => ({
-          submitTransfer: (order) =>
-            order.id === id ? honest.submitTransfer(order).then(lineDied) : honest.submitTransfer(order),
-        })),
-      )
-      expect([bench.vault.wallet.broadcastCount(id), await phaseOf(id)]).toEqual([1, 'submitting'])
-      wake()
-      await sleeper
-      expect([await phaseOf(id), (await bench.act(bench.owner, id, 'cancel')).status]).toEqual(['submitting', 409])
-      expect(await bench.balances(address.id)).toEqual(reserved)
-      bench.vault.wallet.confirm(id)
-      bench.test.clock.advance(61_000)
-      await bench.deliver()
-      expect(await bench.balances(address.id)).toEqual(settled)
-    },
-  )
+  ])('T24 asleep until its own attempt %s gives nothing back that another one sent', async (_why, fault) => {
+    const id = await ordered()
+    let wake = () => {}
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    let isAsleep = false
+    bench.test.clock.advance(61_000)
+    const sleeper = deliverDueTransfers(
+      bench.test.deps,
+      withCalls((honest) => ({
+        submitTransfer: (order) => {
+          if (order.id !== id) return honest.submitTransfer(order)
+          isAsleep = true
+          return asleep.then(() => Promise.reject(fault()))
+        },
+        getTransfer: (asked) => (asked === id ? Promise.resolve(null) : honest.getTransfer(asked)),
+      })),
+    )
+    await expect.poll(() => isAsleep).toBe(true)
+    bench.test.clock.advance(61_000)
+    const lineDied = () => Promise.reject(new Error('the line went dead'))
+    await deliverDueTransfers(
+      otherNode.deps,
+      withCalls((honest) => ({
+        submitTransfer: (order) =>
+          order.id === id ? honest.submitTransfer(order).then(lineDied) : honest.submitTransfer(order),
+      })),
+    )
+    expect([bench.vault.wallet.broadcastCount(id), await phaseOf(id)]).toEqual([1, 'submitting'])
+    wake()
+    await sleeper
+    expect([await phaseOf(id), (await bench.act(bench.owner, id, 'cancel')).status]).toEqual(['submitting', 409])
+    expect(await bench.balances(address.id)).toEqual(reserved)
+    bench.vault.wallet.confirm(id)
+    bench.test.clock.advance(61_000)
+    await bench.deliver()
+    expect(await bench.balances(address.id)).toEqual(settled)
+  })
 
   it('T23 of two nodes at once each transfer has one', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => ordered('10')))
