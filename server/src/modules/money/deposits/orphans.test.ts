@@ -325,6 +325,37 @@ describe('T17 the loss of a deposit that is not simply credited', () => {
     expect(await readDeposit(depositId)).toMatchObject({ amountDecimal: '90', orphaned: null })
   })
 
+  it('T12 T17 that contradicts the books once more is quarantined once more, after two people decided', async () => {
+    bench.vault.wallet.transactions = new Map()
+    const quarantined = async () =>
+      (await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)).body.items
+    const resolve = async (outcome: string) => {
+      const [one, ...others] = await quarantined()
+      expect(others).toEqual([])
+      const path = `${base()}/wallet-events/${one!.id}/resolve` as const
+      const asked = await bench.vault.admin.post(path, { outcome, reason: 'Somebody looked' })
+      expect([asked.status, asked.body.details]).toEqual([202, undefined])
+      const voted = await other.post(`${base()}/approval-requests/${asked.body.request.id}/approve`, {})
+      expect([voted.body.status, voted.body.details]).toEqual(['applied', undefined])
+      expect(await quarantined()).toEqual([])
+    }
+    await arrives()
+    for (const occurrence of [0, 1]) {
+      await goes(occurrence, occurrence === 0 ? {} : { amount: '99' })
+      if (occurrence === 1) await resolve('credit')
+      expect(await standing()).toEqual(['0', '0', '0'])
+      for (let time = 0; time < 2; time += 1) {
+        const differs = { outcome: 'quarantined', reason: 'amount_differs' }
+        expect(await arrives(occurrence + 1, { amount: '50' })).toMatchObject(differs)
+      }
+      await resolve('dismiss')
+      await arrives(occurrence + 1)
+    }
+    expect(await goes(2, { amount: '99' })).toMatchObject({ outcome: 'quarantined', reason: 'orphan_differs' })
+    await resolve('credit')
+    expect(await standing()).toEqual(['0', '0', '0'])
+  })
+
   it('T17 of a disabled token is taken back all the same', async () => {
     await arrives()
     const { admin, tokens } = bench.vault

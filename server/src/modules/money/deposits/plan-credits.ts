@@ -16,6 +16,7 @@ type Quarantined = {
   tokenId: string
   txHash: string
   index: number
+  occurrence: number
   fromAddress: string | null
 }
 
@@ -120,14 +121,14 @@ export function quarantine(
   depositId: string | null,
 ): Credit {
   const { vaultId, addressId, tokenId, amount } = operation
-  const { txHash, index, fromAddress } = event
+  const { txHash, index, occurrence, fromAddress } = event
   return {
     outcome: 'quarantined',
     reason,
     vaultId,
     depositId,
     addressKey,
-    quarantined: { amount: amount.toString(), addressId, tokenId, txHash, index, fromAddress },
+    quarantined: { amount: amount.toString(), addressId, tokenId, txHash, index, occurrence, fromAddress },
   }
 }
 
@@ -141,12 +142,16 @@ export function notCredited(
   return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
 }
 
-/** The key of the deposit with the amount. Migration 0022 gave older events keys of the same form. */
+/**
+ * The key of the deposit with the amount and the occurrence: what contradicts the books after the chain lost the deposit once
+ * more is another event. Occurrence 0 is left out, as in keys of older versions.
+ */
 export function keyOfQuarantined({ vaultId, reason, quarantined }: Credit): string | null {
   if (quarantined === null) return null
-  const { addressId, tokenId, txHash, index, amount } = quarantined
+  const { addressId, tokenId, txHash, index, amount, occurrence } = quarantined
   const orphaned = reason === 'orphan_differs' ? ['orphaned'] : []
-  return [vaultId, addressId, tokenId, txHash, index, amount, ...orphaned].join(' ')
+  const again = occurrence > 0 ? [occurrence] : []
+  return [vaultId, addressId, tokenId, txHash, index, amount, ...orphaned, ...again].join(' ')
 }
 
 export function isCredit(outcome: Outcome): outcome is Credit {

@@ -14,7 +14,7 @@ import { isBelowZero } from '../ledger/adjust.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { signedPosting } from '../ledger/postings.ts'
 import { deciding, notProven } from '../resolutions/may-resolve.ts'
-import { screenSurplus } from '../screening/hold.ts'
+import { holdSurplus } from '../screening/hold.ts'
 import { type Crediting, creditQuarantinedEvent } from './actions.ts'
 import { orphanDeposit, type Reorganised, returnDeposit } from './orphan.ts'
 import { parseStoredEvent } from './parse-event.ts'
@@ -157,12 +157,12 @@ async function correctDeposit(
   const difference = BigInt(found.amount) - BigInt(found.credited ?? '0')
   if (operationId === null || difference === 0n) return
   assertNotHeld(await findHoldOnDeposit(trx, vaultId, operationId))
-  const posting = signedPosting('correct', { vaultId, tokenId, addressId, operationId, amount: difference })
-  await postEntries(trx, [posting], now).catch((error: unknown) => {
+  const correction = signedPosting('correct', { vaultId, tokenId, addressId, operationId, amount: difference })
+  const surplus = { vaultId, id: operationId, addressId, tokenId, amount: difference }
+  const held = isScreened && difference > 0n ? await holdSurplus(trx, surplus, now) : []
+  await postEntries(trx, [correction, ...held], now).catch((error: unknown) => {
     throw refusalOf(error) ?? error
   })
-  if (isScreened && difference > 0n)
-    await screenSurplus(trx, { vaultId, id: operationId, addressId, tokenId }, difference, now)
   await correctOperationAmount(trx, { vaultId, id: operationId, amount: found.amount, decimals: found.decimals, now })
 }
 

@@ -17,7 +17,7 @@ type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin 
 /** An active hold, under lock. */
 export type LockedHold = HoldRow & { deposit: HeldDeposit | null }
 
-type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin'>
+export type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin'>
 
 /**
  * Inserts a hold. On a deposit it reserves what is still available of that; while that is held already, the other hold has
@@ -70,13 +70,30 @@ type End = { releasedById: string | null; reason: string; now: Date }
 export async function endHold(trx: Trx, hold: LockedHold, { releasedById, reason, now }: End): Promise<void> {
   const { vault_id: vaultId, id } = hold
   await markReleased(trx, { vaultId, id, releasedById, reason, now })
-  const amount = BigInt(hold.reserved ?? '0')
-  if (hold.deposit === null || amount === 0n) return
+  const amount = reservedOf(hold)
+  if (amount === 0n) return
   const other = await lockOtherHold(trx, hold)
-  const subject = { vaultId, ...hold.deposit, amount }
   if (other !== null) await setReserved(trx, { vaultId, id: other.id, reserved: amount })
-  const taken = other === null ? [] : [posting('hold', { ...subject, operationId: other.id })]
-  await postEntries(trx, [posting('hold_release', { ...subject, operationId: id }), ...taken], now)
+  await passOn(trx, hold, other?.id ?? null, now)
+}
+
+/**
+ * Ends a locked hold in favour of a new one on the same subject, which takes over what is reserved: not even for a moment is
+ * that available, so it covers no exposure either.
+ */
+export async function replaceHold(trx: Trx, hold: LockedHold, next: NewHold, end: End): Promise<void> {
+  await markReleased(trx, { ...end, vaultId: hold.vault_id, id: hold.id })
+  await insertHold(trx, { ...next, reserved: hold.reserved })
+  if (reservedOf(hold) > 0n) await passOn(trx, hold, next.id, end.now)
+}
+
+const reservedOf = ({ reserved }: LockedHold): bigint => BigInt(reserved ?? '0')
+
+/** @param nextId the hold for which the amount stays reserved; null: it becomes available */
+async function passOn(trx: Trx, hold: LockedHold, nextId: string | null, now: Date): Promise<void> {
+  const subject = { vaultId: hold.vault_id, ...hold.deposit!, amount: reservedOf(hold) }
+  const taken = nextId === null ? [] : [posting('hold', { ...subject, operationId: nextId })]
+  await postEntries(trx, [posting('hold_release', { ...subject, operationId: hold.id }), ...taken], now)
 }
 
 type Deposit = HeldDeposit & { vaultId: string; depositId: string; amount: bigint }

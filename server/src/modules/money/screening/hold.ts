@@ -6,9 +6,9 @@ import type { NewOperation } from '../../operations/feed/write.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { insertHolds } from '../../rules/holds/write.ts'
+import { insertHold, insertHolds } from '../../rules/holds/write.ts'
 import { lockHoldOn } from '../holds/queries.ts'
-import { endHold, type HeldDeposit, insertReserving } from '../holds/reserve.ts'
+import { endHold, type LockedHold, type NewHold, replaceHold } from '../holds/reserve.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { askAnew, findScreening, newScreening, type ScreenedSubject, type ScreeningRow } from './queries.ts'
 
@@ -21,14 +21,33 @@ type NewDeposit = Pick<NewOperation, 'vaultId' | 'id' | 'tokenId' | 'addressId' 
  * Asks about new deposits and holds each until the answer. Returns what reserves them, for the statement that credits them:
  * they are never available in between.
  */
-export async function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Promise<Posting[]> {
-  const held = deposits.map(({ vaultId, id: subjectId, ...deposit }) => {
-    return { ...deposit, vaultId, id: newId(now), subject: { vaultId, subjectType: 'deposit', subjectId } as const }
-  })
+export function holdNewDeposits(trx: Trx, deposits: NewDeposit[], now: Date): Promise<Posting[]> {
+  const screenings = deposits.map((deposit) => newScreening(subjectOf(deposit), now))
+  return holdUnanswered(trx, deposits, screenings, now)
+}
+
+/**
+ * As `holdNewDeposits`, when a correction credits a deposit with more than was asked about. `amount` is the surplus, which
+ * waits for another answer.
+ */
+export async function holdSurplus(trx: Trx, deposit: NewDeposit, now: Date): Promise<Posting[]> {
+  await askAnew(trx, subjectOf(deposit), now)
+  return holdUnanswered(trx, [deposit], [], now)
+}
+
+const subjectOf = ({ vaultId, id: subjectId }: NewDeposit) => ({ vaultId, subjectType: 'deposit', subjectId }) as const
+
+async function holdUnanswered(
+  trx: Trx,
+  deposits: NewDeposit[],
+  screenings: ReturnType<typeof newScreening>[],
+  now: Date,
+): Promise<Posting[]> {
+  const held = deposits.map((deposit) => ({ ...deposit, id: newId(now), subject: subjectOf(deposit) }))
   await insertRows(trx, {
-    screenings: held.map(({ subject }) => newScreening(subject, now)),
+    screenings,
     audit_records: held.map(({ vaultId, id: targetId, subject, amount }) => {
-      const details = detailsOf(subject, unanswered, amount)
+      const details = detailsOf(subject, unanswered, amount.toString())
       return toAuditRow({ vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId, details, now })
     }),
   })
@@ -61,19 +80,19 @@ function toHoldRow({ vaultId, subjectType, subjectId }: ScreenedSubject, id: str
 function detailsOf(
   { subjectType, subjectId }: Pick<ScreenedSubject, 'subjectType' | 'subjectId'>,
   reason: string,
-  reserved: bigint | null,
+  reserved: string | null,
 ) {
-  return { subjectType, subjectId, origin: 'screening', reason, reserved: reserved?.toString() ?? null, handedOver: 0 }
+  return { subjectType, subjectId, origin: 'screening', reason, reserved, handedOver: 0 }
 }
 
 type Placing = ScreenedSubject & {
   reason: string
-  /** Of a deposit. */
-  deposit: (HeldDeposit & { amount: string }) | null
   /** Whether a transfer may have been sent before. */
   isHandedOver?: boolean
   /** Whom a mail tells of it besides the administrators; null: nobody is told. */
   audience: string[] | null
+  /** Why a hold of the screening on the same subject ends by it, which passes on what it has reserved. */
+  replacedBecause?: string
   now: Date
 }
 
@@ -82,11 +101,11 @@ type Placing = ScreenedSubject & {
  * screening has not allowed.
  */
 export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<void> {
-  const { vaultId, subjectType, subjectId, reason, deposit, isHandedOver = false, audience, now } = placing
+  const { vaultId, subjectType, subjectId, reason, isHandedOver = false, audience, now } = placing
   const id = newId(now)
   const handed_over = isHandedOver ? 1 : 0
   const hold = { ...toHoldRow({ vaultId, subjectType, subjectId }, id, reason, now), handed_over }
-  const reserved = await insertReserving(trx, hold, deposit, now)
+  const reserved = await insertReplacing(trx, hold, placing)
   const details = { ...detailsOf({ subjectType, subjectId }, reason, reserved), handedOver: handed_over }
   const event = { vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId: id, details, now }
   if (audience === null) {
@@ -97,27 +116,34 @@ export async function placeScreeningHold(trx: Trx, placing: Placing): Promise<vo
   await announceVaultChange(trx, { ...event, words }, { userIds: audience })
 }
 
+/** Returns what the hold reserves of a deposit, which is what the one that it replaces had reserved. */
+async function insertReplacing(
+  trx: Trx,
+  hold: NewHold,
+  { replacedBecause: reason, now, ...subject }: Placing,
+): Promise<string | null> {
+  const replaced = reason === undefined ? null : await lockHoldOn(trx, { ...subject, origin: 'screening' })
+  if (reason === undefined || replaced === null) {
+    await insertHold(trx, hold)
+    return null
+  }
+  await replaceHold(trx, replaced, hold, { releasedById: null, reason, now })
+  await recordEnd(trx, replaced, reason, now)
+  return replaced.reserved
+}
+
 /** Ends the hold of a screening, if there is one; one of people on the same subject stays. */
 export async function endScreeningHold(trx: Trx, subject: ScreenedSubject, reason: string, now: Date): Promise<void> {
   const hold = await lockHoldOn(trx, { ...subject, origin: 'screening' })
   if (hold === null) return
   await endHold(trx, hold, { releasedById: null, reason, now })
-  const { id, subject_type: subjectType, subject_id: subjectId, origin, reserved } = hold
-  const details = { subjectType, subjectId, origin, reason, reserved }
-  await audit(trx, { vaultId: subject.vaultId, actorId: null, now }, 'hold.released', { type: 'hold', id }, details)
+  await recordEnd(trx, hold, reason, now)
 }
 
-/** A correction credits a deposit with more than was asked about: the surplus waits for another answer. */
-export async function screenSurplus(
-  trx: Trx,
-  { vaultId, id: subjectId, ...deposit }: HeldDeposit & { vaultId: string; id: string },
-  surplus: bigint,
-  now: Date,
-): Promise<void> {
-  const subject = { vaultId, subjectType: 'deposit', subjectId } as const
-  await askAnew(trx, subject, now)
-  const placed = { ...deposit, amount: surplus.toString() }
-  await placeScreeningHold(trx, { ...subject, reason: unanswered, deposit: placed, audience: null, now })
+async function recordEnd(trx: Trx, hold: LockedHold, reason: string, now: Date): Promise<void> {
+  const { vault_id: vaultId, id, subject_type: subjectType, subject_id: subjectId, origin, reserved } = hold
+  const details = { subjectType, subjectId, origin, reason, reserved }
+  await audit(trx, { vaultId, actorId: null, now }, 'hold.released', { type: 'hold', id }, details)
 }
 
 /** What stands of a transfer's screening at its hand-over. */

@@ -151,17 +151,3 @@ export async function findQuestion(
     amountDecimal: formatDecimal(row.amount, decimals),
   }
 }
-
-/** Where a deposit is, and what was credited for it. */
-export async function findHeldDeposit(
-  trx: Trx,
-  vaultId: string,
-  id: string,
-): Promise<{ addressId: string; tokenId: string; amount: string }> {
-  return trx
-    .selectFrom('operations')
-    .select(['address_id as addressId', 'token_id as tokenId', 'amount'])
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-}

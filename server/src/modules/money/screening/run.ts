@@ -11,14 +11,7 @@ import { moveTransfer } from '../transfers/move.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 import { type Screener, type ScreeningAnswer, ScreeningError, screenerOf } from './client.ts'
 import { endScreeningHold, placeScreeningHold, unanswered } from './hold.ts'
-import {
-  changeScreening,
-  claimDueScreenings,
-  findHeldDeposit,
-  findQuestion,
-  lockClaimed,
-  type ScreeningClaim,
-} from './queries.ts'
+import { changeScreening, claimDueScreenings, findQuestion, lockClaimed, type ScreeningClaim } from './queries.ts'
 
 /**
  * Asks every question that is due, each on one node. What has no answer is asked again until it has one: until then it is
@@ -89,25 +82,29 @@ async function apply(trx: Trx, claim: ScreeningClaim, answer: ScreeningAnswer, n
   const target = { type: subjectType, id: subjectId }
   await audit(trx, by, 'screening.answered', target, { ...answer, questionId, attempts })
   const { verdict, score, reference } = answer
-  await endScreeningHold(trx, claim, `The screening answered ${verdict}`, now)
+  const answered = `The screening answered ${verdict}`
   if (verdict === 'allow') {
+    await endScreeningHold(trx, claim, answered, now)
     if (subjectType === 'transfer') await wakeQueued(trx, vaultId, now, subjectId)
     return
   }
   const { transfer } = locked
-  if (transfer !== null && transfer.status !== 'pending') return
-  const reason = `The screening answered ${verdict}, with the score ${score}: ${reference}`
-  if (verdict === 'block' && transfer?.phase === 'queued') return refuse(trx, transfer, reference, now)
-  const deposit = transfer === null ? await findHeldDeposit(trx, vaultId, subjectId) : null
+  const isOver = transfer !== null && transfer.status !== 'pending'
+  if (isOver || (verdict === 'block' && transfer?.phase === 'queued')) {
+    await endScreeningHold(trx, claim, answered, now)
+    if (!isOver) await refuse(trx, transfer, reference, now)
+    return
+  }
+  const reason = `${answered}, with the score ${score}: ${reference}`
   const audience = transfer === null ? [] : [transfer.initiator_id]
-  await placeScreeningHold(trx, { ...holdOn(claim, transfer, { reason, audience, now }), deposit })
+  await placeScreeningHold(trx, { ...holdOn(claim, transfer, { reason, audience, now }), replacedBecause: answered })
 }
 
 type Words = { reason: string; audience: string[] | null; now: Date }
 
 function holdOn(claim: ScreeningClaim, transfer: LockedTransfer | null, words: Words) {
   const isHandedOver = transfer !== null && (sentPhases as readonly string[]).includes(transfer.phase)
-  return { ...claim, ...words, deposit: null, isHandedOver }
+  return { ...claim, ...words, isHandedOver }
 }
 
 /** Nothing was sent: the transfer ends, and its funds are released. */

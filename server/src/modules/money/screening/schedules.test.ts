@@ -7,6 +7,7 @@ import {
   silences,
   startFakeScreener,
 } from '../../../testing/fake-screener.ts'
+import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -15,13 +16,13 @@ import type { Question } from './client.ts'
 import { runDueScreenings } from './run.ts'
 
 /**
- * A screening service that hangs, lies and flaps, in random schedules of deposits, orders, nodes that ask at once, holds of
- * people, releases and time. Whatever happens: no unit becomes available, and no payment is sent, that neither the screening
- * nor two people have allowed.
+ * A screening service that hangs, lies and flaps, in random schedules of deposits, reorganisations of the chain, orders, nodes
+ * that ask at once, holds of people, releases and time. Whatever happens: no unit becomes available, and no payment is sent,
+ * that neither the screening nor two people have allowed.
  */
 const schedules = Number(process.env.SCREENING_RUNS ?? 15)
 const firstSeed = Number(process.env.SCREENING_SEED ?? 73)
-const stepsMax = 8
+const stepsMax = 10
 
 let screener: FakeScreener
 let bench: TransferBench
@@ -41,13 +42,15 @@ afterAll(async () => {
 
 type Random = { below(below: number): number; pick<Item>(items: readonly Item[]): Item }
 
+/** `amount` in whole units; `occurrence`: how often the chain has lost it before. */
+type Deposited = { amount: number; txHash: string; occurrence: number; isGone: boolean }
+
 /** What happened in one schedule, from outside: what the screening really allowed, and what people did. */
 class Schedule {
   readonly random: Random
   readonly addressId: string
   readonly address: string
-  /** Raw amounts by id. */
-  readonly deposits = new Map<string, bigint>()
+  readonly deposits = new Map<string, Deposited>()
   readonly transfers: string[] = []
   /** Subjects that a correctly signed answer allowed, or the release of a hold of the screening by two people. */
   readonly allowed = new Set<string>()
@@ -71,8 +74,28 @@ class Schedule {
 
   async receive(): Promise<void> {
     const amount = 1 + this.random.below(500)
-    const { body } = await deposit(bench.test, { address: this.address, asset: usdtContract, amount: String(amount) })
-    this.deposits.set(body.depositId, BigInt(amount) * 1_000_000n)
+    const txHash = fakeTxHash(`${this.log[0]}, ${this.deposits.size}`)
+    const to = { address: this.address, asset: usdtContract, amount: String(amount), txHash }
+    const { body } = await deposit(bench.test, to)
+    this.deposits.set(body.depositId, { amount, txHash, occurrence: 0, isGone: false })
+  }
+
+  /** The chain loses a deposit, or has it again. */
+  async reorganise(known = this.random.pick([...this.deposits.values()])): Promise<void> {
+    if (known.isGone) known.occurrence += 1
+    known.isGone = !known.isGone
+    const { amount, txHash, occurrence, isGone } = known
+    const kind = isGone ? 'DEPOSIT_ORPHANED' : 'TOPUP'
+    const tx = {
+      network: 'ethereum',
+      asset: usdtContract,
+      amount: String(amount),
+      toAddress: this.address,
+      txHash,
+      occurrence,
+    }
+    const { body } = await bench.test.anonymous.post('//webhooks/wallet', { kind, tx })
+    this.log.push(`${kind} of ${amount}: ${body.outcome}`)
   }
 
   async order(): Promise<void> {
@@ -119,30 +142,50 @@ class Schedule {
   }
 
   async step(): Promise<void> {
-    const steps = ['receive', 'receive', 'order', 'order', 'work', 'work', 'work', 'hold', 'release'] as const
+    const steps = [
+      'receive',
+      'receive',
+      'reorganise',
+      'reorganise',
+      'reorganise',
+      'order',
+      'order',
+      'work',
+      'work',
+      'work',
+      'hold',
+      'release',
+    ] as const
     const name = this.random.pick(steps)
     this.log.push(name)
     await this[name]()
   }
 
-  /** At last it answers everything, so that what it allows goes on. */
+  /** At last it answers everything, so that what it allows goes on, and the chain has everything. */
   async end(): Promise<void> {
     this.isFlapping = false
     await this.order()
     for (let round = 0; round < 3; round += 1) await this.work()
+    for (const known of this.deposits.values()) if (known.isGone) await this.reorganise(known)
     await this.check()
   }
 
+  /** Exposure is what was paid out of deposits that the chain has lost, so it counts for what it has now, and only for that. */
   async check(): Promise<void> {
-    const allowed = [...this.deposits].reduce((sum, [id, amount]) => (this.allowed.has(id) ? sum + amount : sum), 0n)
-    const [{ available, spent }] = await bench.sql(
-      `select coalesce((select balance from ledger_accounts where address_id = $1 and purpose = 'available'), 0) as available,
-        coalesce((select sum(amount) from operations where address_id = $1 and type = 'transfer'
-          and status in ('pending', 'confirmed', 'awaiting_approval')), 0) as spent`,
-      [this.addressId],
+    const allowed = [...this.deposits].filter(([id]) => this.allowed.has(id)).map(([, one]) => one)
+    const sumOf = (some: Deposited[]) => BigInt(some.reduce((sum, { amount }) => sum + amount, 0)) * 1_000_000n
+    const [{ available, spent, exposure }] = await bench.sql(
+      `select coalesce(sum(balance), 0) as available, coalesce(sum(exposure), 0) as exposure,
+        (select coalesce(sum(amount), 0) from operations where address_id = $1 and type = 'transfer'
+          and status in ('pending', 'confirmed', 'awaiting_approval')) as spent
+       from ledger_accounts where address_id = $1 and token_id = $2 and purpose = 'available'`,
+      [this.addressId, bench.vault.tokens.usdt.id],
     )
     const story = this.log.join(', ')
-    expect(BigInt(available) + BigInt(spent) <= allowed, `${available} + ${spent} of ${allowed}: ${story}`).toBe(true)
+    const used = BigInt(available) + BigInt(spent)
+    expect(used <= sumOf(allowed), `${available} + ${spent} of ${sumOf(allowed)}: ${story}`).toBe(true)
+    const left = sumOf(allowed.filter(({ isGone }) => !isGone))
+    expect(used - BigInt(exposure) <= left, `${used} - ${exposure} of ${left}: ${story}`).toBe(true)
     for (const id of this.transfers) {
       if (!this.allowed.has(id)) expect(bench.vault.wallet.broadcastCount(id), story).toBe(0)
     }

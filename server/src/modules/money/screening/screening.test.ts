@@ -61,6 +61,17 @@ async function release(holdId: string): Promise<void> {
 const place = (subjectType: string, subjectId: string) =>
   bench.vault.admin.post(`${base}/holds`, { subjectType, subjectId, reason: 'Something is wrong' })
 
+const say = (kind: string, txHash: string, occurrence: number, amount = '100') =>
+  bench.test.anonymous.post('//webhooks/wallet', {
+    kind,
+    tx: { network: 'ethereum', asset: usdtContract, amount, toAddress: address.address, txHash, occurrence },
+  })
+async function standing(): Promise<[available: string, reserved: string, exposure: string]> {
+  const { body } = await bench.owner.get(`${base}/balances?addressId=${address.id}&token=USDT`)
+  const total = body.totals[0]!
+  return [total.availableDecimal, total.reservedDecimal, total.exposureDecimal]
+}
+
 const noAnswer = { verdict: null, score: null, reference: null, answeredAt: null, isWaived: false }
 const all = { available: '100', reserved: '0' }
 const none = { available: '0', reserved: '100' }
@@ -119,15 +130,6 @@ describe('a deposit', () => {
   })
 
   it('T17 T73 that the chain loses and has again is spendable only after the answer allow, whenever that comes', async () => {
-    const say = (kind: string, txHash: string, occurrence: number) =>
-      bench.test.anonymous.post('//webhooks/wallet', {
-        kind,
-        tx: { network: 'ethereum', asset: usdtContract, amount: '100', toAddress: address.address, txHash, occurrence },
-      })
-    const standing = async () => {
-      const { body } = await bench.owner.get(`${base}/balances?addressId=${address.id}&token=USDT`)
-      return [body.totals[0]!.availableDecimal, body.totals[0]!.reservedDecimal, body.totals[0]!.exposureDecimal]
-    }
     const [before, meanwhile] = [fakeTxHash('answered after its return'), fakeTxHash('answered while it was gone')]
     screener.behave = () => 'fails'
     await arrives('100', before)
@@ -146,6 +148,41 @@ describe('a deposit', () => {
     expect(await standing()).toEqual(['100', '0', '0'])
     await say('TOPUP', meanwhile, 1)
     expect(await standing()).toEqual(['200', '0', '0'])
+  })
+
+  it.each(['hold', 'block'] as const)(
+    'T17 T73 that the chain loses before the answer %s is held when it comes back, whatever else is there',
+    async (verdict) => {
+      const txHash = fakeTxHash(`gone before ${verdict}`)
+      await arrives('1')
+      await screen()
+      const id = await arrives('100', txHash)
+      await say('DEPOSIT_ORPHANED', txHash, 0)
+      expect(await standing()).toEqual(['0', '100', '99'])
+      screener.behave = () => honest(verdict, 100)
+      await screen()
+      expect(await standing()).toEqual(['0', '100', '99'])
+      await say('TOPUP', txHash, 1)
+      expect(await standing()).toEqual(['1', '100', '0'])
+      await release((await activeOn(id))[0]!.id)
+      expect(await standing()).toEqual(['101', '0', '0'])
+    },
+  )
+
+  it('T17 T73 that is blocked covers nothing by which another one exposed its address', async () => {
+    const txHash = fakeTxHash('allowed, spent and lost')
+    await arrives('50', txHash)
+    await screen()
+    const { body: ordered } = await bench.order(address.id, '50')
+    await arrives('100')
+    await say('DEPOSIT_ORPHANED', txHash, 0, '50')
+    expect(await standing()).toEqual(['0', '150', '50'])
+    screener.behave = () => honest('block', 100)
+    await screen()
+    expect(await standing()).toEqual(['0', '150', '50'])
+    await say('TOPUP', txHash, 1, '50')
+    expect(await standing()).toEqual(['0', '150', '0'])
+    expect((await bench.act(bench.owner, ordered.id, 'cancel')).status).toBe(200)
   })
 
   it.each(silences)('T73 stays held while the screening service %s', async (silence) => {
@@ -252,9 +289,8 @@ describe('a deposit', () => {
     expect(await balances()).toEqual(none)
   })
 
-  it('T73 that is corrected upwards has its surplus held, and is not corrected while it is held', async () => {
-    const txHash = fakeTxHash('a corrected deposit')
-    const id = await arrives('100', txHash)
+  /** Says 150 of a deposit of 100, as the chain does. Returns what lets two people follow it. */
+  async function contradict(txHash: string) {
     await arrives('150', txHash)
     const { body } = await bench.vault.admin.get(`${base}/deposits?outcome=quarantined&addressId=${address.id}`)
     bench.vault.wallet.transactions = new Map()
@@ -263,7 +299,7 @@ describe('a deposit', () => {
       from: fakeAddress('somebody outside'),
       payments: [{ index: 0, toAddress: address.address, contractAddress: usdtContract, amount: '150000000' }],
     })
-    const resolve = async () => {
+    return async () => {
       const asked = await bench.vault.admin.post(`${base}/wallet-events/${body.items[0]!.id}/resolve`, {
         outcome: 'credit',
         reason: 'The chain has it',
@@ -271,6 +307,12 @@ describe('a deposit', () => {
       expect(asked.status, JSON.stringify(asked.body)).toBe(202)
       return vote(asked.body.request.id)
     }
+  }
+
+  it('T73 that is corrected upwards has its surplus held, and is not corrected while it is held', async () => {
+    const txHash = fakeTxHash('a corrected deposit')
+    const id = await arrives('100', txHash)
+    const resolve = await contradict(txHash)
     expect((await resolve()).body.status).not.toBe('applied')
     expect(await balances()).toEqual(none)
     await screen()
@@ -280,6 +322,19 @@ describe('a deposit', () => {
     await screen()
     expect(await balances()).toEqual({ available: '150', reserved: '0' })
     expect(screener.questions.at(-1)).toMatchObject({ amountDecimal: '150' })
+  })
+
+  it('T17 T73 that is corrected upwards covers no exposure by its surplus', async () => {
+    const [txHash, lost] = [fakeTxHash('corrected at an exposed address'), fakeTxHash('lost before a correction')]
+    await arrives('100', txHash)
+    await arrives('30', lost)
+    await screen()
+    const orders = [await bench.order(address.id, '100'), await bench.order(address.id, '30')]
+    await say('DEPOSIT_ORPHANED', lost, 0, '30')
+    expect((await (await contradict(txHash))()).body.status).toBe('applied')
+    expect(await standing()).toEqual(['0', '180', '30'])
+    for (const { body } of orders) expect((await bench.act(bench.owner, body.id, 'cancel')).status).toBe(200)
+    expect(await standing()).toEqual(['100', '50', '0'])
   })
 })
 

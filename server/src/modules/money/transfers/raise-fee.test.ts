@@ -163,6 +163,46 @@ describe('a raised limit', () => {
     expect(answer.body.request.initiatorId).toBe(bench.vault.admin.userId)
   })
 
+  it('T30 T63 is not voted on by the initiator of the transfer, nor by the one who asks', async () => {
+    const members = `/policy-groups/${bench.approversId}/members` as const
+    const both = [bench.owner, bench.vault.admin]
+    for (const { userId } of both) expect((await bench.vault.admin.post(members, { userId })).status).toBe(201)
+    try {
+      const { id, txHash } = await waiting()
+      const answer = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
+      expect(answer.status).toBe(202)
+      const requestId = answer.body.request.id
+      for (const verb of ['approve', 'reject']) {
+        expect((await vote(requestId, verb, bench.owner)).status).toBe(404)
+        expect((await vote(requestId, verb, bench.vault.admin)).body.reason).toBe('not_an_approver')
+      }
+      expect((await vote(requestId)).body.status).toBe('applied')
+    } finally {
+      for (const { userId } of both) await bench.vault.admin.delete(`${members}/${userId}`)
+    }
+  })
+
+  it('T30 T63 is refused where only the initiator of the transfer could vote on it', async () => {
+    const { id: policyId } = await bench.policy({
+      code: 'own-vote',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      rules: [
+        { conditionType: 'require', selectors: [{ selectorType: 'maxFee', value: { op: 'gt', value: '0.002' } }] },
+      ],
+      approvers: [{ kind: 'user', userId: bench.owner.userId }],
+    })
+    const { id, txHash } = await waiting()
+    const refused = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
+    expect([refused.status, refused.body.reason]).toEqual([409, 'quorum_unreachable'])
+    const path = `/policies/${policyId}` as const
+    expect((await bench.vault.admin.patch(path, { allowInitiatorApproval: true })).status).toBe(200)
+    const asked = await ask(bench.vault.admin, id, { txHash, maxFee: needed })
+    expect((await vote(asked.body.request.id)).body.status).toBe('pending')
+    expect((await vote(asked.body.request.id, 'approve', bench.owner)).body.status).toBe('applied')
+    await bench.vault.admin.delete(path)
+  })
+
   it('is refused where a policy blocks an order with such a limit', async () => {
     const { id, txHash } = await waiting()
     expect(await ask(bench.owner, id, { txHash, maxFee: '100000000000000001' })).toMatchObject({

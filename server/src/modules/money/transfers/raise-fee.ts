@@ -118,8 +118,8 @@ export const raiseFeeExecutor: Executor = {
 }
 
 /**
- * The decision that the order had, with the new limit in place of its own: for the initiator of the transfer, whoever asks.
- * What must not be paid is not hurried either, but may be cancelled. @throws 409
+ * The decision that the order had, with the new limit in place of its own: for the initiator of the transfer, whoever asks,
+ * so that neither of them votes. What must not be paid is not hurried either, but may be cancelled. @throws 409
  */
 async function decideOnRaise(
   trx: Trx,
@@ -132,7 +132,8 @@ async function decideOnRaise(
   const counterparty = await findCounterpartyNow(trx, vaultId, id)
   const obstacle = replacement === 'speed-up' ? findObstacle(transfer, counterparty) : null
   if (obstacle !== null) throw toConflict(obstacle)
-  const again = await decideAgain(trx, await readRecorded(trx, vaultId, id), {
+  const recorded = await readRecorded(trx, vaultId, id)
+  const again = await decideAgain(trx, recorded, {
     ...counterparty,
     isSumKept: true,
     now,
@@ -140,7 +141,9 @@ async function decideOnRaise(
     mayWaive: asker.isAdmin,
   })
   if ('objection' in again) throw toConflict(again.objection)
-  return again.decision
+  const { initiatorId: decidedForId } = recorded.payload
+  const requirements = again.decision.requirements.map((one) => ({ ...one, decidedForId }))
+  return { ...again.decision, requirements }
 }
 
 /** @throws 409 when the tables differ from the audit records: the delivery will halt the transfer */

@@ -20,6 +20,8 @@ export type Requirement = {
   /** Waived because the initiator administers the vault and the policy has adminBypass. */
   bypassed: boolean
   allowInitiator: boolean
+  /** For whom it was decided, if that may be another one than who asks: without `allowInitiator` neither of them votes. */
+  decidedForId?: string
   /** Explicit approvers, or null: all members of `groupId`. */
   approvers: Approver[] | null
   groupId: string

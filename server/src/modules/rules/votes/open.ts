@@ -97,14 +97,15 @@ function eligibleVoters({ vaultId, initiatorId, requirements }: Asked): RawBuild
       ${sources.map(({ source }) => (source.kind === 'user' ? source.id : null))}::text[],
       ${sources.map(({ source }) => (source.kind === 'group' ? source.id : null))}::text[],
       ${sources.map(({ requirement }) => requirement.allowInitiator)}::boolean[],
+      ${sources.map(({ requirement }) => requirement.decidedForId ?? initiatorId)}::text[],
       ${sources.map(({ requirement }) => requirement.peopleOnly ?? false)}::boolean[]
-    ) as s(step_index, policy_id, user_id, group_id, allow_initiator, people_only)
+    ) as s(step_index, policy_id, user_id, group_id, allow_initiator, decided_for_id, people_only)
     join users u on u.disabled_at is null and (u.id = s.user_id or exists (
       select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
       where m.vault_id = ${vaultId} and m.user_id = u.id
         and (m.group_id = s.group_id or ${isEveryone('g')})))
     -- An explicit approver must still be a member of the vault, because only members have access to it.
-    where (s.allow_initiator or u.id <> ${initiatorId}) and not (s.people_only and u.kind <> 'person')
+    where (s.allow_initiator or u.id not in (${initiatorId}, s.decided_for_id)) and not (s.people_only and u.kind <> 'person')
       and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)} and not ${isHeldUser(sql`${vaultId}::text`, sql`u.id`)}
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 }
