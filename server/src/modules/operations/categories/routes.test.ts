@@ -327,6 +327,7 @@ describe('fields', () => {
     const weight = await addField(id, { key: 'weight', type: 'number', scale: 3, unit: 'kg', defaultJson: '-1.25' })
     expect(weight).toMatchObject({ scale: 3, unit: 'kg', defaultJson: '-1.25' })
     expect(await addField(id, { key: 'any', type: 'number' })).toMatchObject({ scale: null })
+    expect(await addField(id, { key: 'size', type: 'text', unit: 'EU' })).toMatchObject({ unit: 'EU' })
     expect(await addField(id, { key: 'paid', type: 'boolean', defaultJson: false })).toMatchObject({
       defaultJson: false,
     })
@@ -637,13 +638,13 @@ describe('what is refused', () => {
     ['a scale of a text', { scale: 2 }, 'scale'],
     ['a scale that is too large', { type: 'number', scale: 19 }, 'scale'],
     ['a negative scale', { type: 'number', scale: -1 }, 'scale'],
-    ['a unit of a date', { type: 'date', unit: 'd' }, 'unit'],
-    ['a unit that is too long', { type: 'number', unit: 'x'.repeat(17) }, 'unit'],
+    ['a unit that is too long', { unit: 'x'.repeat(17) }, 'unit'],
     ['a help text that is too long', { helpText: 'x'.repeat(501) }, 'helpText'],
     ['an order beyond what a number holds', { orderIndex: 9007199254740992 }, 'orderIndex'],
     ['a default of another type', { type: 'boolean', defaultJson: 'true' }, 'defaultJson'],
     ['a default that is no option', { type: 'select', optionsJson: options, defaultJson: 'GBP' }, 'defaultJson'],
-    ['a default that is a JSON number', { type: 'currency', defaultJson: 1.5 }, 'defaultJson'],
+    ['a default that is a JSON number too long', { type: 'number', defaultJson: 1234567890.1234567 }, 'defaultJson'],
+    ['a default of a currency that is a JSON number', { type: 'currency', defaultJson: 1.5 }, 'defaultJson'],
     ['a default with too many digits', { type: 'currency', defaultJson: '1.005' }, 'defaultJson'],
     ['a default that is no day', { type: 'date', defaultJson: '2024-02-30' }, 'defaultJson'],
     ['a default that is an object', { defaultJson: { a: 1 } }, 'defaultJson'],

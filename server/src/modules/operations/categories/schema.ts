@@ -79,7 +79,7 @@ const Scale = Type.Integer({
 const Unit = Type.String({
   minLength: 1,
   maxLength: limits.fieldUnitLengthMax,
-  description: 'For types `number` and `currency`.',
+  description: 'Unit of the values, for people to read.',
   examples: ['kg'],
 })
 const Default = Type.Unknown({
