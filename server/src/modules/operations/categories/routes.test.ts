@@ -258,6 +258,24 @@ describe('categories', () => {
     expect(await findCategoryByKey(test.deps.db, otherVault.id, key)).toBeNull()
     expect(await findCategoryByKey(test.deps.db, vault.id, '__proto__')).toBeNull()
   })
+
+  it('ask for one vote, or for as many as before, where an approval comes without a threshold', async () => {
+    const body = { key: 'one_vote', name: 'One vote', approvalScope: 'assign_and_edit' }
+    const created = await admin.post(base, body)
+    expect([created.status, created.body]).toEqual([201, expect.objectContaining({ ...body, approvalThreshold: 1 })])
+    const { id } = await createCategory()
+    const patch = async (body: object) => {
+      const { approvalScope, approvalThreshold } = (await admin.patch(`${base}/${id}`, body)).body
+      return [approvalScope, approvalThreshold]
+    }
+    expect(await patch({ approvalScope: 'edit' })).toEqual(['edit', 1])
+    expect((await audited(id)).at(-1)!.details).toMatchObject({
+      changes: { after: { approvalScope: 'edit', approvalThreshold: 1 } },
+    })
+    expect(await patch({ approvalThreshold: 3 })).toEqual(['edit', 3])
+    expect(await patch({ approvalScope: 'none' })).toEqual(['none', 3])
+    expect(await patch({ approvalScope: 'assign_and_edit' })).toEqual(['assign_and_edit', 3])
+  })
 })
 
 describe('fields', () => {
@@ -599,12 +617,9 @@ describe('what is refused', () => {
     expect(await patch({ viewScope: 'public' })).toEqual([400, 'viewScope'])
     expect(await patch({ approvalThreshold: -1 })).toEqual([400, 'approvalThreshold'])
     expect(await patch({ approvalThreshold: 1.5 })).toEqual([400, 'approvalThreshold'])
-    expect(await patch({ approvalScope: 'edit' })).toEqual([400, 'approvalThreshold'])
     expect(await patch({ approvalScope: 'edit', approvalThreshold: 0 })).toEqual([400, 'approvalThreshold'])
-    expect(refusal(await admin.post(base, { key: 'no_votes', name: 'x', approvalScope: 'assign_and_edit' }))).toEqual([
-      400,
-      'approvalThreshold',
-    ])
+    const noVotes = { key: 'no_votes', name: 'x', approvalScope: 'assign_and_edit', approvalThreshold: 0 }
+    expect(refusal(await admin.post(base, noVotes))).toEqual([400, 'approvalThreshold'])
     expect(refusal(await admin.post(base, { name: 'x' }))).toEqual([400, 'key'])
     expect(refusal(await admin.get(`${base}?archived=maybe`))).toEqual([400, 'archived'])
     expect(refusal(await admin.get(`${base}?state=live`))).toEqual([400, 'state'])
