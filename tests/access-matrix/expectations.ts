@@ -294,9 +294,9 @@ export const expectations: Record<string, Row> = {
 
   listAddressGrants: row('401 403 200 403 403 403 404 404 200 403 403 404 403 200',
     async (r) => ({ params: { id: await r.address() } })),
-  createAddressGrant: row('401 403 201 404 404 404 404 404 404 403 403 404 403 403',
+  createAddressGrant: row('401 403 201 403 403 403 404 404 403 403 403 404 403 403',
     async (r) => ({ params: { id: await r.address() }, body: await grantBody(r) }), { reaches: reachByAddressGrant }),
-  deleteAddressGrant:   row('401 403 204 404 404 404 404 404 404 403 403 404 403 403', async (r) => ({ params: await r.addressGrant() })),
+  deleteAddressGrant:   row('401 403 204 403 403 403 404 404 403 403 403 404 403 403', async (r) => ({ params: await r.addressGrant() })),
   listAddressGroups:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createAddressGroup:   row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', () => ({ body: { name: `Folder ${fresh()}` } })),
   getAddressGroup:      row('401 403 200 200 200 200 404 404 200 403 403 404 403 200', ofFolder),

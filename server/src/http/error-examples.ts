@@ -88,7 +88,7 @@ const words: Partial<Record<Reason, Words>> = {
     message: 'Your vote was recorded, but the request could not be applied and had no effect',
     details: 'The target was changed after the request was created',
   },
-  quorum_unreachable: 'quorum unreachable: fewer people may vote than the policy asks for',
+  quorum_unreachable: 'quorum unreachable',
   rate_not_recorded: 'No rate of this time is recorded',
   route_is_dynamic: 'A dynamic route has no variants',
   rules_changed: {

@@ -33,7 +33,7 @@ export function fieldValuesOf(field?: CategoryField): FieldValues {
   }
 }
 
-/** What the API is sent. Settings of other types are left out, because the API refuses them. */
+/** What the API is sent. Settings that the form does not offer for the type are left out. */
 export function fieldBodyOf(values: FieldValues): AddCategoryFieldBody {
   const { key, label, type, required, sensitive } = values
   const isNumeric = type === 'number' || type === 'currency'

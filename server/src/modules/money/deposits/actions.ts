@@ -98,7 +98,7 @@ async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outco
       id: newId(now),
       received_at: now,
       body: rawBody,
-      network: event?.network ?? null,
+      network: credit.network ?? event?.network ?? null,
       address_key: credit.addressKey,
       outcome: credit.outcome,
       vault_id: credit.vaultId,
@@ -126,16 +126,16 @@ export async function creditUnmatchedEvents(
   const stored = await trx
     .selectFrom('wallet_events')
     .innerJoin('networks', 'networks.slug', 'wallet_events.network')
-    .select(['wallet_events.id', 'wallet_events.body', 'wallet_events.signed_by'])
+    .select(['wallet_events.id', 'wallet_events.body', 'wallet_events.network', 'wallet_events.signed_by'])
     .where('networks.id', '=', address.networkId)
     .where('wallet_events.address_key', '=', address.addressKey)
     .where('wallet_events.outcome', '=', 'unmatched')
     .where((e) => e.or([e('signed_by', 'is', null), e(e.val(address.vaultId), '=', e.fn.any('signed_by'))]))
     .orderBy('wallet_events.id')
     .execute()
-  const events = stored.flatMap(({ id, body, signed_by }) => {
-    const event = parseStoredEvent(body)
-    return event === null ? [] : [{ id, event, signedBy: signed_by }]
+  const events = stored.flatMap((one) => {
+    const event = parseStoredEvent(one)
+    return event === null ? [] : [{ id: one.id, event, signedBy: one.signed_by }]
   })
   // What the chain lost before the address existed is never credited, not even for a moment.
   events.sort((a, b) => Number(isTopUp(a)) - Number(isTopUp(b)) || a.event.occurrence - b.event.occurrence)
@@ -166,12 +166,12 @@ const isTopUp = ({ event }: { event: DepositEvent }): boolean => event.kind === 
 /** Credits an event that was quarantined before. Returns the deposit; null: its account cannot hold the amount. */
 export async function creditQuarantinedEvent(
   trx: Trx,
-  { body, signedBy }: { body: string; signedBy: string[] | null },
+  stored: { body: string; network: string; signedBy: string[] | null },
   crediting: Crediting,
 ): Promise<string | null> {
-  const event = parseStoredEvent(body)
+  const event = parseStoredEvent(stored)
   if (event === null) return null
-  const [outcome] = await applyOneByOne(trx, [{ event, signedBy }], crediting)
+  const [outcome] = await applyOneByOne(trx, [{ event, signedBy: stored.signedBy }], crediting)
   const isCredited = outcome !== undefined && isCredit(outcome) && /^(credited|duplicate)$/.test(outcome.outcome)
   return isCredited ? outcome.depositId : null
 }

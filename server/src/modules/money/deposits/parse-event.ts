@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../../lib/errors.ts'
-import { addressLengthMax, txHashLengthMax } from '../../../lib/limits.ts'
+import { addressLengthMax, nameLengthMax, txHashLengthMax } from '../../../lib/limits.ts'
 import { decimalPattern } from '../../../lib/money.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseTimestamp } from '../../../lib/period.ts'
@@ -13,6 +13,7 @@ export type DepositEvent = {
   kind: EventKind
   /** How often the deposit had been orphaned before. What was said of a lower one is outdated, whenever it arrives. */
   occurrence: number
+  /** Its slug, code or name. */
   network: string
   /** null: the coin of the network. */
   contract: string | null
@@ -51,7 +52,7 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
   return {
     kind,
     occurrence: count(tx, 'occurrence'),
-    network: text(tx, 'network', 64),
+    network: networkOf(tx.network),
     contract: contractOf(tx.asset),
     amountDecimal: amount,
     toAddress: text(tx, 'toAddress', addressLengthMax),
@@ -64,10 +65,14 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
   }
 }
 
-/** Parses a stored event; null when it is of an ignored type or would be refused today. */
-export function parseStoredEvent(body: string): DepositEvent | null {
+/**
+ * Parses a stored event; null when it is of an ignored type or would be refused today. Its network is the one that was
+ * found when it arrived, because another one may have the name by now.
+ */
+export function parseStoredEvent({ body, network }: { body: string; network: string | null }): DepositEvent | null {
   try {
-    return parseWalletEvent(JSON.parse(body))
+    const event = parseWalletEvent(JSON.parse(body))
+    return event === null || network === null ? event : { ...event, network }
   } catch (error) {
     if (error instanceof AppError) return null
     throw error
@@ -78,6 +83,14 @@ function contractOf(asset: unknown): string | null {
   if (asset === undefined || asset === null || asset === '' || asset === 'native') return null
   if (!isText(asset, addressLengthMax)) throw badRequest('tx.asset', 'must be a contract address')
   return /^0x0{40}$/i.test(asset) ? null : asset
+}
+
+/** The name of a network may hold spaces, unlike its slug. */
+function networkOf(network: unknown): string {
+  if (typeof network !== 'string' || !isText(network.replaceAll(' ', '-'), nameLengthMax)) {
+    throw badRequest('tx.network', `must be a string of 1 to ${nameLengthMax} characters`)
+  }
+  return network
 }
 
 function text(tx: Record<string, unknown>, name: string, lengthMax: number): string {

@@ -25,6 +25,8 @@ export type Credit = {
   reason: EventReason | null
   vaultId: string | null
   depositId: string | null
+  /** The slug; null: the network is unknown. */
+  network: string | null
   addressKey: string | null
   quarantined: Quarantined | null
 }
@@ -32,7 +34,11 @@ export type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
 export type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
 /** An event about a deposit at an address of a vault: to credit, unless that was done before, or to take back. */
-export type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
+export type Candidate = Pick<EventTarget, 'network' | 'addressKey'> & {
+  n: number
+  event: DepositEvent
+  operation: NewOperation
+}
 
 /** What becomes of events by their content, and those that are about a deposit at an address of a vault. */
 export async function planCredits(
@@ -50,13 +56,14 @@ export async function planCredits(
   const outcomes = events.map(({ event, signedBy }, n): Outcome => {
     const target = targets[n]!
     if (target === null) return notCredited('ignored', 'unknown_network', signedBy)
-    const { addressKey, token } = target
+    const { network, addressKey, token } = target
     const isForeign = target.address !== null && !mayCredit(signedBy, target.address)
     if (isForeign && signedBy === null) return { needsVaultSecret: true }
     // The wallet service of another vault must not learn that the address exists, so it gets the same answer as for none.
     const address = isForeign ? null : target.address
     const ignored = (reason: EventReason) => ({
       ...notCredited('ignored', reason, signedBy),
+      network,
       addressKey,
       ...(address === null ? {} : { vaultId: address.vaultId }),
     })
@@ -65,11 +72,11 @@ export async function planCredits(
     const amount = parseDecimal(event.amountDecimal, token.decimals)
     if (amount === null) return { fault: badRequest('tx.amount', `must fit a token of ${token.decimals} decimals`) }
     if (event.notFinal !== null) return ignored(event.notFinal)
-    if (address === null) return { ...notCredited('unmatched', null, signedBy), addressKey }
+    if (address === null) return { ...notCredited('unmatched', null, signedBy), network, addressKey }
     const operation = toOperation(event, target, token, address, amount, now)
-    candidates.push({ n, event, addressKey, operation })
-    const { vaultId, id: depositId } = operation
-    return { outcome: 'credited', reason: null, vaultId, depositId, addressKey, quarantined: null }
+    const candidate = { n, event, network, addressKey, operation }
+    candidates.push(candidate)
+    return plainOutcome(candidate, 'credited', { depositId: operation.id })
   })
   return { outcomes, candidates }
 }
@@ -108,15 +115,15 @@ export function compareWithFirst(candidate: Candidate, first: FirstDeposit): Cre
 }
 
 export function plainOutcome(
-  { addressKey, operation: { vaultId } }: Candidate,
+  { network, addressKey, operation: { vaultId } }: Candidate,
   outcome: EventOutcome,
   { reason = null, depositId = null }: Partial<Pick<Credit, 'reason' | 'depositId'>>,
 ): Credit {
-  return { outcome, reason, vaultId, depositId, addressKey, quarantined: null }
+  return { outcome, reason, vaultId, depositId, network, addressKey, quarantined: null }
 }
 
 export function quarantine(
-  { event, addressKey, operation }: Candidate,
+  { event, network, addressKey, operation }: Candidate,
   reason: EventReason,
   depositId: string | null,
 ): Credit {
@@ -127,6 +134,7 @@ export function quarantine(
     reason,
     vaultId,
     depositId,
+    network,
     addressKey,
     quarantined: { amount: amount.toString(), addressId, tokenId, txHash, index, occurrence, fromAddress },
   }
@@ -139,7 +147,7 @@ export function notCredited(
   signedBy: string[] | null,
 ): Credit {
   const vaultId = signedBy?.length === 1 ? signedBy[0]! : null
-  return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
+  return { outcome, reason, vaultId, depositId: null, network: null, addressKey: null, quarantined: null }
 }
 
 /**

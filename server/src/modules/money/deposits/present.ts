@@ -36,7 +36,7 @@ function toOrphaned({ at, amount, taken }: NonNullable<DepositRow['orphan']>, de
 
 export function toUncreditedEvent(row: UncreditedRow, now: Date): Static<typeof UncreditedEvent> {
   const isUnmatched = row.outcome === 'unmatched'
-  const event = parseStoredEvent(row.body)
+  const event = parseStoredEvent(row)
   return {
     id: row.id,
     vaultId: row.vault_id,

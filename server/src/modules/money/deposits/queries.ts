@@ -16,6 +16,8 @@ import type { EventReason, QuarantineReason } from './schema.ts'
 /** What the registry and the address book know about an event. */
 export type EventTarget = {
   networkId: string
+  /** The slug. */
+  network: string
   addressKey: string
   token: { id: string; decimals: number; enabled: boolean } | null
   address: { vaultId: string; id: string; ownerId: string; hasVaultSecret: boolean } | null
@@ -28,6 +30,7 @@ export type EventTarget = {
 type TargetRow = RateColumns & {
   n: number
   network_id: string
+  network: string
   address_key: string
   token_id: string | null
   decimals: number
@@ -41,9 +44,10 @@ type TargetRow = RateColumns & {
 }
 
 /**
- * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Sender and hash
- * are looked up by their unique columns and compared with the vault afterwards: if the vault were a condition too, a
- * database without statistics could choose its index and read the whole vault for every event.
+ * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Codes and names of
+ * networks are compared only where there is no such slug, because they have no index. Sender and hash are looked up by
+ * their unique columns and compared with the vault afterwards: if the vault were a condition too, a database without
+ * statistics could choose its index and read the whole vault for every event.
  */
 export async function findEventTargets(
   db: Db | Trx,
@@ -52,7 +56,7 @@ export async function findEventTargets(
 ): Promise<(EventTarget | null)[]> {
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
   const { rows } = await sql<TargetRow>`${prepared}
-    select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
+    select e.n::int, n.id as network_id, n.slug as network, k.address_key, t.id as token_id, t.decimals, t.enabled,
       a.vault_id, a.id as address_id, a.owner_id,
       (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret,
       r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
@@ -66,7 +70,12 @@ export async function findEventTargets(
       ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
       ${column((e) => e.fromAddress)}, ${column((e) => bitcoinKeyOf(e.fromAddress))}) with ordinality
       as e(network, contract, tx_hash, recipient, recipient_on_bitcoin, sender, sender_on_bitcoin, n)
-    join networks n on n.slug = e.network
+    cross join lateral (
+      select coalesce((select s.slug from networks s where s.slug = e.network), (
+        select min(s.slug) from networks s where lower(e.network) in (lower(s.code), lower(s.name)) having count(*) = 1))
+      as slug offset 0
+    ) s
+    join networks n on n.slug = s.slug
     cross join lateral (
       select ${addressKeyIn('n', sql`e.recipient`, sql`e.recipient_on_bitcoin`)} as address_key,
         ${addressKeyIn('n', sql`e.sender`, sql`e.sender_on_bitcoin`)} as from_key,
@@ -84,6 +93,7 @@ function toEventTarget(row: TargetRow): EventTarget {
   const { vault_id: vaultId, address_id: id, owner_id: ownerId, has_vault_secret: hasVaultSecret } = row
   return {
     networkId: row.network_id,
+    network: row.network,
     addressKey: row.address_key,
     token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
     address: vaultId === null ? null : { vaultId, id, ownerId, hasVaultSecret },
@@ -222,6 +232,8 @@ export type UncreditedRow = {
   outcome: 'ignored' | 'unmatched'
   reason: EventReason | null
   body: string
+  /** The slug if the network was known, otherwise as it was sent; null: of a kind that is ignored. */
+  network: string | null
   received_at: Date
 }
 
@@ -262,7 +274,7 @@ async function selectUncredited(
   condition: RawBuilder<unknown>,
 ): Promise<UncreditedRow[]> {
   const { rows } = await sql<UncreditedRow>`
-    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
+    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.network, e.received_at from wallet_events e
     where ${condition} and ${isUncredited(outcome)} ${isAfter(after)}
     order by e.received_at desc, e.id desc limit ${limit + 1}`.execute(db)
   return rows

@@ -138,7 +138,7 @@ const versionOf = ({ credited, occurrence, isOrphaned }: QuarantinedEvent): stri
 
 /** An event that its account could not hold, and perhaps can by now. @throws 409 */
 async function creditAnew(trx: Trx, found: QuarantinedEvent, crediting: Crediting): Promise<string> {
-  const depositId = await creditQuarantinedEvent(trx, { body: found.body, signedBy: found.signedBy }, crediting)
+  const depositId = await creditQuarantinedEvent(trx, found, crediting)
   if (depositId === null) throw conflict('balance_overflow', 'The account of the address still cannot hold the amount')
   return depositId
 }
@@ -180,7 +180,7 @@ const uniqueViolation = '23505'
 
 const isOrphaning = ({ reason }: QuarantinedEvent): boolean => reason === 'orphan_differs'
 
-const occurrenceOf = ({ body }: QuarantinedEvent): number => parseStoredEvent(body)?.occurrence ?? 0
+const occurrenceOf = (found: QuarantinedEvent): number => parseStoredEvent(found)?.occurrence ?? 0
 
 /** The deposit that an event contradicts, with what the event says of it. */
 function toReorganised(found: QuarantinedEvent, vaultId: string): Reorganised {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
 import type { UncreditedEvent } from '../../../testing/answer.ts'
 
@@ -6,6 +7,7 @@ import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress, createVaultFixture, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { verifyDeposits } from './verify-deposits.ts'
 
 let bench: TransferBench
 let hashes = 0
@@ -39,6 +41,17 @@ const listOf = async (query: string, by = bench.owner) =>
   (await by.get(`/vaults/main-vault/deposits?${query}`)).body.items
 const written = () =>
   Promise.all(['wallet_events', 'deposits', 'operations', 'ledger_entries', 'ledger_accounts'].map(bench.count))
+
+const networkOf = (code: string, name: string, id: number) => ({
+  network: { order: 0, name: 'Network', variants: [{ id, code, name }] },
+  index: { order: 1, name: 'Index', dynamic: true },
+})
+/** The network of each event about a transaction as it was found and as it was sent. */
+const networksOf = (txHash: unknown) =>
+  bench.sql(
+    `select network as found, outcome, body::json #>> '{tx,network}' as sent from wallet_events where body like $1 order by id`,
+    [`%${txHash}%`],
+  )
 
 describe('the webhook', () => {
   it('credits a deposit and stores the event of the wallet service', async () => {
@@ -205,6 +218,39 @@ describe('the same event again', () => {
         depositId,
       ]),
     ).toEqual([{ count: '2' }])
+  })
+})
+
+describe('the network of an event', () => {
+  it.each(['ethereum', 'Ethereum', 'ETHEREUM', 'Ethereum Mainnet', 'ethereum mainnet'])(
+    'is known by its slug, code and name: %s',
+    async (network) => {
+      await bench.sql(`update networks set name = 'Ethereum Mainnet' where slug = 'ethereum'`)
+      const address = await newAddress()
+      const event = eventTo(address.address, { network })
+      expect((await send(event)).body.outcome).toBe('credited')
+      expect((await send({ ...event, network: 'ethereum' })).body.outcome).toBe('duplicate')
+      expect(await networksOf(event.txHash)).toEqual([
+        { found: 'ethereum', outcome: 'credited', sent: network },
+        { found: 'ethereum', outcome: 'duplicate', sent: 'ethereum' },
+      ])
+    },
+  )
+
+  it('is none by a name that two networks have, and by a slug the one that has it', async () => {
+    await createVaultFixture(bench.test, { code: 'gnosis-vault', routes: networkOf('gnosis', 'Twin', 700) })
+    await createVaultFixture(bench.test, { code: 'twin-vault', routes: networkOf('chain-twin', 'twin', 19_001) })
+    await createVaultFixture(bench.test, { code: 'third-vault', routes: networkOf('other', 'Gnosis', 19_002) })
+    const address = await newAddress()
+    const answerTo = async (network: string) => {
+      const { outcome, reason } = (await send(eventTo(address.address, { network, asset: null }))).body
+      return [outcome, reason]
+    }
+    expect(await answerTo('twin')).toEqual(['ignored', 'unknown_network'])
+    expect(await answerTo('Gnosis')).toEqual(['ignored', 'unknown_network'])
+    // Neither network has a token, which is looked up after the network.
+    expect(await answerTo('gnosis')).toEqual(['ignored', 'unknown_token'])
+    expect(await answerTo('chain-twin')).toEqual(['ignored', 'unknown_token'])
   })
 })
 
@@ -454,6 +500,22 @@ describe('events that arrive before their address', () => {
     ).toEqual([{ count: '0' }])
   })
 
+  it('stay on the network that was found by its name, whichever has that name when it appears', async () => {
+    await bench.sql(`update networks set name = 'Main chain' where slug = 'ethereum'`)
+    const toAddress = nextAddress()
+    const event = eventTo(toAddress, { network: 'MAIN CHAIN', amount: '7' })
+    expect((await send(event)).body.outcome).toBe('unmatched')
+    expect(await networksOf(event.txHash)).toEqual([{ found: 'ethereum', outcome: 'unmatched', sent: 'MAIN CHAIN' }])
+    await createVaultFixture(bench.test, { code: 'late-vault', routes: networkOf('late', 'Main chain', 19_003) })
+    const address = await create()
+    expect([address.address, await availableOf(address.id)]).toEqual([toAddress, '7'])
+    const [deposit] = await listOf(`addressId=${address.id}`)
+    const { differences } = await inTransaction(bench.test.deps.db, (trx) =>
+      verifyDeposits(trx, bench.test.clock.now()),
+    )
+    expect(differences.filter(({ targetId }) => targetId === deposit!.id)).toEqual([])
+  })
+
   it('or at the very moment it appears are neither lost nor doubled', async () => {
     for (let round = 0; round < 8; round += 1) {
       const toAddress = nextAddress()
@@ -539,7 +601,7 @@ describe('malformed events', () => {
         null,
         undefined,
       ],
-      network: ['', 7, null, 'a b', 'x'.repeat(65), '\u0000'],
+      network: ['', 7, null, 'a\tb', 'x'.repeat(201), '\u0000'],
       toAddress: ['', 7, null, 'a b', 'x'.repeat(129), 'a\u0000b'],
       txHash: ['', 7, null, 'a b', 'x'.repeat(129), 'a\u0000b'],
       asset: [7, {}, 'x'.repeat(129), '\u0000', 'a b'],

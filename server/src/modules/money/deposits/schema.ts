@@ -202,7 +202,10 @@ export const WalletEvent = Type.Object(
     id: optional(Type.String({ examples: ['evt_1'] }), 'Identifier that the wallet service gave the event.'),
     tx: optional(
       Type.Object({
-        network: described(Text('ethereum'), 'Slug of the network.'),
+        network: described(
+          Text('ethereum'),
+          'Slug of the network; where no network has it, its code or name in any case, if exactly one network has it.',
+        ),
         asset: Type.Optional(
           Nullable(
             Type.String({

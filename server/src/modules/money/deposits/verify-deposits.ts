@@ -58,6 +58,7 @@ async function listUnreported(trx: Trx): Promise<{ vaultId: string; id: string }
 type Credited = {
   eventId: string
   body: string
+  network: string
   vaultId: string
   depositId: string
   addressId: string | null
@@ -70,12 +71,12 @@ type Credited = {
 
 async function listCredits(trx: Trx, after: string) {
   const { rows } = await sql<Credited>`
-    select e.id as "eventId", e.body, e.vault_id as "vaultId", e.deposit_id as "depositId", d.address_id as "addressId",
+    select e.id as "eventId", e.body, e.network, e.vault_id as "vaultId", e.deposit_id as "depositId", d.address_id as "addressId",
       d.token_id as "tokenId", d.tx_hash as "txHash", d.tx_index as index, o.amount::text as amount
     from wallet_events e
     left join deposits d on d.vault_id = e.vault_id and d.id = e.deposit_id
     left join operations o on o.vault_id = d.vault_id and o.id = d.id
     where e.outcome = 'credited' and e.deposit_id is not null and e.id > ${after}
     order by e.id limit ${auditVerifyPageSubjectsMax}`.execute(trx)
-  return rows.map(({ body, ...row }) => ({ ...row, event: parseStoredEvent(body) }))
+  return rows.map((row) => ({ ...row, event: parseStoredEvent(row) }))
 }

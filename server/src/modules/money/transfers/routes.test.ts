@@ -284,24 +284,29 @@ describe('policies', () => {
     )
   })
 
-  it('is a 409 when the quorum cannot be reached, and reserves nothing', async () => {
-    await ensureGroup(bench.vault, 'nobody')
-    await withPolicy(
-      {
-        code: 'nobody-can',
-        effect: 'requireApproval',
-        approvalThreshold: 1,
-        rules: amountRule({ op: 'between', min: '70', max: '71' }),
-        approvers: [{ kind: 'group', groupId: await ensureGroup(bench.vault, 'nobody') }],
-      },
-      async () => {
-        const { status, body } = await order('70')
-        expect(status).toBe(409)
-        expect(body.message).toBe('quorum unreachable: fewer people may vote than the policy asks for')
-        expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
-      },
-    )
-  })
+  it.each([
+    ['a group has no members', 1, async () => ({ kind: 'group', groupId: await ensureGroup(bench.vault, 'nobody') })],
+    ['too few users are named', 2, async () => ({ kind: 'user', userId: bench.firstApprover.userId })],
+  ])(
+    'is a 409 when the quorum cannot be reached because %s, and reserves nothing',
+    async (_title, threshold, approver) => {
+      await withPolicy(
+        {
+          code: 'nobody-can',
+          effect: 'requireApproval',
+          approvalThreshold: threshold,
+          rules: amountRule({ op: 'between', min: '70', max: '71' }),
+          approvers: [await approver()],
+        },
+        async () => {
+          const { status, body } = await order('70')
+          expect(status).toBe(409)
+          expect(body.message).toBe('quorum unreachable')
+          expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+        },
+      )
+    },
+  )
 })
 
 describe('what is refused', () => {

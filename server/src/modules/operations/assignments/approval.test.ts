@@ -153,10 +153,7 @@ describe('a category that demands approval', () => {
     const own = [{ kind: 'user', userId: bench.owner.userId }]
     const closed = await category({ approvalThreshold: 1 }, own)
     const refused = await put(bench.owner, id, closed)
-    expect([refused.status, refused.body.message]).toEqual([
-      409,
-      'quorum unreachable: fewer people may vote than the policy asks for',
-    ])
+    expect([refused.status, refused.body.message]).toEqual([409, 'quorum unreachable'])
     const allowed = await category({ approvalThreshold: 1, allowInitiatorApproval: true }, own)
     expectStatus(await vote(bench.owner, waiting(await put(bench.owner, id, allowed))), 200)
     expect(await items(id)).toHaveLength(2)

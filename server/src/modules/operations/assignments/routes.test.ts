@@ -139,6 +139,22 @@ describe('category assignments', () => {
     expect((await put(bench.owner, one)).body.values).toEqual({ invoice: 'none yet', net: '7.00' })
   })
 
+  it('take a JSON number of a field of type number, as a value and as a default', async () => {
+    const number = { ...net, type: 'number', scale: 2 }
+    const one = await category({}, [
+      { ...number, key: 'weight' },
+      { ...number, key: 'count', defaultJson: 5 },
+      { ...number, key: 'ratio', scale: null },
+    ])
+    expect(one.fields.find(({ key }) => key === 'count')!.defaultJson).toBe(5)
+    const given = { weight: 12.5, ratio: 0.000001 }
+    expect((await put(bench.owner, one, given)).body.values).toEqual({
+      weight: '12.50',
+      count: '5.00',
+      ratio: '0.000001',
+    })
+  })
+
   it('may be put again under an Idempotency-Key', async () => {
     const one = await category()
     const again = () => bench.owner.put(`${path()}/${one.id}`, { values: {} }, { 'idempotency-key': 'the-same' })
@@ -174,9 +190,10 @@ describe('category assignments are refused', () => {
     ['an empty required one', { invoice: '  ' }, 'values.invoice'],
     ['a number that is none', { invoice: '1', net: '1e3' }, 'values.net'],
     ['too many digits', { invoice: '1', net: '1.005' }, 'values.net'],
-    ['a JSON number', { invoice: '1', net: 1 }, 'values.net'],
+    ['a JSON number that is rounded', { invoice: '1', net: 1234567890123456 }, 'values.net'],
+    ['a JSON number as a currency', { invoice: '1', fee: 1 }, 'values.fee'],
   ])('with %s: 400', async (_name, values, field) => {
-    const one = await category({}, [invoice, net])
+    const one = await category({}, [invoice, net, { key: 'fee', label: 'Fee', type: 'currency' }])
     const answer = await put(bench.owner, one, values)
     expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field])
     expect((await bench.owner.get(path())).body.items.some(({ key }) => key === one.key)).toBe(false)

@@ -42,9 +42,9 @@ export const CategoryValues = Closed(
   {
     values: Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
       description:
-        'Field key to value: numbers and amounts as decimal strings, booleans as booleans, all others as strings. null ' +
-        'clears; a key that is left out keeps its value, or starts with the default of its field. A value may be sent ' +
-        'back as it was read.',
+        'Field key to value: numbers and amounts as decimal strings, booleans as booleans, all others as strings. A value ' +
+        'of type `number` may also be a JSON number of at most 15 significant digits. null clears; a key that is left ' +
+        'out keeps its value, or starts with the default of its field. A value may be sent back as it was read.',
       examples: [{ invoice: '4711', net: '1500', paid_on: '2026-01-31' }],
     }),
   },

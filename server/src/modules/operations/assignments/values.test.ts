@@ -71,9 +71,13 @@ const faulty: [
   ['clearing an archived field', { old: null }, { invoice: '1', old: 'y' }, ['values.old: is archived']],
   [
     'every wrong value at once',
-    { net: 1.5 },
+    { net: true, note: 1.5 },
     null,
-    ['values.invoice: is required', 'values.net: must be a decimal number in a string'],
+    [
+      'values.invoice: is required',
+      'values.net: must be a decimal number in a string, or a JSON number of at most 15 significant digits',
+      'values.note: must be a string',
+    ],
   ],
 ]
 

@@ -12,15 +12,14 @@ import type { CategoryCreation, CategoryUpdate } from './schema.ts'
 
 type Update = Static<typeof CategoryUpdate>
 
-/** @throws 400 for an approval without a threshold, 409 when the vault has a category of that key */
+/** @throws 400 for an approval with the threshold 0, 409 when the vault has a category of that key */
 export async function createCategory(
   trx: Trx,
   body: Static<typeof CategoryCreation>,
   by: ByMember,
 ): Promise<CategoryRow> {
   const { member, now } = by
-  const draft = { ...defaults, ...body }
-  assertThreshold(draft)
+  const draft = withThreshold({ ...defaults, ...body }, body)
   const id = newId(now)
   await trx
     .insertInto('operation_categories')
@@ -60,7 +59,7 @@ const defaults = {
 
 /**
  * Changes what `body` names. The only change that an archived category accepts is to be restored.
- * @throws 400 for an approval without a threshold, 403 for a caller who may not edit it or who changes what only
+ * @throws 400 for an approval with the threshold 0, 403 for a caller who may not edit it or who changes what only
  *   administrators may change, 404, 409 while it is archived and for archiving a system category
  */
 export async function updateCategory(trx: Trx, id: string, body: Update, by: ByMember): Promise<CategoryRow> {
@@ -73,8 +72,7 @@ export async function updateCategory(trx: Trx, id: string, body: Update, by: ByM
   if (category.is_system && body.archived === true)
     throw conflict('system_object', 'A system category cannot be archived')
   const before = settingsOf(category)
-  const after = { ...before, ...body }
-  assertThreshold(after)
+  const after = withThreshold({ ...before, ...body }, body)
   await trx
     .updateTable('operation_categories')
     .set(columnsOf(after))
@@ -94,10 +92,14 @@ const administratorsDecide = [
   'allowInitiatorApproval',
 ] as const
 
-function assertThreshold(draft: { approvalScope: string; approvalThreshold: number }): void {
-  if (draft.approvalScope !== 'none' && draft.approvalThreshold < 1) {
-    throw badRequest('approvalThreshold', 'must be at least 1 unless approvalScope is none')
-  }
+/** An approval for which the body names no threshold takes at least one vote. @throws 400 when it names 0 */
+function withThreshold<Draft extends { approvalScope: string; approvalThreshold: number }>(
+  draft: Draft,
+  body: Update,
+): Draft {
+  if (draft.approvalScope === 'none' || draft.approvalThreshold >= 1) return draft
+  if (body.approvalThreshold === undefined) return { ...draft, approvalThreshold: 1 }
+  throw badRequest('approvalThreshold', 'must be at least 1 unless approvalScope is none')
 }
 
 type Settings = Required<Update>

@@ -163,13 +163,12 @@ function withScale(draft: FieldDraft): FieldDraft {
 
 /** The errors of a field that its schema cannot express, except for its link to another field. */
 function findFieldFaults(draft: FieldDraft): FieldFault[] {
-  const { type, optionsJson, scale, unit } = draft
+  const { type, optionsJson, scale } = draft
   const isNumeric = type === 'number' || type === 'currency'
   const faults: FieldFault[] = []
   if (type === 'select' && optionsJson === null) faults.push({ field: 'optionsJson', message: 'is required' })
   if (type !== 'select' && optionsJson !== null) faults.push({ field: 'optionsJson', message: 'belongs to a select' })
   if (!isNumeric && scale !== null) faults.push({ field: 'scale', message: 'belongs to a number or currency' })
-  if (!isNumeric && unit !== null) faults.push({ field: 'unit', message: 'belongs to a number or currency' })
   faults.push(...findRepeatedOptions(optionsJson ?? []))
   const value = canonicalValue({ type, options_json: optionsJson, scale }, draft.defaultJson)
   if ('fault' in value) faults.push({ field: 'defaultJson', message: value.fault })

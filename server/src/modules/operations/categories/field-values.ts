@@ -8,6 +8,7 @@ export type FieldDefinition = Pick<CategoryFieldRow, 'type' | 'options_json' | '
 export type CanonicalValue = { canonical: string | null } | { fault: string }
 
 export const currencyScaleDefault = 2
+const numberDigitsMax = 15
 
 /**
  * The canonical string of a value of a field (contract 13.3), so that equal values are equal strings: numbers padded to
@@ -19,6 +20,7 @@ export function canonicalValue(field: FieldDefinition, value: unknown): Canonica
   if (field.type === 'boolean') {
     return typeof value === 'boolean' ? { canonical: String(value) } : { fault: 'must be true or false' }
   }
+  if (field.type === 'number' && isExactNumber(value)) return canonicalNumber(String(value), field.scale)
   if (typeof value !== 'string') return { fault: faultOfOtherThanText(field) }
   if (value.includes('\0')) return { fault: 'must not hold a NUL character' }
   switch (field.type) {
@@ -39,9 +41,17 @@ export function canonicalValue(field: FieldDefinition, value: unknown): Canonica
   }
 }
 
+/** Whether all digits of a JSON number are kept: the parser reads a double, of which 15 are certain. */
+function isExactNumber(value: unknown): value is number {
+  return typeof value === 'number' && String(value).replace(/^-?[0.]*|\./g, '').length <= numberDigitsMax
+}
+
 function faultOfOtherThanText({ type }: FieldDefinition): string {
-  // Many parsers read a JSON number as a float, and amounts must be exact.
-  return type === 'number' || type === 'currency' ? 'must be a decimal number in a string' : 'must be a string'
+  if (type === 'number') {
+    return `must be a decimal number in a string, or a JSON number of at most ${numberDigitsMax} significant digits`
+  }
+  // Money is never a JSON number, which many programs hold as a double.
+  return type === 'currency' ? 'must be a decimal number in a string' : 'must be a string'
 }
 
 function canonicalText(text: string): CanonicalValue {

@@ -17,7 +17,7 @@ export type CategoryFieldRow = RowOf<
     /** Fraction digits of a number or currency; always set for a currency. */
     scale: number | null
     /** The value that a new assignment has when it does not set the field, in wire format; null: none. */
-    default_json: string | boolean | null
+    default_json: string | number | boolean | null
     order_index: number
   }
 >

@@ -258,6 +258,24 @@ describe('categories', () => {
     expect(await findCategoryByKey(test.deps.db, otherVault.id, key)).toBeNull()
     expect(await findCategoryByKey(test.deps.db, vault.id, '__proto__')).toBeNull()
   })
+
+  it('ask for one vote, or for as many as before, where an approval comes without a threshold', async () => {
+    const body = { key: 'one_vote', name: 'One vote', approvalScope: 'assign_and_edit' }
+    const created = await admin.post(base, body)
+    expect([created.status, created.body]).toEqual([201, expect.objectContaining({ ...body, approvalThreshold: 1 })])
+    const { id } = await createCategory()
+    const patch = async (body: object) => {
+      const { approvalScope, approvalThreshold } = (await admin.patch(`${base}/${id}`, body)).body
+      return [approvalScope, approvalThreshold]
+    }
+    expect(await patch({ approvalScope: 'edit' })).toEqual(['edit', 1])
+    expect((await audited(id)).at(-1)!.details).toMatchObject({
+      changes: { after: { approvalScope: 'edit', approvalThreshold: 1 } },
+    })
+    expect(await patch({ approvalThreshold: 3 })).toEqual(['edit', 3])
+    expect(await patch({ approvalScope: 'none' })).toEqual(['none', 3])
+    expect(await patch({ approvalScope: 'assign_and_edit' })).toEqual(['assign_and_edit', 3])
+  })
 })
 
 describe('fields', () => {
@@ -327,6 +345,7 @@ describe('fields', () => {
     const weight = await addField(id, { key: 'weight', type: 'number', scale: 3, unit: 'kg', defaultJson: '-1.25' })
     expect(weight).toMatchObject({ scale: 3, unit: 'kg', defaultJson: '-1.25' })
     expect(await addField(id, { key: 'any', type: 'number' })).toMatchObject({ scale: null })
+    expect(await addField(id, { key: 'size', type: 'text', unit: 'EU' })).toMatchObject({ unit: 'EU' })
     expect(await addField(id, { key: 'paid', type: 'boolean', defaultJson: false })).toMatchObject({
       defaultJson: false,
     })
@@ -598,12 +617,9 @@ describe('what is refused', () => {
     expect(await patch({ viewScope: 'public' })).toEqual([400, 'viewScope'])
     expect(await patch({ approvalThreshold: -1 })).toEqual([400, 'approvalThreshold'])
     expect(await patch({ approvalThreshold: 1.5 })).toEqual([400, 'approvalThreshold'])
-    expect(await patch({ approvalScope: 'edit' })).toEqual([400, 'approvalThreshold'])
     expect(await patch({ approvalScope: 'edit', approvalThreshold: 0 })).toEqual([400, 'approvalThreshold'])
-    expect(refusal(await admin.post(base, { key: 'no_votes', name: 'x', approvalScope: 'assign_and_edit' }))).toEqual([
-      400,
-      'approvalThreshold',
-    ])
+    const noVotes = { key: 'no_votes', name: 'x', approvalScope: 'assign_and_edit', approvalThreshold: 0 }
+    expect(refusal(await admin.post(base, noVotes))).toEqual([400, 'approvalThreshold'])
     expect(refusal(await admin.post(base, { name: 'x' }))).toEqual([400, 'key'])
     expect(refusal(await admin.get(`${base}?archived=maybe`))).toEqual([400, 'archived'])
     expect(refusal(await admin.get(`${base}?state=live`))).toEqual([400, 'state'])
@@ -637,13 +653,13 @@ describe('what is refused', () => {
     ['a scale of a text', { scale: 2 }, 'scale'],
     ['a scale that is too large', { type: 'number', scale: 19 }, 'scale'],
     ['a negative scale', { type: 'number', scale: -1 }, 'scale'],
-    ['a unit of a date', { type: 'date', unit: 'd' }, 'unit'],
-    ['a unit that is too long', { type: 'number', unit: 'x'.repeat(17) }, 'unit'],
+    ['a unit that is too long', { unit: 'x'.repeat(17) }, 'unit'],
     ['a help text that is too long', { helpText: 'x'.repeat(501) }, 'helpText'],
     ['an order beyond what a number holds', { orderIndex: 9007199254740992 }, 'orderIndex'],
     ['a default of another type', { type: 'boolean', defaultJson: 'true' }, 'defaultJson'],
     ['a default that is no option', { type: 'select', optionsJson: options, defaultJson: 'GBP' }, 'defaultJson'],
-    ['a default that is a JSON number', { type: 'currency', defaultJson: 1.5 }, 'defaultJson'],
+    ['a default that is a JSON number too long', { type: 'number', defaultJson: 1234567890.1234567 }, 'defaultJson'],
+    ['a default of a currency that is a JSON number', { type: 'currency', defaultJson: 1.5 }, 'defaultJson'],
     ['a default with too many digits', { type: 'currency', defaultJson: '1.005' }, 'defaultJson'],
     ['a default that is no day', { type: 'date', defaultJson: '2024-02-30' }, 'defaultJson'],
     ['a default that is an object', { defaultJson: { a: 1 } }, 'defaultJson'],

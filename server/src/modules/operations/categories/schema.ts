@@ -53,7 +53,8 @@ const Key = Type.String({
 const ApprovalThreshold = Type.Integer({
   minimum: 0,
   maximum: limits.approvalThresholdMax,
-  description: 'Number of approvals that a change of values needs; at least 1 unless approvalScope is none.',
+  description:
+    'Number of approvals that a change of values needs; at least 1 unless approvalScope is none, and 1 if it is left out then.',
   examples: [1],
 })
 const Label = Type.String({ minLength: 1, maxLength: limits.labelLengthMax, pattern: '\\S', examples: ['Cost center'] })
@@ -79,7 +80,7 @@ const Scale = Type.Integer({
 const Unit = Type.String({
   minLength: 1,
   maxLength: limits.fieldUnitLengthMax,
-  description: 'For types `number` and `currency`.',
+  description: 'Unit of the values, for people to read.',
   examples: ['kg'],
 })
 const Default = Type.Unknown({

@@ -101,12 +101,12 @@ describe('COUNTERPARTY_CONCENTRATION after an operation was matched later', () =
       return [found.currentValue, found.description]
     }
     expect(await concentration('current')).toEqual([
-      '60',
+      60,
       'Main has at least 50 per cent of the turnover. 10 per cent of it has no known counterparty. 1 operation has ' +
         'another counterparty now than when created; the history lists it by the one recorded then.',
     ])
     expect(await concentration('historical')).toEqual([
-      '50',
+      50,
       'Main has at least 50 per cent of the turnover. 20 per cent of it has no known counterparty.',
     ])
   })

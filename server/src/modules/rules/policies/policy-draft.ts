@@ -95,12 +95,6 @@ function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }:
     const message = `must not be below the sum of the thresholds of its groups, ${ofGroups}`
     faults.push({ field: 'approvalThreshold', message })
   }
-  // A group can grow, so only a list of named users limits the number of votes.
-  const onlyUsers = approvers.length > 0 && approvers.every(({ kind }) => kind === 'user')
-  if (effect !== 'block' && onlyUsers && approvers.length < approvalThreshold) {
-    const message = `must not be above the number of approvers, ${approvers.length}`
-    faults.push({ field: 'approvalThreshold', message })
-  }
   return faults
 }
 

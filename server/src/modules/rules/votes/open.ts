@@ -164,8 +164,7 @@ function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility
     const places = placesTaken(groupThresholdsOf(requirement.approvers), [...groupsOf.values()])
     return { count: groupsOf.size, places }
   })
-  if (shortage !== undefined)
-    throw conflict('quorum_unreachable', 'quorum unreachable: fewer people may vote than the policy asks for', shortage)
+  if (shortage !== undefined) throw conflict('quorum_unreachable', 'quorum unreachable', shortage)
 }
 
 /** For each requirement that fewer people can vote on than it asks for, a sentence, by the code of its policy. */

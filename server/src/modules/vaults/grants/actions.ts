@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import { ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { badRequest, notFound } from '../../../lib/errors.ts'
+import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
@@ -13,21 +13,26 @@ import { findAddress } from '../addresses/queries.ts'
 import { findGrant, type GrantRow, grantsOn, type Shared } from './queries.ts'
 import type { GrantCreation } from './schema.ts'
 
-/** @throws 404 for an address of another owner, also for administrators; 400 as `grantAccess` */
+/** @throws 404 for an address that the member may not see, 403 for one of another owner; 400 as `grantAccess` */
 export async function shareAddress(
   trx: Trx,
   id: string,
   body: Static<typeof GrantCreation>,
   by: ByMember,
 ): Promise<{ row: GrantRow; isNew: boolean }> {
-  orNotFound(await findAddress(trx, ownScopeOf(by.member), id), 'Address')
+  await assertOwner(trx, by.member, id)
   return grantAccess(trx, { type: 'address', id }, body, by)
 }
 
-/** @throws 404 also for a grant that does not exist on the address */
+/** @throws 404 also for a grant that does not exist on the address, 403 as above */
 export async function unshareAddress(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
-  orNotFound(await findAddress(trx, ownScopeOf(by.member), id), 'Address')
+  await assertOwner(trx, by.member, id)
   await revokeAccess(trx, { type: 'address', id }, grantId, by)
+}
+
+async function assertOwner(trx: Trx, member: Member, id: string): Promise<void> {
+  const { owner_id } = orNotFound(await findAddress(trx, visibleScopeOf(member), id), 'Address')
+  if (owner_id !== member.userId) throw forbidden('not_permitted', 'Only the owner of an address may share it')
 }
 
 /**

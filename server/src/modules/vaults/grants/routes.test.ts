@@ -333,10 +333,15 @@ describe('who may do it', () => {
     expect((await test.anonymous.delete(one)).status).toBe(401)
     expect((await stranger.delete(one)).status).toBe(403)
     // Neither who may move the funds, nor who administers the vault, may share what is not theirs.
-    for (const person of [other, viewer, vault.admin]) {
-      expect((await person.post(grantsOf(address.id), toUser(other))).status).toBe(404)
-      expect((await person.delete(one)).status).toBe(404)
+    for (const [person, status] of [
+      [other, 404],
+      [viewer, 403],
+      [vault.admin, 403],
+    ] as const) {
+      expect((await person.post(grantsOf(address.id), toUser(other))).status).toBe(status)
+      expect((await person.delete(one)).status).toBe(status)
     }
+    expect((await vault.admin.delete(`${grantsOf(address.id)}/${newId()}`)).status).toBe(403)
     expect((await owner.get(grantsOf(address.id))).body.items).toEqual([grant])
   })
 

@@ -94,14 +94,14 @@ describe('observations', () => {
       expect.objectContaining({
         code: 'COUNTERPARTY_CONCENTRATION',
         description: 'Supplier has at least 50 per cent of the turnover. 20 per cent of it has no known counterparty.',
-        currentValue: '50',
-        comparisonValue: '50',
+        currentValue: 50,
+        comparisonValue: 50,
         drilldownFilters: { ...filters, counterpartyId: 'supplier' },
       }),
     ])
     expect(observe({ ...activity, reclassifiedCount: 3 }, quiet, filters)).toEqual([
       expect.objectContaining({
-        currentValue: '50',
+        currentValue: 50,
         description: expect.stringContaining(
           '3 operations have another counterparty now than when created; the history lists them by the one recorded then.',
         ),
@@ -124,7 +124,10 @@ describe('observations', () => {
     ])
     const seen = observe({ ...nothing, overall }, quiet, filters)
     expect(seen.map(({ severity }) => severity)).toEqual(severities)
-    for (const { drilldownFilters } of seen) expect(drilldownFilters).toEqual({ ...filters, status: 'failed' })
+    for (const observation of seen) {
+      expect(observation).toMatchObject({ currentValue: (100 * failed) / (failed + confirmed), comparisonValue: 10 })
+      expect(observation.drilldownFilters).toEqual({ ...filters, status: 'failed' })
+    }
   })
 
   it.each([
@@ -146,7 +149,8 @@ describe('observations', () => {
       expect.objectContaining({
         code: 'SLOW_APPROVALS',
         severity,
-        currentValue: String(hours * 3600),
+        currentValue: hours * 3600,
+        comparisonValue: 24 * 3600,
         drilldownFilters: { ...filters, decisionPolicyId: 'p1' },
       }),
     ])
@@ -166,18 +170,21 @@ describe('observations', () => {
     expect(observe(nothing, noticed, filters)).toEqual([
       expect.objectContaining({
         code: 'NEW_COUNTERPARTY',
-        currentValue: '2',
+        currentValue: 2,
+        comparisonValue: 0,
         drilldownFilters: { ...filters, counterpartyId: 'supplier' },
       }),
       expect.objectContaining({
         code: 'DORMANT_ADDRESS_ACTIVE',
+        currentValue: 3,
+        comparisonValue: 0,
         description: 'Nothing happened on 0xa1 for 91 days until 2026-03-02T00:00:00.000Z.',
         drilldownFilters: { ...filters, addressId: 'a1' },
       }),
       expect.objectContaining({
         code: 'MISSING_RATES',
-        currentValue: '2',
-        comparisonValue: '5',
+        currentValue: 2,
+        comparisonValue: 5,
         drilldownFilters: {
           ...filters,
           tokenId: 'coin',

@@ -33,8 +33,14 @@ export const ReportObservation = Closed(
     ),
     /** The unit of `currentValue` and `comparisonValue`. */
     metric: described(Text('grossTurnoverUsd'), 'The figure that it is about.'),
-    currentValue: described(Figure('90000.00'), 'Value of the figure in the interval.'),
-    comparisonValue: described(Nullable(Figure('12000.00')), 'Value that it is compared with; null if there is none.'),
+    currentValue: described(
+      Type.Union([Figure('90000.00'), Type.Number()]),
+      'Value of the figure in the interval: a decimal string of a USD figure, a number of a count, a percentage or seconds.',
+    ),
+    comparisonValue: described(
+      Type.Union([Figure('12000.00'), Type.Number(), Type.Null()]),
+      'Value that it is compared with, of the type of `currentValue`; null if there is none.',
+    ),
     changePercent: described(
       Nullable(Percent),
       'Change against `comparisonValue`, in per cent; null without one or over zero.',
@@ -187,8 +193,8 @@ function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters)
     code: 'NEW_COUNTERPARTY',
     severity: 'info',
     description: `There was no operation with ${name} before this interval.`,
-    currentValue: String(count),
-    comparisonValue: '0',
+    currentValue: count,
+    comparisonValue: 0,
     drilldownFilters: { ...filters, counterpartyId: id },
   }
 }
@@ -216,8 +222,8 @@ function concentration(activity: Activity, filters: Filters): Found[] {
         code: 'COUNTERPARTY_CONCENTRATION',
         severity: 'warning',
         description: sentences.join(' '),
-        currentValue: String(share),
-        comparisonValue: String(thresholds.concentrationPercentMin),
+        currentValue: share,
+        comparisonValue: thresholds.concentrationPercentMin,
         drilldownFilters: { ...filters, counterpartyId: id },
       },
     ]
@@ -243,8 +249,8 @@ function failures({ overall }: Activity, filters: Filters): Found[] {
       code: 'HIGH_FAILURE_RATE',
       severity: percent >= thresholds.failurePercentCritical ? 'critical' : 'warning',
       description: `${failed} of ${finished} transfers that left for the chain failed.`,
-      currentValue: String(percent),
-      comparisonValue: String(thresholds.failurePercentMin),
+      currentValue: percent,
+      comparisonValue: thresholds.failurePercentMin,
       drilldownFilters: { ...filters, status: 'failed' },
     },
   ]
@@ -261,8 +267,8 @@ function awakenedAddress(
     code: 'DORMANT_ADDRESS_ACTIVE',
     severity: 'warning',
     description: `Nothing happened on ${name} for ${days} days until ${firstWithin.toISOString()}.`,
-    currentValue: String(count),
-    comparisonValue: '0',
+    currentValue: count,
+    comparisonValue: 0,
     drilldownFilters: { ...filters, addressId: id },
   }
 }
@@ -276,8 +282,8 @@ function slowApprovals({ policyId, policyCode, times }: SlowPolicy, filters: Fil
       code: 'SLOW_APPROVALS',
       severity: hours >= thresholds.slowApprovalHoursCritical ? 'critical' : 'warning',
       description: `Half of the transfers that ${policyCode} decided and that were approved waited at least ${Math.floor(hours)} hours.`,
-      currentValue: String(median),
-      comparisonValue: String(thresholds.slowApprovalHoursMin * 3600),
+      currentValue: median,
+      comparisonValue: thresholds.slowApprovalHoursMin * 3600,
       drilldownFilters: { ...filters, decisionPolicyId: policyId },
     },
   ]
@@ -294,8 +300,8 @@ function missingRates(
     description:
       `From ${firstAt.toISOString()} to ${lastAt.toISOString()}, ${missing} of ${operations} operations in ` +
       `${assets.get(tokenId)!.assetCode} had no rate and are missing from USD sums.`,
-    currentValue: String(missing),
-    comparisonValue: String(operations),
+    currentValue: missing,
+    comparisonValue: operations,
     drilldownFilters: { ...filters, tokenId, from: firstAt.toISOString(), to: lastAt.toISOString() },
   }
 }
