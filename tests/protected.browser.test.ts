@@ -115,7 +115,13 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   await voter.waitForURL(`**/approvals/payout/${id}`)
   // All rows, although the table draws only those in view.
   await voter.locator('[aria-rowcount="121"]').waitFor()
-  await voter.getByRole('button', { name: 'Approve' }).click()
+  // The buttons stay where they are while one scrolls to the end of the list.
+  const approve = voter.getByRole('button', { name: 'Approve' })
+  const placed = await approve.boundingBox()
+  await voter.mouse.wheel(0, 100_000)
+  await voter.getByText('row-119').waitFor()
+  expect(await approve.boundingBox()).toEqual(placed)
+  await approve.click()
   await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   await voter.getByText('You approved this.').waitFor()
   const vote = { format: 'strongroom-vote-1', subject: 'payout', hash: payloadHash, decision: 'approve' } as const

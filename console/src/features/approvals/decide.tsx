@@ -40,7 +40,8 @@ export function Decide({ subject, summary }: DecideProps) {
     return <Outcome mine={mine} isOpen={subject.isOpen} />
   return (
     <>
-      <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:static md:mx-0 md:border-0 md:bg-transparent md:p-0">
+      {/* In sight also below a long list: rows are measured as they come into view, which would move the buttons. */}
+      <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:bottom-0 md:mx-0 md:border-0 md:bg-ground md:px-0 md:py-3">
         {(
           [
             ['reject', 'danger', X, t('Reject')],
