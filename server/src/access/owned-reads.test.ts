@@ -81,7 +81,6 @@ const allowed: Record<string, string> = {
   'money/holds/findMet': 'who hears of a hold: how many transfers it meets, and who ordered them',
   'money/holds/lockHoldOn': 'of a subject that its caller has locked, only what holds it',
   'money/screening/findQuestion': 'the screening asks for nobody',
-  'money/screening/findHeldDeposit': 'of a deposit whose screening has just been answered',
   'money/holds/lockActiveHold': 'by the id of a hold that was found visible, for the release that was voted on',
   'money/payouts/hasTransferHeld': 'of a payout that was locked, only whether it is held',
   'money/payouts/listHoldsOnRows': 'of addresses that findSources has found in scope',

@@ -46,6 +46,15 @@ export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): P
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
+/**
+ * Locks a transfer in the phase in which it was claimed; null when another node or person has moved it since, for example
+ * while this node was paused. Its status may be any: the comparison with its record names a wrong one.
+ */
+export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
+  const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
+  return transfer?.phase === claim.phase && isHeld(transfer, claim) ? transfer : null
+}
+
 /** Locks a transfer whose delivery is in progress on any node; null when it has ended or is halted. */
 export async function lockUnderWay(
   trx: Trx,
@@ -56,19 +65,16 @@ export async function lockUnderWay(
 }
 
 /**
- * Locks a transfer that this node still holds, in whatever phase it has brought it to; null when somebody ended it, or
- * another node has claimed it since and may have sent it (threat T24).
+ * As `lockUnderWay`, on this node; null also when another node has claimed the transfer since, which may have sent it
+ * (threat T24).
  */
 export async function lockHeld(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
   const transfer = await lockUnderWay(trx, claim)
-  return transfer?.next_attempt_at?.getTime() === claim.leaseEndsAt.getTime() ? transfer : null
+  return transfer !== null && isHeld(transfer, claim) ? transfer : null
 }
 
-/** As `lockHeld`, in the phase in which it was claimed. */
-export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfer | null> {
-  const transfer = await lockHeld(trx, claim)
-  return transfer?.phase === claim.phase ? transfer : null
-}
+const isHeld = ({ next_attempt_at }: LockedTransfer, { leaseEndsAt }: Claim): boolean =>
+  next_attempt_at?.getTime() === leaseEndsAt.getTime()
 
 /** Works on a transfer under a lock, in a transaction of its own; does nothing when another node or person came first. */
 export async function underLock(
