@@ -44,16 +44,47 @@ type TargetRow = RateColumns & {
 }
 
 /**
- * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Codes and names of
- * networks are compared only where there is no such slug, because they have no index. Sender and hash are looked up by
- * their unique columns and compared with the vault afterwards: if the vault were a condition too, a database without
- * statistics could choose its index and read the whole vault for every event.
+ * What the registry and the address book know of every event; null for an unknown network. Codes and names of networks are
+ * looked up only for events whose network is no slug: they have no index, and wallet services that send slugs should not
+ * wait for them.
  */
 export async function findEventTargets(
   db: Db | Trx,
   events: DepositEvent[],
   now: Date,
 ): Promise<(EventTarget | null)[]> {
+  const targets = await targetsBySlug(db, events, now)
+  const unknown = events.flatMap((event, n) => (targets[n] === null ? [{ event, n }] : []))
+  if (unknown.length === 0) return targets
+  const slugs = await slugsOf(db, [...new Set(unknown.map(({ event }) => event.network))])
+  const named = unknown.flatMap(({ event, n }) => {
+    const slug = slugs.get(event.network)
+    return slug === undefined ? [] : [{ n, event: { ...event, network: slug } }]
+  })
+  if (named.length === 0) return targets
+  const found = await targetsBySlug(
+    db,
+    named.map(({ event }) => event),
+    now,
+  )
+  for (const [i, { n }] of named.entries()) targets[n] = found[i]!
+  return targets
+}
+
+/** The slugs of the codes and names, in any case, that exactly one network has. */
+async function slugsOf(db: Db | Trx, names: string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{ name: string; slug: string }>`
+    select e.name, min(n.slug) as slug from unnest(${names}::text[]) as e(name)
+    join networks n on lower(e.name) in (lower(n.code), lower(n.name))
+    group by e.name having count(*) = 1`.execute(db)
+  return new Map(rows.map(({ name, slug }) => [name, slug]))
+}
+
+/**
+ * One round trip. Sender and hash are looked up by their unique columns and compared with the vault afterwards: if the vault
+ * were a condition too, a database without statistics could choose its index and read the whole vault for every event.
+ */
+async function targetsBySlug(db: Db | Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
   const { rows } = await sql<TargetRow>`${prepared}
     select e.n::int, n.id as network_id, n.slug as network, k.address_key, t.id as token_id, t.decimals, t.enabled,
@@ -70,12 +101,7 @@ export async function findEventTargets(
       ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
       ${column((e) => e.fromAddress)}, ${column((e) => bitcoinKeyOf(e.fromAddress))}) with ordinality
       as e(network, contract, tx_hash, recipient, recipient_on_bitcoin, sender, sender_on_bitcoin, n)
-    cross join lateral (
-      select coalesce((select s.slug from networks s where s.slug = e.network), (
-        select min(s.slug) from networks s where lower(e.network) in (lower(s.code), lower(s.name)) having count(*) = 1))
-      as slug offset 0
-    ) s
-    join networks n on n.slug = s.slug
+    join networks n on n.slug = e.network
     cross join lateral (
       select ${addressKeyIn('n', sql`e.recipient`, sql`e.recipient_on_bitcoin`)} as address_key,
         ${addressKeyIn('n', sql`e.sender`, sql`e.sender_on_bitcoin`)} as from_key,
