@@ -31,12 +31,12 @@ export function requestIdOf(error: unknown): string | null {
   return error instanceof StrongroomError ? error.requestId : null
 }
 
-/** The status of a refusal; null without an answer. */
-export function statusOf(error: unknown): number | null {
-  return error instanceof StrongroomError ? error.status : null
-}
-
 /** Nothing is known about what was asked for: the service did not answer, or could not. */
 export function isUnreached(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof StrongroomError && error.status >= 500)
+}
+
+/** Whether the service asks to wait before the next request, which says nothing about what was asked for. */
+export function isRateLimited(error: unknown): boolean {
+  return error instanceof StrongroomError && error.status === 429
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useContext, useEffect, useState } from 'react'
 import { isNotFound } from '../lib/api.ts'
 import { t } from '../lib/language.ts'
-import { isUnreached, messageOf, requestIdOf, statusOf } from '../lib/query-client.ts'
+import { isRateLimited, isUnreached, messageOf, requestIdOf } from '../lib/query-client.ts'
 import { formatTime } from '../lib/time.ts'
 import { Button } from './button.tsx'
 import { HasTitle } from './within-page.ts'
@@ -51,12 +51,9 @@ export function DetailState({ query, children }: { query: Loading; children: Rea
   return <Old query={query}>{children}</Old>
 }
 
-/**
- * Loaded before, and not again for now: the service does not answer, or not yet (429). What it refuses to show from now
- * on goes.
- */
+/** Loaded before, and it cannot be loaded again right now. What the service refuses to show from now on goes. */
 function isOld({ isError, error, data }: Loading): boolean {
-  return isError && data !== undefined && (isUnreached(error) || statusOf(error) === 429)
+  return isError && data !== undefined && (isUnreached(error) || isRateLimited(error))
 }
 
 function Old({ query, children }: { query: Loading; children: ReactNode }) {

@@ -117,6 +117,27 @@ function unreached(stack: () => Stack): void {
     await page.getByText(/^As of /).waitFor({ state: 'hidden' })
     await context.close()
   })
+
+  it('stays in sight, too, while the service asks to wait', async () => {
+    const context = await stack().contextOf('admin')
+    const page = await context.newPage()
+    await page.goto(`${stack().url}/v/${vaultCode}/books`)
+    const found = page.getByText('Every balance is the sum of its entries')
+    await found.waitFor()
+    const json = {
+      error: 'Too Many Requests',
+      message: 'Wait a moment',
+      code: 429,
+      reason: 'rate_limited',
+      requestId: 'r',
+    }
+    const headers = { 'retry-after': '0' }
+    await context.route('**/api/**', (route) => route.fulfill({ status: 429, json, headers }))
+    await page.getByRole('button', { name: 'Compare again' }).click()
+    await page.getByText(/^As of /).waitFor()
+    expect(await found.isVisible()).toBe(true)
+    await context.close()
+  })
 }
 
 /** The evidence of a transfer that is through, once the seal of its last record is written. */

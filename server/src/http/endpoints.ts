@@ -120,7 +120,7 @@ export type Http = { request: FastifyRequest; reply: FastifyReply }
 /** What answers a request whose endpoint opens its transaction itself. */
 export type Sending = Http & {
   write<R>(work: (trx: Trx) => Promise<R>): Promise<Sent<R>>
-  /** For what writes nothing in a transaction of ours. */
+  /** For work that is not one transaction: it calls other services, or writes several times. */
   answerOnce<R>(work: () => Promise<R>): Promise<Sent<R>>
 }
 

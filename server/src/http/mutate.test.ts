@@ -230,6 +230,25 @@ describe('T50 Idempotency-Key', () => {
     expect((await again()).body).toBe(answer.body)
   })
 
+  it('keeps the answer of the request that has the key, not of one that ran for too long', async () => {
+    let release = () => {}
+    hold = new Promise((resolve) => {
+      release = resolve
+    })
+    const isInside = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    const send = () => inject('/reads', '{"n":1}', 'key-1', person)
+    const slow = send()
+    await isInside
+    hold = Promise.resolve()
+    test.clock.advance((runningMinutesMax + 1) * 60_000)
+    const quick = await send()
+    release()
+    expect((await slow).statusCode).toBe(200)
+    expect((await send()).body).toBe(quick.body)
+  })
+
   it('of a sender who is not known belongs to what they sent', async () => {
     const send = (n: number) =>
       shell.inject({ method: 'POST', url: '/public-writes', headers: { 'idempotency-key': 'key-1' }, payload: { n } })

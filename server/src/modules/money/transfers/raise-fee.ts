@@ -118,8 +118,9 @@ export const raiseFeeExecutor: Executor = {
 }
 
 /**
- * The decision that the order had, with the new limit in place of its own: for the initiator of the transfer, whoever asks,
- * so that neither of them votes. What must not be paid is not hurried either, but may be cancelled. @throws 409
+ * The decision that the order had, with the new limit in place of its own. It is made for the initiator of the transfer,
+ * also when another member asks, and neither of them votes. What must not be paid is not sped up, but may be cancelled.
+ * @throws 409
  */
 async function decideOnRaise(
   trx: Trx,
