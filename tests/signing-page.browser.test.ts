@@ -335,7 +335,7 @@ describe('T78 the page of the wallet service', () => {
     }
     for (const name of Object.keys(changes) as (keyof typeof changes)[]) {
       await changes[name]()
-      await expect.poll(() => button.isEnabled(), name).toBe(false)
+      await expect.poll(() => button.isEnabled(), { message: name }).toBe(false)
       const since = performance.now()
       await back[name]()
       await untilEnabled(since)
