@@ -1,16 +1,20 @@
-import type { SignedVote } from '@strongroom/sdk'
-import { canonicalJson, toText } from './hashes.ts'
+import { bytesOf, type SignedVote, type Signer, toBase64url, type Vote } from '@strongroom/sdk/signing'
 import { t } from './language.ts'
+
+/** Signs on the page of the wallet service, which shows the order once more. */
+export const signerElsewhere = (page: string, person: string): Signer => ({
+  person,
+  sign: (vote, order) => signElsewhere(page, order, vote),
+})
 
 /**
  * Has the page of the wallet service show an order and sign it, in a window of its own. What comes back counts only from that
- * window and origin, and only for the vote that was asked for.
+ * window and origin; the signer's caller compares it with the vote that it asked for.
  * @throws an error for people when the browser opens no window, or the person closes it
  */
-export async function signElsewhere(page: string, order: object, vote: SignedVote['vote']): Promise<SignedVote> {
-  const { decision, person } = vote
-  const asked = new TextEncoder().encode(JSON.stringify({ order, decision, person }))
-  const opened = window.open(`${page}/sign#${toText(asked.buffer)}`, 'strongroom-sign', 'popup,width=720,height=900')
+async function signElsewhere(page: string, order: object, { decision, person }: Vote): Promise<SignedVote> {
+  const asked = toBase64url(bytesOf({ order, decision, person }))
+  const opened = window.open(`${page}/sign#${asked}`, 'strongroom-sign', 'popup,width=720,height=900')
   if (opened === null) throw new Error(t('Let this page open windows, and try again.'))
   return new Promise((resolve, reject) => {
     let closedFor = 0
@@ -21,8 +25,7 @@ export async function signElsewhere(page: string, order: object, vote: SignedVot
     }, 500)
     const take = ({ origin, source, data }: MessageEvent) => {
       if (origin !== page || source !== opened || data?.type !== 'strongroom-signed') return
-      if (canonicalJson(data.signed?.vote ?? null) === canonicalJson(vote)) end(() => resolve(data.signed))
-      else end(() => reject(new Error(t('What is shown is not what would be signed.'))))
+      end(() => resolve(data.signed))
     }
     const end = (settle: () => void) => {
       clearInterval(timer)
