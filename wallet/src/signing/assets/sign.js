@@ -100,14 +100,13 @@ async function showOrder({ order, decision, person }) {
     note,
     buttons,
   )
-  if (Date.parse(order.expiresAt) <= Date.now()) {
-    sign.disabled = true
-    note.textContent = 'It has expired: the wallet service signs it no more.'
-  }
+  sign.disabled = true
+  let authority
   sign.onclick = async () => {
     sign.disabled = true
     try {
-      const signed = await signVote({ format: 'strongroom-vote-1', subject: 'transfer', hash, decision, person })
+      const about = { hash, decision, person, authority, signedAt: new Date().toISOString() }
+      const signed = await signVote({ format: 'strongroom-vote-2', subject: 'transfer', ...about })
       buttons.remove()
       handBack(signed, note)
     } catch (error) {
@@ -115,7 +114,12 @@ async function showOrder({ order, decision, person }) {
       note.textContent = `Nothing was signed: ${error.message}`
     }
   }
-  await showRules(order, { said, amount, fee })
+  // The vote names the authority whose rules the person was shown.
+  authority = await showRules(order, { said, amount, fee })
+  if (Date.parse(order.expiresAt) <= Date.now())
+    note.textContent = 'It has expired: the wallet service signs it no more.'
+  else if (authority === null) note.textContent = 'Nothing can be signed until the wallet service has said it.'
+  else sign.disabled = false
 }
 
 function tokenOf({ contractAddress, network }) {
@@ -138,14 +142,14 @@ function everything(order, vote) {
   return element('details', {}, summary, element('dl', {}, ...rows, ...more))
 }
 
-/** What the authority of this wallet service says about it. What it cannot say is said. */
+/** What the authority of this wallet service says about it, whose hash is returned. What it cannot say is said, too. */
 async function showRules(order, { said, amount, fee }) {
   const answer = await askRules(order)
   if (answer === null) {
     said.replaceChildren(warning('The wallet service did not say which of its rules applies to this order.'))
-    return
+    return null
   }
-  const { isListed, rule, token, coinDecimals, version } = answer
+  const { authority, isListed, rule, token, coinDecimals, version } = answer
   fee.textContent = feeOf(order, coinDecimals)
   if (token !== null) {
     const unit = token.symbol ?? (order.contractAddress === null ? `of the coin of ${order.network}` : 'of the token')
@@ -158,6 +162,7 @@ async function showRules(order, { said, amount, fee }) {
   const lines =
     rule === null ? [warning('No rule permits this token: the wallet service will refuse it.')] : linesOf(rule)
   said.replaceChildren(listed, ...lines, element('p', { textContent: `By version ${version} of the authority.` }))
+  return authority
 }
 
 function linesOf({ initiators, floors, perDay }) {
