@@ -25,7 +25,15 @@ export type Claims = {
   count?: number
 }
 
-type Vote = { format: string; subject: string; hash: string; decision: string; person: string }
+type Vote = {
+  format: string
+  subject: string
+  hash: string
+  decision: string
+  person: string
+  authority?: string | null
+  signedAt?: string
+}
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest()
 const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')

@@ -1,14 +1,14 @@
 import { canonicalJson } from './lib/canonical-json.ts'
 import { sha256 } from './lib/secrets.ts'
 import { isAtPlace, type Place, type SignedOrder } from './lib/signed-payout.ts'
-import { fingerprintOf, isSignedBy, type SignedVote, type VotingKey } from './lib/signed-vote.ts'
+import { fingerprintOf, isSignedBy, type KeptSignedVote, type VotingKey } from './lib/signed-vote.ts'
 
 /** What evidence of a transfer, or an approval request as GET answers it, holds of what people signed. */
 export type SignedEvidence = {
   payload?: object
   boundPayload?: object
   payloadHash: string
-  signedVotes?: { signed: SignedVote; publicKey: string; rpId: string | null; origin: string | null }[]
+  signedVotes?: { signed: KeptSignedVote; publicKey: string; rpId: string | null; origin: string | null }[]
   auditRecords?: { content: string; hash: string }[]
   /** Of a row of a payout: what was signed, and where in it the row is. */
   batch?: Place

@@ -1,15 +1,20 @@
 import type { Transfer } from '@strongroom/sdk'
+import { type Authority, describeOrder, expectedOf, type OrderDescription, type Waiting } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, Suspense, useState } from 'react'
+import { type ComponentType, Suspense, useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
+import type { Shown } from '../../lib/sign-votes.ts'
+import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
-import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
 import { Decide } from './decide.tsx'
 import { transferQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
@@ -24,44 +29,74 @@ export function TransferApproval({ code, id, Why }: { code: string; id: string; 
   return (
     <Page title={t('Approve a transfer')}>
       <DetailState query={query}>
-        {query.data !== undefined && <Decision code={code} transfer={query.data} Why={Why} />}
+        {query.data !== undefined &&
+          (query.data.payload.expiresAt === undefined ? (
+            <Decision code={code} transfer={query.data} Why={Why} signed={null} />
+          ) : (
+            <Signed code={code} transfer={query.data} Why={Why} />
+          ))}
       </DetailState>
     </Page>
   )
 }
 
-function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; Why: Why }) {
+type DecisionProps = {
+  code: string
+  transfer: Transfer
+  Why: Why
+  /** What is signed, decoded from it; null where votes are not signed. */
+  signed: Shown<OrderDescription> | null
+}
+
+/** In a protected vault the order is decoded from what is signed, and what cannot be decoded cannot be voted on. */
+function Signed(props: Omit<DecisionProps, 'signed'>) {
+  const authority = useQuery(signingAuthorityQuery(props.code))
+  const { payload } = props.transfer
+  const signed = useMemo(
+    () => (authority.data === undefined ? null : decoded(payload, authority.data)),
+    [payload, authority.data],
+  )
+  return (
+    <DetailState query={authority}>
+      {signed instanceof Error && <Problem error={signed} />}
+      {signed !== null && !(signed instanceof Error) && <Decision {...props} signed={signed} />}
+    </DetailState>
+  )
+}
+
+function decoded(payload: Transfer['payload'], authority: Authority | null): Shown<OrderDescription> | Error {
+  try {
+    return { description: describeOrder(payload, authority), authority }
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function Decision({ code, transfer, Why, signed }: DecisionProps) {
   const { word, tone } = statusOf(transfer.status)
   const isOpen = transfer.status === 'awaiting_approval'
   const { metadata, expiresAt, approvers, payloadHash } = transfer
+  const amount =
+    signed === null ? (
+      <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
+    ) : (
+      <SignedQuantity quantity={signed.description.amount} />
+    )
   return (
     <>
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
-            <p className="text-2xl font-semibold">
-              <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
-            </p>
+            <p className="text-2xl font-semibold">{amount}</p>
             <Usd value={transfer.usdValue} className="text-quiet" />
           </div>
           <Badge tone={tone}>{word}</Badge>
         </div>
+        {signed !== null && <SignedFacts shown={signed.description} names={namesOf(transfer)} />}
         <Facts
           facts={[
-            [
-              t('To'),
-              <>
-                <Address
-                  address={transfer.toAddress}
-                  name={transfer.counterparty?.name ?? t('Not in the address book')}
-                  copy
-                />
-                <RecipientSigns signs={transfer.recipient} />
-              </>,
-            ],
-            [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
-            [t('Network'), transfer.network],
-            [t('Asked by'), nameOf(transfer.initiator)],
+            ...(signed === null ? unsignedFacts(transfer) : []),
+            [t('Recipient'), transfer.recipient ? <RecipientSigns key="signs" signs={transfer.recipient} /> : null],
             [t('Purpose'), metadata.paymentPurpose],
             [t('Note'), metadata.note],
             [t('Asked at'), formatTime(transfer.createdAt)],
@@ -82,15 +117,17 @@ function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; W
         quorumReachable={transfer.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'transfer', code, shown: transfer, isOpen }}
+        subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: toSignOf(transfer, signed) }}
         summary={
           <>
-            <p className="text-xl font-semibold">
-              <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
-            </p>
-            <p>
-              <Address address={transfer.toAddress} name={transfer.counterparty?.name} />
-            </p>
+            <p className="text-xl font-semibold">{amount}</p>
+            {signed === null ? (
+              <p>
+                <Address address={transfer.toAddress} name={transfer.counterparty?.name} />
+              </p>
+            ) : (
+              <SignedFacts shown={signed.description} names={namesOf(transfer)} />
+            )}
           </>
         }
       />
@@ -98,9 +135,28 @@ function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; W
   )
 }
 
+function toSignOf({ payload }: Transfer, signed: Shown<OrderDescription> | null): Waiting | null {
+  if (signed === null) return null
+  const { description, authority } = signed
+  return { kind: 'transfer', order: payload, expected: { ...expectedOf(description), authority } }
+}
+
+const namesOf = ({ counterparty, initiator }: Transfer) => ({
+  recipient: counterparty?.name ?? t('Not in the address book'),
+  initiator: nameOf(initiator),
+})
+
+function unsignedFacts(transfer: Transfer): Fact[] {
+  return [
+    [t('To'), <Address key="to" address={transfer.toAddress} name={namesOf(transfer).recipient} copy />],
+    [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
+    [t('Network'), transfer.network],
+    [t('Asked by'), nameOf(transfer.initiator)],
+  ]
+}
+
 /** What the vault knows of the recipient, which only those are told who decide. */
-function RecipientSigns({ signs }: { signs: Transfer['recipient'] }) {
-  if (signs === undefined || signs === null) return null
+function RecipientSigns({ signs }: { signs: NonNullable<Transfer['recipient']> }) {
   return (
     <div className="mt-1">
       {signs.isFirstPayment ? (

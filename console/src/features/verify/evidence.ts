@@ -1,6 +1,6 @@
 import type { TransferPayload, VoteEvidence } from '@strongroom/sdk'
+import { isAtPlace, type Place } from '@strongroom/sdk/signing'
 import { canonicalJson, hashOfSeal, isSealSigned, type Seal, sha256 } from '../../lib/hashes.ts'
-import { isAtPlace, type Place } from '../../lib/signed-payout.ts'
 import { type CheckedVote, hashOfSigned, verifyVotes } from './signatures.ts'
 
 /** What is checked of an evidence file, in this order. */
