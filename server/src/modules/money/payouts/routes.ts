@@ -6,6 +6,7 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
 import { byCreation, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { findKeyElsewhere } from '../../vaults/vaults/keys-elsewhere.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import type { FeeEstimates } from '../transfers/ask-services.ts'
@@ -30,6 +31,7 @@ const ofRejections = [
   'held',
   'payload_changed',
   'payout_halted',
+  'wallet_service_failed',
   'wrong_state',
 ] as const
 
@@ -59,6 +61,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
       'insufficient_gas',
       'quorum_unreachable',
       ...ofSigned,
+      'wallet_service_failed',
     ],
     body: PayoutOrder,
     uploads: payoutFile,
@@ -66,8 +69,9 @@ export function payoutRoutes(app: App, deps: Deps): void {
     handler: async ({ member, body, now }, { request, write }) => {
       const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
+      const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
       return write(async (trx) => {
-        const by = { member, now, signing: deps, riskScores, unpayable }
+        const by = { member, now, signing, riskScores, unpayable }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
         return readPayout(trx, outcome.payoutId, { member, now })
@@ -144,6 +148,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
         'payout_halted',
         'signature_required',
         'vault_is_draft',
+        'wallet_service_failed',
         'wrong_state',
       ],
     },
@@ -156,13 +161,17 @@ export function payoutRoutes(app: App, deps: Deps): void {
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
-    api.post(`${decision}Payout`, `/vaults/:code/payouts/:id/${decision}`, {
+    api.send.post(`${decision}Payout`, `/vaults/:code/payouts/:id/${decision}`, {
       ...votes[decision],
       body: VoteBody,
       answers: { 200: Payout },
-      handler: async (trx, { member, params: { id }, body, now }) => {
-        const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, deps, { member, id, now }))
-        return refused ?? readPayout(trx, id, { member, now })
+      handler: async ({ member, params: { id }, body, now }, { write }) => {
+        const keyElsewhere = await findKeyElsewhere(deps, member, body?.signature)
+        return write(async (trx) => {
+          const ballot = toBallot(body, deps, { member, id, now, keyElsewhere })
+          const refused = await voteOnPayout(trx, deps.log, decision, ballot)
+          return refused ?? readPayout(trx, id, { member, now })
+        })
       },
     })
   }
