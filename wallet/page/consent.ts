@@ -35,7 +35,8 @@ export function askConsent({ action, unlisted, obstacle, sign }: Question): HTML
   const update = (): void => {
     const reason = obstacleNow()
     button.disabled = isBusy || reason !== null
-    hint.textContent = isBusy ? '' : (reason ?? '')
+    // What always stands in the way is said above.
+    hint.textContent = isBusy || obstacle !== null ? '' : (reason ?? '')
   }
   const typed = unlisted.map((one) => typedEndOf(one, update))
   const attention = watchAttention(update, windowEnd)
