@@ -45,7 +45,7 @@ export function signShown(
 ): Promise<SignedVote> {
   return inWords(async () => {
     const signer = await signerOf(code, waiting.kind === 'transfer')
-    return (await signApproval(waiting, boundTo(payloadHash, signer), decision))
+    return signApproval(waiting, boundTo(payloadHash, signer), decision)
   })
 }
 
@@ -68,7 +68,7 @@ export function signEntered(
 ): Promise<TransferOrder> {
   return inWords(async () => {
     const expected = { ...expectedEntered(entered, description), authority }
-    const vote = (await signOrder(order, expected, await signerOf(code, true)))
+    const vote = await signOrder(order, expected, await signerOf(code, true))
     const { transferId, expiresAt, rulesVersion } = description.terms
     return { ...body, signed: { transferId, expiresAt, rulesVersion, vote } }
   })
@@ -85,7 +85,7 @@ export function signEnteredRows(
   return inWords(async () => {
     if (description.rows.length !== rows.length) throw new SigningError('rows', 'are not those that were entered')
     const expected = { authority, rows: rows.map((row, i) => expectedEntered(row, description.rows[i]!)) }
-    const vote = (await signPayout({ payoutId, orders }, expected, await signerOf(code, false)))
+    const vote = await signPayout({ payoutId, orders }, expected, await signerOf(code, false))
     const { expiresAt, rulesVersion } = description
     return { ...body, signed: { payoutId, expiresAt, rulesVersion, vote } }
   })
