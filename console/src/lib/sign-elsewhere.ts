@@ -14,7 +14,8 @@ export const signerElsewhere = (page: string, person: string): Signer => ({
  */
 async function signElsewhere(page: string, order: object, { decision, person }: Vote): Promise<SignedVote> {
   const asked = toBase64url(bytesOf({ order, decision, person }))
-  const opened = window.open(`${page}/sign#${asked}`, 'strongroom-sign', 'popup,width=720,height=900')
+  // Each request has a window of its own: the page shows no second one in a window.
+  const opened = window.open(`${page}/sign#${asked}`, '_blank', 'popup,width=720,height=900')
   if (opened === null) throw new Error(t('Let this page open windows, and try again.'))
   return new Promise((resolve, reject) => {
     let closedFor = 0
