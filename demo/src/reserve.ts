@@ -27,6 +27,8 @@ export type Reserve = {
   origin: string
   walletUrl: string
   addressId: string
+  /** The sender of all payments, as its people know it. */
+  address: string
   userIds: Record<KeeperName, string>
 }
 
@@ -67,7 +69,7 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
     const vaultId = await completeVault(admin, way)
     const groups = await completeRules(admin)
     const enrolled = await Promise.all(keeperNames.map((name) => enrol(admin, groups, name, way)))
-    const addressId = await completeAddress(enrolled[0]!.person, way)
+    const { id: addressId, address } = await completeAddress(enrolled[0]!.person, way)
     const keepers = enrolled.map(({ id, key }) => ({ id, key }))
     const document = authorityOf(vaultId, keepers, null)
     await pinAuthority(way.keyStore, reserveCode, document, join(reserveDir(way.dataDir), 'authority-1.json'))
@@ -77,7 +79,7 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
     await Promise.all(enrolled.map(({ person }) => person.auth.signOut()))
     const userIds = Object.fromEntries(enrolled.map(({ name, id }) => [name, id])) as Reserve['userIds']
     await followPages(userIds, way)
-    writeReserve(way, { vaultId, addressId, userIds })
+    writeReserve(way, { vaultId, addressId, address, userIds })
   } finally {
     await admin.auth.signOut()
   }
@@ -85,7 +87,7 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
 
 function writeReserve(
   { dataDir, baseUrl, origin, wallet }: ReserveWay,
-  rest: Pick<Reserve, 'vaultId' | 'addressId' | 'userIds'>,
+  rest: Pick<Reserve, 'vaultId' | 'addressId' | 'address' | 'userIds'>,
 ) {
   const reserve: Reserve = { ...rest, baseUrl, origin, walletUrl: wallet.url }
   writeJson(join(reserveDir(dataDir), 'reserve.json'), reserve)
@@ -204,13 +206,13 @@ async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: R
   return { name, id: user.id, key, person }
 }
 
-async function completeAddress(person: Strongroom, way: ReserveWay): Promise<string> {
+async function completeAddress(person: Strongroom, way: ReserveWay): Promise<{ id: string; address: string }> {
   const { addresses } = person.vault(reserveCode)
   const found = (await addresses.list({ limit: 1 }).page()).items[0]
   const order = { network: 'ethereum', segments: {}, token: 'ETH', label: 'Reserve' }
   const address = found ?? done(await addresses.create(order))
   await way.fund({ address: address.address, isCredited: address.balances.length > 0 })
-  return address.id
+  return address
 }
 
 function done<Value>({ value }: Outcome<Value, unknown>): Value {

@@ -110,28 +110,46 @@ export function SignedSums({ shown: { sums } }: { shown: PayoutDescription }) {
 
 /** What all rows of a payout have in common. */
 export function SignedHead({ shown, name }: { shown: PayoutDescription; name?: string }) {
-  const { payoutId, vaultId, initiator, rulesVersion, expiresAt } = shown
+  const { payoutId, vaultId, initiator, rulesVersion, expiresAt, rows } = shown
   return (
     <Facts
       facts={[
         [t('Asked by'), <Person key="by" {...initiator} name={name} />],
         [t('Signed until'), <End key="end" at={expiresAt} />],
-        [t('Also signed'), <AlsoSigned key="rest" values={{ payoutId, vaultId, rulesVersion }} />],
+        [
+          t('Also signed'),
+          <AlsoSigned
+            key="rest"
+            values={{ payoutId, vaultId, rulesVersion, rowsCount: rows.length, ...commonOf(rows) }}
+          />,
+        ],
       ]}
     />
   )
 }
 
-/** Everything that is signed of one row, but the recipient and what all rows have in common. */
-export function SignedRow({
-  shown: { amount, sender, network, feeLimit, feeLevel, terms },
-}: {
-  shown: OrderDescription
-}) {
+/** Everything that is signed of one row, but its recipient, its amount and what all rows have in common. */
+export function SignedRow({ row, shown }: { row: OrderDescription; shown: PayoutDescription }) {
+  const common = commonOf(shown.rows)
+  return <AlsoSigned values={Object.fromEntries(Object.entries(restOf(row)).filter(([name]) => !(name in common)))} />
+}
+
+function restOf({ amount, sender, network, feeLimit, feeLevel, terms }: OrderDescription): Record<string, unknown> {
   const { rulesVersion: _, expiresAt: __, ...rest } = terms
-  const limit = feeLimit === null ? {} : { maxFee: feeLimit.raw }
   const { contractAddress } = amount
-  return <AlsoSigned values={{ fromAddress: sender, network, contractAddress, feeLevel, ...limit, ...rest }} />
+  return { fromAddress: sender, network, contractAddress, feeLevel, maxFee: feeLimit?.raw ?? null, ...rest }
+}
+
+const known = new WeakMap<readonly OrderDescription[], Record<string, unknown>>()
+
+/** The fields that have one value in all rows. */
+function commonOf(rows: readonly OrderDescription[]): Record<string, unknown> {
+  const before = known.get(rows)
+  if (before !== undefined) return before
+  const all = rows.map(restOf)
+  const common = Object.entries(all[0] ?? {}).filter(([name, value]) => all.every((rest) => rest[name] === value))
+  known.set(rows, Object.fromEntries(common))
+  return known.get(rows)!
 }
 
 /** The canonical form of a document, with every character that cannot be seen written out. */

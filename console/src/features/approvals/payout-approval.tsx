@@ -157,8 +157,7 @@ type ShownRow = PayoutRow & { signed: OrderDescription | null }
 type RowsProps = { query: RowsQuery; rows: PayoutRow[]; signed: PayoutDescription | null }
 
 function Rows({ query, rows, signed }: RowsProps) {
-  const isSigned = signed !== null
-  const columns = useMemo(() => columnsOfRows(isSigned), [isSigned])
+  const columns = useMemo(() => columnsOfRows(signed), [signed])
   const shown = useMemo(() => rows.map((row, i) => ({ ...row, signed: signed?.rows[i] ?? null })), [rows, signed])
   return (
     <Card title={t('Payments')}>
@@ -171,7 +170,7 @@ function Rows({ query, rows, signed }: RowsProps) {
 
 const keyOf = ({ transferId }: PayoutRow) => transferId
 
-function columnsOfRows(isSigned: boolean): Column<ShownRow>[] {
+function columnsOfRows(shown: PayoutDescription | null): Column<ShownRow>[] {
   return [
     { id: 'row', header: t('Row'), align: 'end', cell: ({ row }) => row },
     { id: 'externalId', header: t('Your id'), cell: ({ externalId }) => <span className="code">{externalId}</span> },
@@ -189,7 +188,7 @@ function columnsOfRows(isSigned: boolean): Column<ShownRow>[] {
       cell: ({ amountDecimal, asset, signed }) =>
         signed === null ? <Amount decimal={amountDecimal} unit={asset} /> : <SignedQuantity quantity={signed.amount} />,
     },
-    ...(isSigned ? [signedColumn()] : []),
+    ...(shown === null ? [] : [signedColumn(shown)]),
     { id: 'purpose', header: t('Purpose'), cell: ({ paymentPurpose }) => paymentPurpose ?? '–' },
     {
       id: 'status',
@@ -206,10 +205,10 @@ function columnsOfRows(isSigned: boolean): Column<ShownRow>[] {
   ]
 }
 
-function signedColumn(): Column<ShownRow> {
+function signedColumn(shown: PayoutDescription): Column<ShownRow> {
   return {
     id: 'signed',
     header: t('Also signed'),
-    cell: ({ signed }) => signed !== null && <SignedRow shown={signed} />,
+    cell: ({ signed }) => signed !== null && <SignedRow row={signed} shown={shown} />,
   }
 }

@@ -1,27 +1,29 @@
 import type { Transfer } from '@strongroom/sdk'
-import { type Authority, describeOrder, expectedOf, type OrderDescription, type Waiting } from '@strongroom/sdk/signing'
+import type { Waiting } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, Suspense, useMemo, useState } from 'react'
+import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
-import type { Shown } from '../../lib/sign-votes.ts'
-import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
-import { Problem } from '../../ui/problem.tsx'
-import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
 import { Decide } from './decide.tsx'
 import { transferQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
-import { statusOf } from './words.ts'
+import { recipientOf, statusOf } from './words.ts'
 
 /** Draws why the policies ask for votes; it is loaded when somebody asks. */
 type Why = ComponentType<{ code: string; transfer: Transfer }>
+
+/** In a protected vault the order is decoded from what is signed. What does that is loaded where it is needed. */
+const SignedTransfer = lazy(async () => ({ default: (await import('./signed-transfer.tsx')).SignedTransfer }))
+
+/** What of the order the page shows, and what of it is signed. */
+export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null }
 
 /** One screen with all that an approver needs to decide on a transfer. */
 export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {
@@ -29,74 +31,56 @@ export function TransferApproval({ code, id, Why }: { code: string; id: string; 
   return (
     <Page title={t('Approve a transfer')}>
       <DetailState query={query}>
-        {query.data !== undefined &&
-          (query.data.payload.expiresAt === undefined ? (
-            <Decision code={code} transfer={query.data} Why={Why} signed={null} />
-          ) : (
-            <Signed code={code} transfer={query.data} Why={Why} />
-          ))}
+        {query.data !== undefined && <Shown code={code} transfer={query.data} Why={Why} />}
       </DetailState>
     </Page>
   )
 }
 
-type DecisionProps = {
-  code: string
-  transfer: Transfer
-  Why: Why
-  /** What is signed, decoded from it; null where votes are not signed. */
-  signed: Shown<OrderDescription> | null
-}
+type DecisionProps = { code: string; transfer: Transfer; Why: Why }
 
-/** In a protected vault the order is decoded from what is signed, and what cannot be decoded cannot be voted on. */
-function Signed(props: Omit<DecisionProps, 'signed'>) {
-  const authority = useQuery(signingAuthorityQuery(props.code))
-  const { payload } = props.transfer
-  const signed = useMemo(
-    () => (authority.data === undefined ? null : decoded(payload, authority.data)),
-    [payload, authority.data],
-  )
+function Shown(props: DecisionProps) {
+  const { code, transfer } = props
+  if (transfer.payload.expiresAt === undefined) return <Decision {...props} seen={unsigned(transfer)} />
   return (
-    <DetailState query={authority}>
-      {signed instanceof Error && <Problem error={signed} />}
-      {signed !== null && !(signed instanceof Error) && <Decision {...props} signed={signed} />}
-    </DetailState>
+    <Suspense>
+      <SignedTransfer code={code} transfer={transfer}>
+        {(seen) => <Decision {...props} seen={seen} />}
+      </SignedTransfer>
+    </Suspense>
   )
 }
 
-function decoded(payload: Transfer['payload'], authority: Authority | null): Shown<OrderDescription> | Error {
-  try {
-    return { description: describeOrder(payload, authority), authority }
-  } catch (error) {
-    return error as Error
-  }
+/** Where votes are not signed, the page shows what the service says. */
+function unsigned(transfer: Transfer): Seen {
+  const facts: Fact[] = [
+    [t('To'), <Address key="to" address={transfer.toAddress} name={recipientOf(transfer)} copy />],
+    [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
+    [t('Network'), transfer.network],
+    [t('Asked by'), nameOf(transfer.initiator)],
+  ]
+  const amount = <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
+  return { amount, facts: <Facts facts={facts} />, toSign: null }
 }
 
-function Decision({ code, transfer, Why, signed }: DecisionProps) {
+function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen }) {
   const { word, tone } = statusOf(transfer.status)
   const isOpen = transfer.status === 'awaiting_approval'
-  const { metadata, expiresAt, approvers, payloadHash } = transfer
-  const amount =
-    signed === null ? (
-      <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
-    ) : (
-      <SignedQuantity quantity={signed.description.amount} />
-    )
+  const { metadata, expiresAt, approvers, payloadHash, recipient } = transfer
   return (
     <>
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
-            <p className="text-2xl font-semibold">{amount}</p>
+            <p className="text-2xl font-semibold">{seen.amount}</p>
             <Usd value={transfer.usdValue} className="text-quiet" />
           </div>
           <Badge tone={tone}>{word}</Badge>
         </div>
-        {signed !== null && <SignedFacts shown={signed.description} names={namesOf(transfer)} />}
+        <div className="mb-2">{seen.facts}</div>
         <Facts
           facts={[
-            ...(signed === null ? unsignedFacts(transfer) : []),
-            [t('Recipient'), transfer.recipient ? <RecipientSigns key="signs" signs={transfer.recipient} /> : null],
+            [t('Recipient'), recipient ? <RecipientSigns key="signs" signs={recipient} /> : null],
             [t('Purpose'), metadata.paymentPurpose],
             [t('Note'), metadata.note],
             [t('Asked at'), formatTime(transfer.createdAt)],
@@ -117,42 +101,16 @@ function Decision({ code, transfer, Why, signed }: DecisionProps) {
         quorumReachable={transfer.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: toSignOf(transfer, signed) }}
+        subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: seen.toSign }}
         summary={
           <>
-            <p className="text-xl font-semibold">{amount}</p>
-            {signed === null ? (
-              <p>
-                <Address address={transfer.toAddress} name={transfer.counterparty?.name} />
-              </p>
-            ) : (
-              <SignedFacts shown={signed.description} names={namesOf(transfer)} />
-            )}
+            <p className="text-xl font-semibold">{seen.amount}</p>
+            {seen.facts}
           </>
         }
       />
     </>
   )
-}
-
-function toSignOf({ payload }: Transfer, signed: Shown<OrderDescription> | null): Waiting | null {
-  if (signed === null) return null
-  const { description, authority } = signed
-  return { kind: 'transfer', order: payload, expected: { ...expectedOf(description), authority } }
-}
-
-const namesOf = ({ counterparty, initiator }: Transfer) => ({
-  recipient: counterparty?.name ?? t('Not in the address book'),
-  initiator: nameOf(initiator),
-})
-
-function unsignedFacts(transfer: Transfer): Fact[] {
-  return [
-    [t('To'), <Address key="to" address={transfer.toAddress} name={namesOf(transfer).recipient} copy />],
-    [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
-    [t('Network'), transfer.network],
-    [t('Asked by'), nameOf(transfer.initiator)],
-  ]
 }
 
 /** What the vault knows of the recipient, which only those are told who decide. */

@@ -254,7 +254,7 @@ function useSigned(code: string, toSign: PayoutPreview['toSign']) {
 
 /** All that the initiator signs, decoded from it. */
 function SignedPayout({ shown }: { shown: PayoutDescription }) {
-  const columns = useMemo(signedColumns, [])
+  const columns = useMemo(() => signedColumns(shown), [shown])
   return (
     <div className="mb-3 rounded-md border border-line p-3">
       <p className="font-medium">{t('You sign exactly this with a passkey.')}</p>
@@ -267,7 +267,7 @@ function SignedPayout({ shown }: { shown: PayoutDescription }) {
 
 const keyOfSigned = ({ terms }: OrderDescription) => terms.transferId
 
-function signedColumns(): Column<OrderDescription>[] {
+function signedColumns(shown: PayoutDescription): Column<OrderDescription>[] {
   return [
     { id: 'to', header: t('To'), cell: ({ recipient }) => <Address address={recipient} /> },
     {
@@ -276,7 +276,7 @@ function signedColumns(): Column<OrderDescription>[] {
       align: 'end',
       cell: ({ amount }) => <SignedQuantity quantity={amount} />,
     },
-    { id: 'signed', header: t('Also signed'), cell: (row) => <SignedRow shown={row} /> },
+    { id: 'signed', header: t('Also signed'), cell: (row) => <SignedRow row={row} shown={shown} /> },
   ]
 }
 
