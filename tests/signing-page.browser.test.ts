@@ -113,7 +113,7 @@ const urlOf = ({ decision = 'approve', person = 'ben', authority: under = hashOf
 async function shown(asked: Asked): Promise<Page> {
   const page = await context.newPage()
   await page.goto(urlOf(asked))
-  await page.getByRole('heading').waitFor()
+  await page.getByRole('heading', { level: 1 }).waitFor()
   return page
 }
 

@@ -63,7 +63,10 @@ export async function askAuthority(vaultId: string, hash: string, next?: object)
     if (answer.status === 409) return { fault: outdated }
     if (answer.status === 400) return { fault: unreadable }
     if (!answer.ok) return { fault: unsaid }
-    const { authority: document, pending } = await answer.json()
+    const { authority: document, pending } = (await answer.json()) as { authority: FullAuthority } & Pick<
+      InForce,
+      'pending'
+    >
     if ((await hashOf(document)) !== hash) return { fault: unsaid }
     return { authority: { document, hash }, document, pending }
   } catch {

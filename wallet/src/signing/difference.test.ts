@@ -25,7 +25,10 @@ function changed(path: string[]): FullAuthority {
 const other = (value: unknown): unknown => {
   if (typeof value === 'boolean') return !value
   if (typeof value === 'number') return value + 1
-  return value === null ? '123' : /^[0-9]+$/.test(String(value)) ? `${value}1` : `${value}A`
+  if (value === null) return '123'
+  const text = String(value)
+  if (text === 'any' || text === 'unlisted') return text === 'any' ? 'unlisted' : 'any'
+  return /^[0-9]+$/.test(text) ? `${text}1` : `${text.startsWith('Z') ? 'Y' : 'Z'}${text.slice(1)}`
 }
 
 const ofEachVersion = ['version', 'previous']
