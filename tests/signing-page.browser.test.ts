@@ -248,7 +248,7 @@ describe('T78 the page of the wallet service', () => {
     const text = (await popup.getByRole('main').textContent())!
     expect(text).toContain('15.000000000000011175 ETHin 150 rows, the coin of ethereum')
     expect(text).toContain('4.000002 TUSDin 2 rows')
-    expect(text).toContain('1 recipients are NOT on the signed address list')
+    expect(text).toContain('Not on the signed address list: 1 recipient.')
     expect(text).toContain('approvals by 2 of treasurers and 1 of officers.')
     const rows = popup.getByRole('region', { name: 'All rows' }).locator('tbody tr')
     expect(await rows.count()).toBe(152)

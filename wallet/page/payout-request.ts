@@ -34,6 +34,8 @@ export async function payoutRequest({ payoutId, orders, decision, authority: has
   }
 }
 
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 type Sum = PayoutDescription['sums'][number]
 type Row = PayoutDescription['rows'][number]
 
@@ -45,7 +47,13 @@ const isOf =
 function sumsOf(shown: PayoutDescription, authority: FullAuthority | null): HTMLElement {
   const parts = shown.sums.flatMap((sum) => [
     ...fact('Sum', amountOf(sum), 'large'),
-    element('dd', {}, `in ${sum.rowsCount} rows, `, tokenOf(sum), `; exactly ${sum.raw} in the smallest unit`),
+    element(
+      'dd',
+      {},
+      `in ${counted(sum.rowsCount, 'row')}, `,
+      tokenOf(sum),
+      `; exactly ${sum.raw} in the smallest unit`,
+    ),
     ...(authority === null ? [] : [element('dd', {}, ruleOf(authority, sum, shown))]),
   ])
   return element('dl', {}, ...parts)
@@ -71,7 +79,7 @@ function factsOf({ initiator, expiresAt, rows, payoutId }: PayoutDescription): H
           element(
             'dd',
             {},
-            warning(`${count} recipients are NOT on the signed address list: compare every character.`),
+            warning(`Not on the signed address list: ${counted(count, 'recipient')}. Compare every character.`),
           ),
         ]),
     ...fact('Fee limit', 'none is set: a fee may be raised to five times what is usual'),
@@ -81,10 +89,11 @@ function factsOf({ initiator, expiresAt, rows, payoutId }: PayoutDescription): H
   )
 }
 
+const columns = ['Row', 'Amount', 'Recipient', 'Sender']
+
 /** All rows: those that do not fit are reached by scrolling, also with the keyboard. */
 function rowsOf({ rows }: PayoutDescription): HTMLElement {
-  const names = ['Row', 'Amount', 'Recipient', 'Sender']
-  const head = element('tr', {}, ...names.map((textContent) => element('th', { textContent, scope: 'col' })))
+  const head = element('tr', {}, ...columns.map((textContent) => element('th', { textContent, scope: 'col' })))
   const table = element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows.map(rowOf)))
   const box = element('div', { className: 'rows', tabIndex: 0, role: 'region', ariaLabel: 'All rows' }, table)
   return box
@@ -94,14 +103,20 @@ function rowOf({ amount, recipient, isListed, sender, feeLevel, feeLimit }: Orde
   const mark = isListed ? [] : [element('p', { className: 'warn', textContent: 'unlisted' })]
   const limit = feeLimit === null ? [] : [paragraph(`fee up to ${amountOf(feeLimit)}`)]
   const speed = feeLevel === null ? [] : [paragraph(`speed ${feeLevel}`)]
-  return element(
-    'tr',
-    {},
-    element('td', { textContent: String(i + 1) }),
-    element('td', {}, amountOf(amount), ...speed, ...limit),
-    element('td', {}, grouped(recipient), ...mark),
-    element('td', {}, grouped(sender)),
-  )
+  const cells = [
+    [String(i + 1)],
+    [amountOf(amount), ...speed, ...limit],
+    [grouped(recipient), ...mark],
+    [grouped(sender)],
+  ]
+  return element('tr', {}, ...cells.map((content, at) => cellOf(columns[at]!, content)))
+}
+
+/** Narrow windows show the name of the column in the cell. */
+function cellOf(column: string, content: (Node | string)[]): HTMLElement {
+  const cell = element('td', {}, ...content)
+  cell.dataset.column = column
+  return cell
 }
 
 /** More would be typed without being read. */

@@ -25,11 +25,11 @@ export async function showRequest(asked: Asked, request: Request): Promise<void>
   const { subject, document, obstacle, action } = request
   const { decision, person, authority } = asked
   const hash = await hashOf(document)
-  const isRefusal = decision === 'reject' || decision === 'cancel'
+  // Nobody is paid by what is turned down, or cannot be signed.
+  const paysNobody = decision === 'reject' || decision === 'cancel' || obstacle !== null
   const consent = askConsent({
     ...{ action, obstacle },
-    // Nobody is paid by what was turned down.
-    unlisted: isRefusal ? [] : request.unlisted,
+    unlisted: paysNobody ? [] : request.unlisted,
     sign: async (note) => handBack(await signVote(document, { subject, decision, person, authority }), note),
   })
   if (windowEnd.aborted) return
