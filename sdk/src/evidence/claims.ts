@@ -1,4 +1,4 @@
-import { fromRaw, toRaw } from '../amounts.ts'
+import { fromRaw, toRaw } from '../signing/amounts.ts'
 import type { Json } from './evidence.ts'
 import type { History } from './history.ts'
 
