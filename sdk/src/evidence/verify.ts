@@ -270,7 +270,9 @@ function fieldsOf(examined: Examined): Field[] {
 function stateOf(examined: Examined, path: string, value: unknown): FieldState {
   const [part, index = '', ...names] = path.split('.')
   const state = stateReaders[part ?? '']
-  return state === undefined ? 'unproven' : state(examined, { index, name: names.join('.'), path, value })
+  // An empty list proves nothing: what belongs there may have been left out.
+  const isEmptyList = Array.isArray(value) && index === ''
+  return state === undefined || isEmptyList ? 'unproven' : state(examined, { index, name: names.join('.'), path, value })
 }
 
 type Leaf = { index: string; name: string; path: string; value: unknown }
