@@ -272,7 +272,9 @@ function stateOf(examined: Examined, path: string, value: unknown): FieldState {
   const state = stateReaders[part ?? '']
   // An empty list proves nothing: what belongs there may have been left out.
   const isEmptyList = Array.isArray(value) && index === ''
-  return state === undefined || isEmptyList ? 'unproven' : state(examined, { index, name: names.join('.'), path, value })
+  return state === undefined || isEmptyList
+    ? 'unproven'
+    : state(examined, { index, name: names.join('.'), path, value })
 }
 
 type Leaf = { index: string; name: string; path: string; value: unknown }
