@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router'
 import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
-import { hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/authenticator.ts'
+import { hasPasskeys, isDeclined, makePasskey, signFor } from '../../lib/authenticator.ts'
 import { errorsOfFields } from '../../lib/forms.ts'
 import { sha256 } from '../../lib/hashes.ts'
 import { t } from '../../lib/language.ts'
@@ -28,7 +28,8 @@ export function Passkeys() {
       // It is always confirmed, so the service need not refuse it first.
       const bodyHash = await sha256('{}')
       const request = { method: 'DELETE' as const, path: `/api/v1/users/me/passkeys/${id}`, bodyHash }
-      const passkeyAssertion = await signWithPasskey(await strongroom.me.prepareConfirmation(request))
+      const prepared = await strongroom.me.prepareConfirmation(request)
+      const passkeyAssertion = await signFor({ purpose: 'confirm', ...request }, prepared)
       await strongroom.me.removePasskey(id, { passkeyAssertion })
     },
     onSuccess: () => announce(t('The passkey is removed.')),
@@ -103,7 +104,8 @@ function AddPasskey() {
     mutationFn: async ({ name }: { name: string }) => {
       const { creation, confirmation } = await strongroom.me.preparePasskey()
       // One that is there confirms the new one; only then is it made, so that none is left over.
-      const confirmed = confirmation === null ? {} : { confirmation: await signWithPasskey(confirmation) }
+      const confirmed =
+        confirmation === null ? {} : { confirmation: await signFor({ purpose: 'add-passkey' }, confirmation) }
       return strongroom.me.addPasskey({ name: name.trim(), credential: await makePasskey(creation), ...confirmed })
     },
     onSuccess: ({ value }) => {
