@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { type Ceremony, challengeOf } from '../sdk/src/signing/challenge.ts'
+import { type ChallengeTerms, challengeOf } from '../sdk/src/signing/challenge.ts'
 import { challengeOf as challengeOfServer } from '../server/src/lib/challenge.ts'
 import { type ClientData, readClientData } from '../server/src/lib/client-data.ts'
 import { readClientData as readOfWallet } from '../wallet/src/authority/client-data.ts'
@@ -20,7 +20,7 @@ const bodyHash = createHash('sha256').update('{}').digest('hex')
 const nonce = 'GZ0Qm1Qz8mXc0mXjW0rVYwAAAZpR3mAAx8n2Q6gTr1uJ4eHk'
 const call = { method: 'DELETE', path: '/api/v1/users/me/passkeys/cmi8h2k1p0a1b2c3d4e5f6g7h', bodyHash }
 
-const ceremonies: [name: string, ceremony: Ceremony][] = [
+const purposes: [name: string, terms: ChallengeTerms][] = [
   ['a sign-in', { purpose: 'sign-in', origin, nonce }],
   ['a passkey that is added, and its confirmation', { purpose: 'add-passkey', origin, nonce }],
   ['a confirmation', { purpose: 'confirm', origin, nonce, ...call }],
@@ -79,10 +79,10 @@ const clientData: [name: string, bytes: Buffer, read: ClientData | null][] = [
 
 async function vectors() {
   const challenges = await Promise.all(
-    ceremonies.map(async ([name, ceremony]) => ({
+    purposes.map(async ([name, terms]) => ({
       name,
-      ceremony,
-      challenge: Buffer.from(await challengeOf(ceremony)).toString('base64url'),
+      document: { format: 'strongroom-challenge-1', ...terms },
+      challenge: Buffer.from(await challengeOf(terms)).toString('base64url'),
     })),
   )
   const read = clientData.map(([name, bytes, read]) => ({ name, clientDataJSON: bytes.toString('base64url'), read }))
@@ -96,8 +96,8 @@ describe('T79 challenges of sign-in, registration and confirmation', () => {
     expect((await readFile(file, 'utf8')) === current).toBe(true)
   })
 
-  it.each(ceremonies)('T79 the service computes the challenge of %s as its client does', async (_name, ceremony) => {
-    expect(challengeOfServer(ceremony)).toBe(Buffer.from(await challengeOf(ceremony)).toString('base64url'))
+  it.each(purposes)('T79 the service computes the challenge of %s as its client does', async (_name, terms) => {
+    expect(challengeOfServer(terms)).toBe(Buffer.from(await challengeOf(terms)).toString('base64url'))
   })
 
   it('T79 each is another one, and none is what a service answered', async () => {
@@ -115,8 +115,8 @@ describe('T79 challenges of sign-in, registration and confirmation', () => {
     ['for an origin with a path', { origin: `${origin}/` }, 'origin'],
     ['for no origin', { origin: 'null' }, 'origin'],
   ])('T79 a client signs nothing when the nonce is %s', async (_what, other, field) => {
-    const ceremony = { purpose: 'sign-in', origin, nonce, ...other } as Ceremony
-    await expect(async () => challengeOf(ceremony)).rejects.toMatchObject({ name: 'SigningError', field })
+    const terms = { purpose: 'sign-in', origin, nonce, ...other } as ChallengeTerms
+    await expect(challengeOf(terms)).rejects.toMatchObject({ name: 'SigningError', field })
   })
 
   it.each(clientData)('T79 service and wallet service read client data %s alike', (_name, bytes, read) => {
@@ -126,6 +126,6 @@ describe('T79 challenges of sign-in, registration and confirmation', () => {
   it('T79 a program in another language agrees on all of them', async () => {
     const script = fileURLToPath(new URL('verify_challenges.py', docs))
     const { stdout } = await promisify(execFile)('python3', [script, fileURLToPath(file)]).catch((error) => error)
-    expect(stdout).toBe(`${ceremonies.length + clientData.length} of ${ceremonies.length + clientData.length} agree\n`)
+    expect(stdout).toBe(`${purposes.length + clientData.length} of ${purposes.length + clientData.length} agree\n`)
   })
 })

@@ -8,7 +8,7 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto'
-import { type Ceremony, challengeOf, rpIdOf } from '@strongroom/sdk/signing'
+import { type ChallengeTerms, challengeOf, rpIdOf } from '@strongroom/sdk/signing'
 import { hashOf } from './canonical.ts'
 
 export type Algorithm = 'ES256' | 'EdDSA'
@@ -24,9 +24,11 @@ export type Claims = {
   crossOrigin?: boolean
   rpId?: string
   count?: number
+  /** Of the JSON of the client data. */
+  alter?: (json: string) => string | Buffer
 }
 
-/** What the service answers to who prepares a ceremony. */
+/** What the service answers to who prepares a signature. */
 type Prepared = { nonce: string }
 type Call = { method: string; path: string; bodyHash: string }
 type OfOrigin<Document> = Document extends unknown ? Omit<Document, 'origin'> : never
@@ -118,12 +120,13 @@ export class SoftwarePasskey {
   }
 
   /** Of the client, not of the service: whatever was answered as nonce, what is signed says what it is for. */
-  async #challengeOf(about: OfOrigin<Ceremony>): Promise<string> {
+  async #challengeOf(about: OfOrigin<ChallengeTerms>): Promise<string> {
     return b64(await challengeOf({ ...about, origin: this.origin }))
   }
 
-  #clientData(type: string, challenge: string, { origin = this.origin, crossOrigin = false }: Claims): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }))
+  #clientData(type: string, challenge: string, { origin = this.origin, crossOrigin = false, alter }: Claims): Buffer {
+    const json = JSON.stringify({ type, challenge, origin, crossOrigin })
+    return Buffer.from(alter?.(json) ?? json)
   }
 
   #cosePublicKey(): Buffer {

@@ -2,12 +2,12 @@ import { digestOf } from './canonical.ts'
 import { SigningError } from './signing-error.ts'
 
 /**
- * The challenges of sign-in, registration and confirmation (docs/signed-orders.md). The client builds each from a document that says
- * what the signature is for: a service that answers the hash of a vote in place of a nonce gets a signature that is no vote.
+ * The challenges of a sign-in, of a passkey that is added and of a confirmation (docs/signed-orders.md). The client builds each from a
+ * document that says what the signature is for: a service that answers the hash of a vote as nonce gets a signature that is no vote.
  */
 
-/** What a passkey of the service is asked to sign. `origin` is the client's, and no part of an answer. */
-export type Ceremony = { origin: string; nonce: string } & (
+/** What a passkey of the service signs. `origin` is the client's, and no part of an answer. */
+export type ChallengeTerms = { origin: string; nonce: string } & (
   | { purpose: 'sign-in' | 'add-passkey' }
   | { purpose: 'confirm'; method: string; path: string; bodyHash: string }
 )
@@ -18,18 +18,14 @@ const nonceForm = /^[A-Za-z0-9_-]{1,128}$/
  * The 32 bytes that the authenticator signs.
  * @throws SigningError for an origin that is none, and for a nonce that is no base64url
  */
-export function challengeOf(ceremony: Ceremony): Promise<Uint8Array<ArrayBuffer>> {
-  return digestOf(documentOf(ceremony))
-}
-
-function documentOf(ceremony: Ceremony): object {
-  const { purpose, origin, nonce } = ceremony
+export async function challengeOf(terms: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
+  const { purpose, origin, nonce } = terms
   if (typeof nonce !== 'string' || !nonceForm.test(nonce)) throw new SigningError('nonce', 'is not base64url')
   if (!isOrigin(origin)) throw new SigningError('origin', 'is not an origin such as https://vault.example.org')
-  const base = { format: 'strongroom-challenge-1', purpose, origin, nonce }
-  if (ceremony.purpose !== 'confirm') return base
-  const { method, path, bodyHash } = ceremony
-  return { ...base, method, path, bodyHash }
+  const document = { format: 'strongroom-challenge-1', purpose, origin, nonce }
+  if (terms.purpose !== 'confirm') return digestOf(document)
+  const { method, path, bodyHash } = terms
+  return digestOf({ ...document, method, path, bodyHash })
 }
 
 const isOrigin = (origin: string): boolean => URL.canParse(origin) && new URL(origin).origin === origin

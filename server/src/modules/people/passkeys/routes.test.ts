@@ -238,3 +238,82 @@ describe('POST /auth/passkey', () => {
     expect((await signInWith((options) => key.signIn(options))).first.body.reason).toBe('invalid_passkey')
   })
 })
+
+describe('T79 an answer of a passkey whose signatures are not counted is believed once', () => {
+  /** As passkeys that are synced: the authenticator answers a count of 0 each time. */
+  const uncounted = { count: 0, isSynced: true }
+
+  it('in a sign-in, in the browser that asked', async () => {
+    const { key } = await withPasskey()
+    const { first, send } = await signInWith((options) => key.signIn(options, uncounted))
+    expect(first.status).toBe(200)
+    const { token } = first.body
+    expect(await send()).toMatchObject({ status: 401, body: { reason: 'invalid_passkey' } })
+    expect((await test.client({ authorization: `Bearer ${token}` }).get('/auth/session')).status).toBe(200)
+  })
+
+  it('in a confirmation, for the same request', async () => {
+    const { person, key } = await withPasskey()
+    const { id } = (await add(person, new Authenticator(), key)).body
+    const own = { method: 'DELETE', bodyHash: ofNoBody, path: `/api/v1/users/me/passkeys/${id}` }
+    const prepared = (await person.post('/users/me/passkeys/confirmation', own)).body
+    const confirmation = headerOf(await key.confirm(own, prepared, uncounted))
+    const remove = () => person.delete(`/users/me/passkeys/${id}`, undefined, confirmation)
+    expect((await remove()).status).toBe(204)
+    expect((await remove()).body.reason).toBe('passkey_required')
+  })
+
+  it('when a passkey is added, by the key that confirms it and by the key that is made', async () => {
+    const { person, key } = await withPasskey()
+    const { creation, confirmation } = await optionsFor(person)
+    const confirmed = await key.acceptPasskey(confirmation!, uncounted)
+    const send = async (credential: unknown, by: unknown) =>
+      (await person.post('/users/me/passkeys', { name: 'Key', credential, confirmation: by })).body
+    const made = await new Authenticator().register(creation, { isSynced: true })
+    expect(await send(made, confirmed)).toMatchObject({ name: 'Key' })
+    const next = await optionsFor(person)
+    const other = await new Authenticator().register(next.creation)
+    expect((await send(other, confirmed)).reason).toBe('passkey_required')
+    const again = await new Authenticator().register(creation)
+    expect((await send(again, await key.acceptPasskey(next.confirmation!, uncounted))).reason).toBe(
+      'passkey_not_accepted',
+    )
+  })
+})
+
+describe('T79 refuses an answer in a frame of another origin, and one that readers understand differently', () => {
+  const alterations: [what: string, alter: (json: string) => string | Buffer][] = [
+    ['crossOrigin true', (json) => json.replace('"crossOrigin":false', '"crossOrigin":true')],
+    ['crossOrigin null', (json) => json.replace('"crossOrigin":false', '"crossOrigin":null')],
+    ['a topOrigin', (json) => json.replace('}', ',"topOrigin":"http://localhost:8420"}')],
+    ['a byte order mark', (json) => `\ufeff${json}`],
+    ['a member twice', (json) => json.replace('}', ',"challenge":"AAAA"}')],
+    ['a member twice, the same', (json) => json.replace('{', '{"crossOrigin":false,')],
+  ]
+
+  it.each(alterations)('with %s', async (_what, alter) => {
+    const { person, key, id } = await withPasskey()
+    expect((await signInWith((options) => key.signIn(options, { alter }))).first.body.reason).toBe('invalid_passkey')
+    const path = `/users/me/passkeys/${id}` as const
+    const asked = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
+    const { body } = await person.post('/users/me/passkeys/confirmation', asked)
+    const headers = headerOf(await key.confirm(asked, body, { alter }))
+    expect((await person.delete(path, undefined, headers)).body.reason).toBe('passkey_required')
+    const stranger = await newPerson()
+    const { creation } = await optionsFor(stranger)
+    const credential = await new Authenticator().register(creation, { alter })
+    const added = await stranger.post('/users/me/passkeys', { name: 'Phone', credential })
+    expect(added.body.reason).toBe('passkey_not_accepted')
+    expect((await signInWith((options) => key.signIn(options))).first.status).toBe(200)
+  })
+
+  it('and a second spelling of its base64url', async () => {
+    const { key } = await withPasskey()
+    const respelt = (text: string) => {
+      const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+      return text.slice(0, -1) + last[last.indexOf(text.at(-1)!) + 1]
+    }
+    const { first } = await signInWith(({ nonce }) => key.signIn({ nonce: respelt(nonce) }))
+    expect(first.body.reason).toBe('invalid_passkey')
+  })
+})

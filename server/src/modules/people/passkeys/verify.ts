@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { type Ceremony, challengeOf } from '../../../lib/challenge.ts'
+import { type ChallengeTerms, challengeOf } from '../../../lib/challenge.ts'
 import { readBase64url, readClientData } from '../../../lib/client-data.ts'
 import { passkeyChallengeMinutes } from '../../../lib/limits.ts'
 import { equalsSecret, type Sealer, sha256 } from '../../../lib/secrets.ts'
@@ -130,13 +130,13 @@ function isReadable({ clientDataJSON }: { clientDataJSON: string }): boolean {
 
 /** To what every answer is bound. */
 const expectedOf = (deps: Checks, purpose: Purpose, nonce: string) => ({
-  expectedChallenge: challengeOf(ceremonyOf(purpose, deps.publicOrigin(), nonce)),
+  expectedChallenge: challengeOf(termsOf(purpose, deps.publicOrigin(), nonce)),
   expectedOrigin: deps.publicOrigin(),
   expectedRPID: rpIdOf(deps),
   requireUserVerification: true,
 })
 
-function ceremonyOf(purpose: Purpose, origin: string, nonce: string): Ceremony {
+function termsOf(purpose: Purpose, origin: string, nonce: string): ChallengeTerms {
   if (purpose.for === 'sign-in') return { purpose: 'sign-in', origin, nonce }
   if (purpose.for === 'add') return { purpose: 'add-passkey', origin, nonce }
   const { method, path, bodyHash } = purpose
