@@ -254,7 +254,10 @@ describe('T79 an answer of a passkey whose signatures are not counted is believe
 
   it('in a confirmation, for the same request', async () => {
     const { person, key } = await withPasskey()
-    const { id } = (await add(person, new Authenticator(), key)).body
+    const { creation, confirmation: asked } = await optionsFor(person)
+    const accepted = await key.acceptPasskey(asked!, uncounted)
+    const credential = await new Authenticator().register(creation)
+    const { id } = (await person.post('/users/me/passkeys', { name: 'Key', credential, confirmation: accepted })).body
     const own = { method: 'DELETE', bodyHash: ofNoBody, path: `/api/v1/users/me/passkeys/${id}` }
     const prepared = (await person.post('/users/me/passkeys/confirmation', own)).body
     const confirmation = headerOf(await key.confirm(own, prepared, uncounted))
