@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type ChallengeTerms, challengeOf } from '../sdk/src/signing/challenge.ts'
+import { readClientData as readOfClient } from '../sdk/src/signing/client-data.ts'
 import { challengeOf as challengeOfServer } from '../server/src/lib/challenge.ts'
 import { type ClientData, readClientData } from '../server/src/lib/client-data.ts'
 import { readClientData as readOfWallet } from '../wallet/src/authority/client-data.ts'
@@ -119,8 +120,9 @@ describe('T79 challenges of sign-in, registration and confirmation', () => {
     await expect(challengeOf(terms)).rejects.toMatchObject({ name: 'SigningError', field })
   })
 
-  it.each(clientData)('T79 service and wallet service read client data %s alike', (_name, bytes, read) => {
-    expect([readClientData(bytes), readOfWallet(bytes)]).toEqual([read, read])
+  it.each(clientData)('T79 service, wallet service and /verify read client data %s alike', (_name, bytes, read) => {
+    const readers = [readClientData, readOfWallet, readOfClient]
+    expect(readers.map((reader) => reader(bytes))).toEqual([read, read, read])
   })
 
   it('T79 a program in another language agrees on all of them', async () => {

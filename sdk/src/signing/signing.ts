@@ -2,6 +2,7 @@
 export { compare, fromRaw, toRaw } from './amounts.ts'
 export { bytesOf, canonicalJson, digestOf, hashOf, toBase64url } from './canonical.ts'
 export { type ChallengeTerms, challengeOf, rpIdOf } from './challenge.ts'
+export { type ClientData, readClientData } from './client-data.ts'
 export {
   describeOrder,
   describePayout,

@@ -84,13 +84,15 @@ export function Passkeys() {
     },
   ]
   return (
-    <Card title={t('Passkeys')}>
+    <Card title={t('Sign-in keys')}>
       <p className="mb-4 text-quiet">
-        {t('A phone, a computer or a security key that signs you in, and confirms what only you may do.')}
+        {t(
+          'Passkeys in a phone, a computer or a security key. They sign you in and confirm what only you may do. The signing keys with which people move funds are named by the wallet service, and are better made on its own page.',
+        )}
       </p>
       {remove.isError && !isDeclined(remove.error) && <Failed error={remove.error} retry={() => remove.reset()} />}
       <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('You have no passkey yet.')}</p>}>
-        <DataTable caption={t('Passkeys')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+        <DataTable caption={t('Sign-in keys')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
       </ListState>
       {hasPasskeys() ? <AddPasskey /> : <p>{t('This browser cannot use passkeys on this page.')}</p>}
     </Card>

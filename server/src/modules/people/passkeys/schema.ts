@@ -52,7 +52,9 @@ export const Passkey = Closed(
   },
   {
     $id: 'Passkey',
-    description: 'A key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key.',
+    description:
+      'A sign-in key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key. It signs in and ' +
+      'confirms; it moves funds where the authority of a wallet service names it, too.',
   },
 )
 export type Passkey = Static<typeof Passkey>
