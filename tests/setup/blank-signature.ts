@@ -36,7 +36,7 @@ export const lyingAbout =
   (_path, body) =>
     replaceNonces(body, { nonce, challenge: nonce, origin: 'https://vault.example.org', purpose: 'vote' })
 
-function replaceNonces(value: unknown, other: { nonce: string }): unknown {
+function replaceNonces(value: unknown, other: Record<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => replaceNonces(item, other))
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).map(([name, member]) => [name, replaceNonces(member, other)] as const)
