@@ -1,4 +1,5 @@
 import { canonicalJson } from '../signing/canonical.ts'
+import { readClientData } from '../signing/client-data.ts'
 import { type Bytes, digest, fromBase64url, isSignature, sha256, toBase64url, toHex, utf8 } from './bytes.ts'
 import type { SignedVoteEvidence } from './evidence.ts'
 
@@ -87,10 +88,9 @@ async function bytesOfAssertion(signed: Signed, rpId: string, origin: string): P
   const { vote, authenticatorData, clientDataJSON } = signed
   if (authenticatorData === undefined || clientDataJSON === undefined) return null
   const clientData = fromBase64url(clientDataJSON)
-  const said = JSON.parse(new TextDecoder().decode(clientData)) as Record<string, unknown>
+  const said = readClientData(clientData)
   const challenge = toBase64url(await digest(utf8(canonicalJson(vote))))
-  if (said.type !== 'webauthn.get' || said.challenge !== challenge || said.origin !== origin) return null
-  if ((said.crossOrigin ?? false) !== false) return null
+  if (said?.type !== 'webauthn.get' || said.challenge !== challenge || said.origin !== origin) return null
   const data = fromBase64url(authenticatorData)
   const host = await digest(utf8(rpId))
   if (data.length < authenticatorDataLengthMin || host.some((byte, index) => data[index] !== byte)) return null
