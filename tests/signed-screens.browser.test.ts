@@ -387,7 +387,13 @@ describe('T80 on the pages of the console', () => {
     const { vault, owner, approversId } = bench
     const approval = { effect: 'requireApproval', approvalThreshold: 1 }
     const approvers = [{ kind: 'group', groupId: approversId }]
-    await createPolicy(vault, { approvers, code: 'new-names', name: 'New', actionType: 'counterparty_create', ...approval })
+    await createPolicy(vault, {
+      approvers,
+      code: 'new-names',
+      name: 'New',
+      actionType: 'counterparty_create',
+      ...approval,
+    })
     const asked = await owner.post(`/vaults/${vault.code}/counterparties`, { name: 'Supplier', kind: 'company' })
     const { id } = (asked.body as { request: { id: string } }).request
     const path = `/vaults/${vault.code}/approval-requests/${id}`
