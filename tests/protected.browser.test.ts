@@ -69,7 +69,7 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   voter = await pageOf(firstApprover)
   key = new Authenticator(origin)
   const { creation } = (await secondApprover.post('/users/me/passkeys/options', {})).body
-  await secondApprover.post('/users/me/passkeys', { name: 'Key', credential: key.create(creation) })
+  await secondApprover.post('/users/me/passkeys', { name: 'Key', credential: await key.register(creation) })
   keys = await Promise.all([owner, firstApprover, secondApprover].map(keyOf))
   vault.wallet.authority = authorityAnswer(vault.id, keys.map(toNamed), 3)
 

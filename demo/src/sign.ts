@@ -108,9 +108,7 @@ function show({ amount, recipient, sender, feeLimit, initiator, terms }: OrderDe
 }
 
 const signerOf = ({ person, key }: Person): Signer =>
-  passkeySigner(person, (challenge) =>
-    key.get({ rpId: new URL(key.origin).hostname, challenge: toBase64url(challenge) }),
-  )
+  passkeySigner(person, (challenge) => key.get(toBase64url(challenge)))
 
 /** Signs in with the passkey. */
 async function enter(name: KeeperName): Promise<Person> {
@@ -118,7 +116,8 @@ async function enter(name: KeeperName): Promise<Person> {
   const key = readPasskey(dataDir, name, reserve.origin)
   if (key === null) throw new Error(`there is no passkey of ${name} in ${dataDir}`)
   const { auth } = createStrongroom({ baseUrl: reserve.baseUrl, fetch: withCookie() })
-  const { user, token } = await auth.signInWithPasskey({ credential: key.get(await auth.preparePasskeySignIn()) })
+  const credential = await key.signIn(await auth.preparePasskeySignIn())
+  const { user, token } = await auth.signInWithPasskey({ credential })
   if (token === undefined) throw new Error('the session got lost; try again')
   return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), key, person: user.id, reserve }
 }

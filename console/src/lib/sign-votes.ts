@@ -12,11 +12,10 @@ import {
   signApproval,
   signOrder,
   signPayout,
-  toBase64url,
   type Waiting,
 } from '@strongroom/sdk/signing'
 import { strongroom, vaultOf } from './api.ts'
-import { signWithPasskey } from './authenticator.ts'
+import { signChallenge } from './authenticator.ts'
 import { t } from './language.ts'
 
 /** What somebody entered, without any value that the service answered but the address that they saw it pay from. */
@@ -122,15 +121,7 @@ async function signerOf(code: string, elsewhere: Elsewhere): Promise<Signer> {
   const { user } = await strongroom.auth.getCurrentSession()
   const page = elsewhere === null ? undefined : (await readSigningPages(code)).origins[0]
   if (page !== undefined) return (await import('./sign-elsewhere.ts')).signerElsewhere(page, user.id, elsewhere ?? {})
-  return passkeySigner(user.id, (challenge) =>
-    signWithPasskey({
-      rpId: location.hostname,
-      challenge: toBase64url(challenge),
-      timeout: 300_000,
-      userVerification: 'required',
-      allowCredentials: [],
-    }),
-  )
+  return passkeySigner(user.id, (challenge) => signChallenge(challenge))
 }
 
 /** Nobody signs here because the list of pages is missing: this page is one of the service, which may withhold the list. */
