@@ -95,9 +95,24 @@ program
   .command('reset')
   .argument('<vault>', 'code of the vault')
   .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
-  .description('switch the governance of a vault off, when too few of those who vote are left')
-  .action(async (vault: string, { reason }: { reason: string }) =>
-    (await openCommands()).switchGovernanceOff(vault, reason),
+  .option('--gone <emails...>', 'disabled people who will not come back')
+  .description(
+    'lower the threshold of a vault to what those who are left can reach, when too few of those who vote are left',
+  )
+  .action(async (vault: string, { reason, gone = [] }: { reason: string; gone?: string[] }) =>
+    (await openCommands()).lowerThreshold(vault, { reason, gone }),
+  )
+
+program
+  .command('holds')
+  .description('what is stopped in a vault')
+  .command('release')
+  .argument('<vault>', 'code of the vault')
+  .argument('<hold>', 'id of the hold')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
+  .description('release a hold, when those who could are held themselves')
+  .action(async (vault: string, hold: string, { reason }: { reason: string }) =>
+    (await openCommands()).releaseHold(vault, hold, reason),
   )
 
 /** Options of the verifiers that compare with witnesses. */
@@ -161,12 +176,14 @@ program
   .argument('<file>', 'evidence of a transfer, or an approval request, as the API answers it')
   .option('--key <fingerprints...>', 'the keys that may have signed; without it, any')
   .description(
-    'check what people signed in a protected vault, without a service or a database; exits 1 when it does not hold',
+    'check a file without a service or a database: its hashes, seals, entries of the ledger and signatures, and which of its ' +
+      'values they prove; exits 1 when something contradicts itself',
   )
   .action(async (file: string, { key = [] }: { key?: string[] }) => {
-    const { printReport, verifySignatures } = await import('./verify-evidence.ts')
-    const evidence = JSON.parse(await readFile(file, 'utf8')) as Parameters<typeof verifySignatures>[0]
-    const { lines, isSound } = printReport(verifySignatures(evidence, key))
+    const { reportOnFile } = await import('./verify-evidence.ts')
+    const report = await reportOnFile(await readFile(file, 'utf8'), key)
+    if (report === null) throw new Error(`${file} is neither the evidence of a transfer nor an approval request`)
+    const { lines, isSound } = report
     for (const line of lines) print(line)
     if (!isSound) process.exitCode = 1
   })
