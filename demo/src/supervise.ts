@@ -72,8 +72,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   const walletUrl = `http://127.0.0.1:${ports.wallet}`
   const baseUrl = `http://${localHost(config.host)}:${serverPort}`
   const walletReady = Promise.all([database, chain]).then(([{ ownerUrl }, network]) => {
-    const consoleOrigin = config.publicUrl ?? `http://localhost:${serverPort}`
-    const around = { ownerUrl, network, baseUrl, walletUrl, consoleOrigin, port: ports.wallet }
+    const around = { ownerUrl, network, baseUrl, walletUrl, serverPort, port: ports.wallet }
     const question = toWalletStart(settings, secrets, around)
     return report(wallet.ask<{ url: string }>(question), 'the wallet is ready')
   })
@@ -143,16 +142,18 @@ type WalletSurroundings = {
   network: { rpcUrl: string; chainId: number }
   baseUrl: string
   walletUrl: string
-  consoleOrigin: string
+  serverPort: number
   port: number
 }
 
 function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurroundings): WalletStart {
   const { rpcUrl, chainId } = around.network
+  // As the server names itself.
+  const consoleOrigin = settings.config.publicUrl ?? `http://localhost:${around.serverPort}`
   return {
     type: 'start',
     config: {
-      ...keyStoreOf(settings, secrets, around),
+      ...keyStoreOf(settings, secrets, { ...around, consoleOrigin }),
       logLevel: settings.config.logLevel as WalletConfig['logLevel'],
       port: around.port,
       host: '127.0.0.1',
