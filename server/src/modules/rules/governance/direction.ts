@@ -21,9 +21,12 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
     invitationsTighten(before, after),
     categoriesTighten(before.categories, after.categories),
     walletTightens(before.wallet, after.wallet),
-    isSubset(after.tokens.map(idOf), before.tokens.map(idOf)),
+    isSubset(after.tokens.map(canonicalJson), before.tokens.map(canonicalJson)),
     variantsTighten(before.variants, after.variants),
     isSubset((after.serviceKeys ?? []).map(canonicalJson), (before.serviceKeys ?? []).map(canonicalJson)),
+    isKept(before.categoryRights, after.categoryRights),
+    isKept(before.folders, after.folders),
+    textsStay(before, after),
   ]
   return parts.every(Boolean) ? 'tightening' : 'loosening'
 }
@@ -37,7 +40,25 @@ export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boo
   return isOfOne && directionOf(before, after) === 'tightening'
 }
 
-const idOf = ({ id }: { id: string }) => id
+/**
+ * What is in both is the same. What a policy sees of an order is neither stricter nor looser for a policy that blocks and
+ * for one that allows; what is new is named by no earlier rule.
+ */
+const isKept = <Item extends { id: string }>(before: Item[] = [], after: Item[] = []): boolean =>
+  pairs(before, after).every(
+    ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(was, is),
+  )
+
+/** What voters read of groups and policies is as it was: a vote for "Treasury" is none for what is called so later. */
+function textsStay(before: RulesDocument, after: RulesDocument): boolean {
+  const textsOf = (one: RulesGroup | RulesPolicy) => [one.code, one.name, one.description]
+  const stay = <Item extends RulesGroup | RulesPolicy>(some: Item[], others: Item[]) =>
+    pairs(some, others).every(
+      ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(textsOf(was), textsOf(is)),
+    )
+  return stay(before.groups, after.groups) && stay(before.policies, after.policies)
+}
+
 const isSubset = (some: readonly string[], all: readonly string[]) => {
   const known = new Set(all)
   return some.every((one) => known.has(one))
@@ -137,9 +158,12 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
   return isSameJson(was.approvers, is.approvers)
 }
 
-/** All rules must hold: with fewer of them a policy matches more often, in doubt as well. */
+/**
+ * All rules must hold: with fewer of them, or with rules that hold more often in their place, a policy matches more often. It
+ * does in doubt as well: where a selector is unknown, so is the one with the other bound or list, which looks at the same fact.
+ */
 const matchesMore = (was: RulesPolicy, is: RulesPolicy) =>
-  is.rules.every((rule) => was.rules.some((earlier) => isSameJson(rule, earlier)))
+  is.rules.every((rule) => was.rules.some((earlier) => holdsLess(rule, earlier)))
 
 /** Each earlier rule is still there, or one that holds less often stands in its place. */
 const matchesLess = (was: RulesPolicy, is: RulesPolicy) =>
