@@ -58,6 +58,7 @@ test.each<Case>([
   ['an allow that goes', policy, null],
   ['an allow that is disabled', policy, { ...policy, enabled: false }],
   ['a new policy that is disabled', null, { ...policy, enabled: false }],
+  ['another name', policy, { ...policy, name: 'Another' }],
   ['an allow that asks for votes from now on', policy, { ...policy, approvalThreshold: 1 }],
   ['more votes', asking, { ...asking, approvalThreshold: 3 }],
   ['no waiver for administrators', { ...asking, adminBypass: true }, asking],
@@ -92,8 +93,6 @@ test.each<Case>([
 })
 
 test.each<Case>([
-  ['another name', policy, { ...policy, name: 'Another' }],
-  ['another short name of a block', blocking, { ...blocking, code: 'another' }],
   ['a block of fewer amounts', { ...blocking, rules: [from('5')] }, { ...blocking, rules: [from('5.01')] }],
   [
     'a block of fewer tokens',
@@ -136,6 +135,11 @@ function documents(before: Partial<RulesPolicy> | null, after: Partial<RulesPoli
   const of = (one: Partial<RulesPolicy> | null) => rules({ policies: one === null ? [] : [{ ...policy, ...one }] })
   return [of(before), of(after)] as const
 }
+
+test('a group is not called something else by one person', () => {
+  const called = rules().groups.map((one) => (one.code === 'other' ? { ...one, name: 'Treasury' } : one))
+  expect(directionOf(rules(), rules({ groups: called }))).toBe('loosening')
+})
 
 const membersWithout = (code: string, userId: string) =>
   rules().groups.map((one) =>

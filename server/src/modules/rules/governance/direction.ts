@@ -28,7 +28,7 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
     isSubset((after.serviceKeys ?? []).map(canonicalJson), (before.serviceKeys ?? []).map(canonicalJson)),
     isKept(before.categoryRights, after.categoryRights),
     isKept(before.folders, after.folders),
-    textsStay(before, after),
+    namesStay(before.groups, after.groups),
   ]
   return parts.every(Boolean) ? 'tightening' : 'loosening'
 }
@@ -51,15 +51,12 @@ const isKept = <Item extends { id: string }>(before: Item[] = [], after: Item[] 
     ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(was, is),
   )
 
-/** What voters read of groups and policies is as it was: a vote for "Treasury" is none for what is called so later. */
-function textsStay(before: RulesDocument, after: RulesDocument): boolean {
-  const textsOf = (one: RulesGroup | RulesPolicy) => [one.code, one.name, one.description]
-  const stay = <Item extends RulesGroup | RulesPolicy>(some: Item[], others: Item[]) =>
-    pairs(some, others).every(
-      ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(textsOf(was), textsOf(is)),
-    )
-  return stay(before.groups, after.groups) && stay(before.policies, after.policies)
-}
+/** Groups are called what they were: a vote for "Treasury" is none for what is called so later. */
+const namesStay = (before: RulesGroup[], after: RulesGroup[]): boolean =>
+  pairs(before, after).every(({ before: was, after: is }) => {
+    if (was === undefined || is === undefined) return true
+    return was.code === is.code && was.name === is.name && was.description === is.description
+  })
 
 const idOf = ({ id }: { id: string }) => id
 const isSubset = (some: readonly string[], all: readonly string[]) => {

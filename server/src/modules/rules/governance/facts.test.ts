@@ -203,9 +203,8 @@ describe('T83 addressGroupIds', () => {
 })
 
 describe('T83 the words that voters read', () => {
-  it('names of groups and policies wait', async () => {
-    await isNotForOne(() => alone.patch(`/policy-groups/${bench.membersId}`, { name: 'Treasury' }))
-    const { items } = (await alone.get(`${bench.url}/policies`)).body
-    await isNotForOne(() => alone.patch(`/policies/${items[0]!.id}`, { name: 'Harmless' }))
+  it('another name, short name or description of a group waits', async () => {
+    for (const change of [{ name: 'Treasury' }, { code: 'treasury' }, { description: 'The treasury' }])
+      await isNotForOne(() => alone.patch(`/policy-groups/${bench.membersId}`, change))
   })
 })
