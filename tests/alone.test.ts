@@ -37,7 +37,7 @@ const actors: ((alone: World['alone'], pick: Pick) => Person)[] = [
   ({ service }) => service,
 ]
 
-it(`T82 T83 nothing that one person sends gives anybody a right, locks others out or permits more, in ${sequences} sequences`, async () => {
+it(`T83 nothing that one person sends gives anybody a right, locks others out or permits more, in ${sequences} sequences`, async () => {
   const { bench, alone } = world
   const { db } = bench.test.deps
   const people = [alone.administrator.userId, alone.platform.userId]

@@ -23,9 +23,11 @@ export async function rightsIn(db: Db, vaultId: string, alone: readonly string[]
     union all select 'governance ' || (to_jsonb(g) - 'updated_at')::text from governance g where vault_id = ${vaultId}
     union all select 'key ' || id from service_keys where vault_id = ${vaultId} and revoked_at is null
     union all select 'passkey ' || user_id || ' ' || id from passkeys where not user_id = any(${alone})
-    union all select 'token ' || t.id || ' ' || t.symbol || ' ' || t.name || ' ' || coalesce(t.dust_limit, 0) from tokens t where t.created_at < ${since}
-    union all select 'usable ' || t.id from tokens t join vault_networks n on n.network_id = t.network_id and n.vault_id = ${vaultId}
-      where t.enabled and not exists (select from withheld_tokens w where w.vault_id = ${vaultId} and w.token_id = t.id)
+    union all select 'token ' || t.id || ' ' || t.symbol || ' ' || t.name || ' ' || coalesce(t.dust_limit, 0) from tokens t
+      where t.created_at < ${since}
+    union all select 'usable ' || t.id from tokens t join vault_networks n on n.network_id = t.network_id
+      where n.vault_id = ${vaultId} and t.enabled and not exists (
+        select from withheld_tokens w where w.vault_id = ${vaultId} and w.token_id = t.id)
     union all select 'unheld ' || h.id from holds h where h.vault_id = ${vaultId} and h.released_at is not null
     union all select 'named ' || id || ' ' || name || ' ' || code from policy_groups where vault_id = ${vaultId} and created_at < ${since}
     union all select 'shown ' || category_id || ' ' || key from category_fields where vault_id = ${vaultId} and not sensitive
