@@ -31,6 +31,10 @@ const usage = `npm run demo:sign -- order NAME AMOUNT TO [MAX_FEE]        order 
 npm run demo:sign -- approve NAME TRANSFER AMOUNT TO    approve exactly this payment; prints the status
 NAME: ${keeperNames.join(', ')}`
 const waitMilliseconds = 60_000
+/** All keepers pay ether only. */
+const coin = { symbol: 'ETH', decimals: 18 }
+/** The latest end of an order that anybody in this vault signs. */
+const daysMax = 8
 
 class UsageError extends Error {}
 
@@ -79,10 +83,6 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
   const { status } = await transfers.approve(id, { payloadHash: signature.vote.hash, signature })
   return status
 }
-
-/** All keepers pay ether only. */
-const coin = { symbol: 'ETH', decimals: 18 }
-const daysMax = 8
 
 /**
  * What the person expects to sign: what they typed, from the address of the vault, in ether, and an end within days. All that is
