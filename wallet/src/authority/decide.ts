@@ -178,6 +178,12 @@ function votersOf(votes: SignedVote[], decisions: SignedVote['vote']['decision']
   return persons
 }
 
+/** What was stored or received, read; or why it cannot be. */
+export function readAuthorization(authorization: unknown): Authorization | { refused: Refusal } {
+  const read = readOr(() => parseAuthorization(authorization))
+  return 'refused' in read ? read : read.value
+}
+
 const personsOf = ({ groups }: Authority, group: string) => groups.find(({ id }) => id === group)?.persons ?? []
 
 function readOr<T>(read: () => T): { value: T } | { refused: Refusal } {

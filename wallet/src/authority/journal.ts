@@ -11,9 +11,12 @@ type Entry = {
   amount: string
   at: string
   expiresAt: string
+  /** The most that any transaction of the order may pay in fees; absent from entries of earlier releases. */
+  maxFee?: string
 }
 
-export type Claim = Omit<Entry, 'at'> & { perDay: string | null }
+/** `fee`: the most that the transaction pays which is about to be signed. */
+export type Claim = Omit<Entry, 'at' | 'maxFee'> & { perDay: string | null; maxFee: string; fee: bigint }
 
 const dayMilliseconds = 86_400_000
 /** A database that was restored asks for orders of so many days again, which must not look as if they had never been signed. */
@@ -36,20 +39,26 @@ export class SigningJournal {
 
   /**
    * Notes that the order is about to be signed with the nonce, durably, or says why it must wait. The caller holds the lock
-   * of the client. The same nonce again is the same payment, as after a crash or for a replacement.
+   * of the client. The same nonce again is the same payment, as after a crash or for a replacement: it keeps to the limit of
+   * the fee that the first one had.
    */
-  async claim(clientId: string, { perDay, ...claimed }: Claim, now: Date): Promise<string | null> {
+  async claim(clientId: string, { perDay, fee, ...claimed }: Claim, now: Date): Promise<string | null> {
     const file = this.#fileOf(clientId)
     const entries = await this.#entriesOf(clientId)
-    const earlier = entries.find(({ order }) => order === claimed.order)
-    if (earlier !== undefined) {
-      if (earlier.nonce === claimed.nonce) return null
+    const earlier = latestOf(entries, claimed.order)
+    if (earlier !== undefined && earlier.nonce !== claimed.nonce)
       return `ALREADY_SIGNED: the order was signed with the nonce ${earlier.nonce}, and it may have been mined`
+    const maxFee = earlier?.maxFee ?? claimed.maxFee
+    if (fee > BigInt(maxFee)) return aboveFeeLimit(maxFee)
+    if (earlier !== undefined) {
+      if (earlier.maxFee === undefined) await append(file, [{ ...earlier, maxFee }])
+      return null
     }
     const since = now.getTime() - dayMilliseconds
     const signed = entries
       .filter((one) => one.network === claimed.network && one.contractAddress === claimed.contractAddress)
       .filter(({ at }) => Date.parse(at) > since)
+      .filter((one) => latestOf(entries, one.order) === one)
       .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
     if (perDay !== null && signed + BigInt(claimed.amount) > BigInt(perDay)) {
       return `PER_DAY_EXCEEDED: ${signed} of ${perDay} were signed within 24 hours`
@@ -64,7 +73,12 @@ export class SigningJournal {
 
   /** Whether the order was signed, or was about to be. */
   async has(clientId: string, order: string): Promise<boolean> {
-    return (await this.#entriesOf(clientId)).some((entry) => entry.order === order)
+    return (await this.find(clientId, order)) !== null
+  }
+
+  /** With which nonce and up to which fee the order was signed, or was about to be; null: it was not. */
+  async find(clientId: string, order: string): Promise<Pick<Entry, 'nonce' | 'maxFee'> | null> {
+    return latestOf(await this.#entriesOf(clientId), order) ?? null
   }
 
   async #entriesOf(clientId: string): Promise<Entry[]> {
@@ -82,6 +96,12 @@ export class SigningJournal {
     return join(this.#directory, `${clientId}.signed`)
   }
 }
+
+export const aboveFeeLimit = (limit: string) =>
+  `ABOVE_MAX_FEE: people signed that at most ${limit} are paid in fees, or it is the limit of an order without maxFee`
+
+/** A line that adds to an earlier one comes after it. */
+const latestOf = (entries: Entry[], order: string) => entries.findLast((entry) => entry.order === order)
 
 async function stampOf(file: string): Promise<string | null> {
   try {

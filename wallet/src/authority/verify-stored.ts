@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
-import { type Ordered, refusalOfOrder } from './decide.ts'
-import type { Authorization } from './documents.ts'
+import { type Ordered, readAuthorization, refusalOfOrder } from './decide.ts'
+import type { Authorization, Order } from './documents.ts'
 import { lockClient, readProtection } from './protection.ts'
-import type { Refusal } from './refusal.ts'
+import { type Refusal, refusal } from './refusal.ts'
 import type { AuthorityStore } from './store.ts'
 
 type Db = pg.Pool | pg.PoolClient
@@ -27,15 +27,18 @@ export async function refusalOfStored(db: Db, store: AuthorityStore | null, row:
   })
 }
 
+/** What a transaction of an order pays in fees: at most, and the limit of all of them where people signed none. */
+export type Fees = { fee: bigint; unsignedLimit: bigint }
+
 /**
- * Notes outside of the database that an order, which was verified before, is about to be signed with the nonce; or why it
- * has to wait. It never fails for this: it may have been paid already.
+ * Notes outside of the database that a transaction of an order, which was verified before, is about to be signed with the
+ * nonce; or why it has to wait. It never fails for this: it may have been paid already.
  */
 export async function claimSigning(
   tx: pg.PoolClient,
   store: AuthorityStore | null,
   row: TransferRow,
-  nonce: number,
+  { nonce, fee, unsignedLimit }: Fees & { nonce: number },
 ): Promise<string | null> {
   const present = await readProtection(tx, store, row.client_id)
   if (store === null || present === null) return null
@@ -51,9 +54,49 @@ export async function claimSigning(
     amount,
     expiresAt,
     perDay: rule?.perDay ?? null,
+    maxFee: order.maxFee ?? unsignedLimit.toString(),
+    fee,
   }
   return await store.journal.claim(row.client_id, claim, new Date())
 }
+
+/** In a protected client: what limits the fees of an order that was signed here, or why it is replaced by nothing. */
+export type SignedFees = { limit: bigint | null } | { refused: Refusal }
+
+/**
+ * How much people permitted to be paid for the order of a row, by the journal and by what they signed; the row itself and its
+ * own limit are trusted in nothing. null: the client is not protected. `limit: null`: an earlier release noted none.
+ *
+ * @throws AuthorityUnavailableError
+ */
+export async function readSignedFees(
+  db: Db,
+  store: AuthorityStore | null,
+  row: TransferRow,
+): Promise<SignedFees | null> {
+  const present = await readProtection(db, store, row.client_id)
+  if (store === null || present === null) return null
+  const read = readAuthorization(row.signed_order)
+  if ('refused' in read) return read
+  const { order } = read
+  const entry = await store.journal.find(row.client_id, hashOf(order))
+  if (entry === null) {
+    // The journal was lost, or the row only looks as if it had been signed: the signatures decide.
+    const refused = await refusalOfStored(db, store, row)
+    return refused === null ? { limit: limitOf(order) } : { refused }
+  }
+  if (entry.nonce !== Number(row.nonce) || !isOfSender(row, order))
+    return { refused: refusal('ORDER_DIFFERS', 'another address or nonce was signed') }
+  return { limit: entry.maxFee === undefined ? limitOf(order) : BigInt(entry.maxFee) }
+}
+
+const limitOf = ({ maxFee }: Order) => (maxFee === undefined ? null : BigInt(maxFee))
+
+const isOfSender = (row: TransferRow, order: Order) =>
+  order.transferId === row.id &&
+  order.network === row.network &&
+  order.fromAddress === row.from_address &&
+  order.derivationPath === row.derivation_path
 
 function orderedOf(row: TransferRow): Ordered {
   return {
