@@ -65,7 +65,9 @@ test('T66 the transactions of an order keep to the limit of the first one, and a
   expect(await journal.claim('fees', claim('before', 3, { maxFee: '50', fee: 40n }), at(2))).toBeNull()
   const other = new SigningJournal(directory)
   expect(await other.find('fees', 'before')).toMatchObject({ nonce: 3, maxFee: '50' })
-  expect(await other.claim('fees', claim('before', 3, { maxFee: '90', fee: 51n }), at(2))).toMatch(/^ABOVE_MAX_FEE: .* 50 /)
+  expect(await other.claim('fees', claim('before', 3, { maxFee: '90', fee: 51n }), at(2))).toMatch(
+    /^ABOVE_MAX_FEE: .* 50 /,
+  )
   // It was signed once, and counts once.
   expect(await other.claim('fees', claim('next', 4, { amount: '60' }), at(2))).toBeNull()
 })

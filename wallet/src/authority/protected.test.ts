@@ -505,7 +505,7 @@ describe('T59 the version never goes back', () => {
 const untilWaits = (id: string, reason: string) =>
   waitFor(`${id} to wait`, async () => {
     const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [id])
-    return rows[0].last_error?.startsWith(reason)
+    return rows[0].last_error?.startsWith(reason) ?? false
   })
 
 const dateBack = (clientId: string) =>

@@ -95,7 +95,7 @@ export async function startProtectedWallet(names: string[]) {
     untilWaits: (id: string, reason: string) =>
       waitFor(`${id} to wait`, async () => {
         const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [id])
-        return rows[0].last_error?.startsWith(reason)
+        return rows[0].last_error?.startsWith(reason) ?? false
       }),
     /** What somebody does who may write to the database of the wallet service. */
     async forge(clientId: string, signed: Order, authorization: Authorization | null) {

@@ -57,14 +57,21 @@ describe('T66 what can be paid for an order stays within what was signed', () =>
       txHash: (await bench.stateOf(token, 'bearer-1')).txHash,
       maxFee: boundless,
     })
-    expect(own).toMatchObject({ status: 409, body: { details: expect.stringMatching(/^ABOVE_MAX_FEE: people signed/) } })
+    expect(own).toMatchObject({
+      status: 409,
+      body: { details: expect.stringMatching(/^ABOVE_MAX_FEE: people signed/) },
+    })
     const { count, details } = await cancelUntilRefused(token, 'bearer-1', maxFee.toString())
     expect(count).toBeGreaterThan(0)
     expect(details).toMatch(/^ABOVE_MAX_FEE: /)
-    expect((await replace(token, 'bearer-1', 'cancel-on-chain', {
-      txHash: (await bench.stateOf(token, 'bearer-1')).txHash,
-      maxFee: boundless,
-    })).status).toBe(409)
+    expect(
+      (
+        await replace(token, 'bearer-1', 'cancel-on-chain', {
+          txHash: (await bench.stateOf(token, 'bearer-1')).txHash,
+          maxFee: boundless,
+        })
+      ).status,
+    ).toBe(409)
     expect(await dearestOf('bearer-1')).toBeLessThanOrEqual(maxFee)
   })
 
@@ -123,6 +130,18 @@ describe('T66 what can be paid for an order stays within what was signed', () =>
       status: 409,
       body: { details: expect.stringMatching(/^AUTHORIZATION_REFUSED: /) },
     })
+    await bench.pool.query("update wallet.transfers set signed_order = $1 where id = 'rows-small'", [
+      JSON.stringify(authorize(small, { by: team.anna })),
+    ])
+    // The nonce of an order that is in force elsewhere: of another network, path or number.
+    for (const change of ['nonce = 7', "derivation_path = 'm/44/60/0/9'"]) {
+      await inReplica(`update wallet.transfers set ${change} where id = 'rows-small'`)
+      const { txHash } = await bench.stateOf(token, 'rows-small')
+      expect(await replace(token, 'rows-small', 'cancel-on-chain', { txHash })).toMatchObject({
+        status: 409,
+        body: { details: expect.stringMatching(/^AUTHORIZATION_REFUSED: ORDER_DIFFERS: /) },
+      })
+    }
     expect(await bench.nonceOf(fromAddress)).toBe(0)
   })
 
