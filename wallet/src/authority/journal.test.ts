@@ -56,7 +56,7 @@ test('what can neither be repeated nor counts any more is forgotten in the end',
   expect(await journal.claim('long', claim('new', 10), at(801))).toMatch(/^ALREADY_SIGNED: /)
 })
 
-test('T66 the transactions of an order keep to the limit of the first one, and an entry of an earlier release gets one', async () => {
+test('T58 the transactions of an order keep to the limit of the first one, and an entry of an earlier release gets one', async () => {
   const journal = new SigningJournal(directory)
   const { fee: _fee, maxFee: _maxFee, perDay: _perDay, ...old } = claim('before', 3)
   await appendFile(join(directory, 'fees.signed'), `\n${JSON.stringify({ ...old, at: at(1).toISOString() })}`)
