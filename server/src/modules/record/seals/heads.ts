@@ -66,7 +66,7 @@ const headLinePattern = /^(?:(audit|ledger) )?(\S+): (?:.*, )?seal (\d{1,15}) ([
  * Reads the heads that a witness keeps: lines of JSON, one JSON document, mails with a block of `armor`, or what the commands
  * print. Whatever is neither is skipped, as the words of a mail are.
  *
- * @throws Error when there is no head, or a statement is not signed by a key that is trusted
+ * @throws Error when there is neither a head nor a statement, or a statement is not signed by a key that is trusted
  */
 export function readHeads(text: string, log: SealLog, trusted: TrustedKeys): Head[] {
   const blocks = [...text.matchAll(new RegExp(`${armorBegin}([\\s\\S]*?)${armorEnd}`, 'g'))].map(([, block = '']) =>
@@ -74,12 +74,15 @@ export function readHeads(text: string, log: SealLog, trusted: TrustedKeys): Hea
   )
   const whole = parseStatement(text)
   const parts = whole !== null ? [text] : blocks.length > 0 ? blocks : text.split('\n')
-  const heads = parts.flatMap((part) => {
-    const statement = parseStatement(part)
+  const statements = parts.map(parseStatement)
+  const heads = parts.flatMap((part, i) => {
+    const statement = statements[i] ?? null
     return statement === null ? readLine(part) : checkStatement(statement, trusted).heads
   })
   const ofLog = heads.filter((head) => head.log === log)
-  if (ofLog.length === 0) throw new Error(`There is no head of the ${log} log in it`)
+  // What was signed before the log began is whole without a head of it.
+  const isSigned = statements.some((statement) => statement !== null)
+  if (ofLog.length === 0 && !isSigned) throw new Error(`There is no head of the ${log} log in it`)
   return ofLog
 }
 

@@ -67,6 +67,12 @@ export async function listHeads(db: Db | Trx, log: SealLog): Promise<Head[]> {
   }))
 }
 
+export async function hasHeads(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (select from ${sealTables.audit}) or exists (select from ${sealTables.ledger}) as has`.execute(db)
+  return rows[0]!.has
+}
+
 /** The hashes of these seals of a chain, by number; one that is not there is absent. */
 export async function findSealHashes(
   db: Db | Trx,
