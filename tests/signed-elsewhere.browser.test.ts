@@ -206,6 +206,28 @@ describe('T78 who signs on the page of the wallet service', () => {
     await voter.close()
   })
 
+  it('signs nothing on a page of the service that withholds where people sign', async () => {
+    const { id } = await ordered('260')
+    const voter = await approvalPage(id)
+    await addAuthenticator(voter)
+    await voter.route('**/authority/signing-pages', (route) =>
+      route.fulfill({
+        status: 502,
+        json: { status: 502, reason: 'wallet_service_failed', message: 'Gone', details: [] },
+      }),
+    )
+    await voter.evaluate(`{
+      window.asked = 0
+      navigator.credentials.get = () => { window.asked += 1; return Promise.reject(new Error('asked')) }
+    }`)
+    await voter.getByRole('button', { name: 'Approve' }).click()
+    await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    await voter.getByText('It cannot be read on which page you sign, and nothing was signed.').first().waitFor()
+    expect(await voter.evaluate('window.asked')).toBe(0)
+    expect((await bench.read(id, bench.firstApprover)).status).toBe('awaiting_approval')
+    await voter.close()
+  })
+
   it('changes nothing by closing the window', async () => {
     const { id } = await ordered('250')
     const voter = await approvalPage(id)

@@ -332,7 +332,7 @@ describe('T58 before anything is signed', () => {
   })
 })
 
-test('T58 a speed-up never costs more than people signed, and is refused for a row that was changed; a cancellation is only limited', async () => {
+test('T58 a speed-up never costs more than people signed, and is refused for a changed row; a cancellation is only limited', async () => {
   const { make, token, clientId } = await protect('fees')
   await chain.setAutomine(false)
   try {

@@ -73,6 +73,38 @@ export async function startProtectedWallet(names: string[]) {
       })
       return { clientId, pinned, make, fromAddress, token: tokenOf(name) }
     },
+    ...transfersOf(send, pool),
+    nonceOf: (address: string) => faucet.getTransactionCount({ address: address as Hex }),
+    async restart() {
+      await running.stop()
+      running = await startWallet(config)
+    },
+    async stop() {
+      await running.stop()
+      await pool.end()
+      await anvil.stop()
+      await database.drop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+type Send = <T>(token: string, path: string, body?: object) => ReturnType<typeof call<T>>
+
+/** Orders as the service sends them, and what becomes of them. */
+function transfersOf(send: Send, pool: pg.Pool) {
+  return {
+    /** What somebody does who may write to the database of the wallet service. */
+    async forge(clientId: string, signed: Order, authorization: Authorization | null) {
+      await pool.query(
+        `insert into wallet.transfers (client_id, id, network, coin_type, derivation_path, from_address, to_address,
+           amount, max_fee, signed_order) values ($1, $2, 'ethereum', 60, $3, $4, $5, $6, $7, $8)`,
+        [
+          ...[clientId, signed.transferId, signed.derivationPath, signed.fromAddress, signed.toAddress],
+          ...[signed.amount, signed.maxFee ?? null, authorization === null ? null : JSON.stringify(authorization)],
+        ],
+      )
+    },
     /** What the service would send: the order as it is, and what authorises it. */
     hand(token: string, signed: Order, authorization: unknown = authorize(signed, { by: team.anna })) {
       const { transferId: id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress } = signed
@@ -97,28 +129,5 @@ export async function startProtectedWallet(names: string[]) {
         const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [id])
         return rows[0].last_error?.startsWith(reason) ?? false
       }),
-    /** What somebody does who may write to the database of the wallet service. */
-    async forge(clientId: string, signed: Order, authorization: Authorization | null) {
-      await pool.query(
-        `insert into wallet.transfers (client_id, id, network, coin_type, derivation_path, from_address, to_address,
-           amount, max_fee, signed_order) values ($1, $2, 'ethereum', 60, $3, $4, $5, $6, $7, $8)`,
-        [
-          ...[clientId, signed.transferId, signed.derivationPath, signed.fromAddress, signed.toAddress],
-          ...[signed.amount, signed.maxFee ?? null, authorization === null ? null : JSON.stringify(authorization)],
-        ],
-      )
-    },
-    nonceOf: (address: string) => faucet.getTransactionCount({ address: address as Hex }),
-    async restart() {
-      await running.stop()
-      running = await startWallet(config)
-    },
-    async stop() {
-      await running.stop()
-      await pool.end()
-      await anvil.stop()
-      await database.drop()
-      await rm(directory, { recursive: true, force: true })
-    },
   }
 }

@@ -32,7 +32,7 @@ async function dearestOf(id: string): Promise<bigint> {
     const { gas, maxFeePerGas } = parseTransaction(raw_transaction as Hex)
     return gas! * maxFeePerGas!
   })
-  return fees.reduce((dearest, fee) => (fee > dearest ? fee : dearest), 0n)
+  return fees.sort((a, b) => (a < b ? 1 : -1))[0] ?? 0n
 }
 
 /** Cancels as often as the wallet service lets whoever has the secret. */
