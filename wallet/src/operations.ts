@@ -12,6 +12,8 @@ import {
   PresentAuthority,
   Replacement,
   ReplacementQuote,
+  Stopped,
+  Stops,
   TransactionParams,
   TransactionQuery,
   TransactionState,
@@ -107,6 +109,13 @@ export const operations = {
       body: AuthorityUpdate,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },
     },
+  },
+  stopOrders: {
+    method: 'post',
+    path: '/stops',
+    summary:
+      'Stops orders and payouts that a person of the authority rejects or cancels with a signature, for good. A repetition changes nothing.',
+    schema: { body: Stops, response: { 200: Stopped, 403: ErrorBody, 404: ErrorBody, ...common } },
   },
   getBalance: {
     method: 'get',

@@ -12,6 +12,7 @@ export const refusalCodes = [
   'NOT_INITIATED',
   'VOTES_MISSING',
   'PER_DAY_EXCEEDED',
+  'STOPPED',
 ] as const
 export type RefusalCode = (typeof refusalCodes)[number]
 

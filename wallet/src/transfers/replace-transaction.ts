@@ -47,7 +47,8 @@ export async function replaceTransaction(
   const newest = transactions[0]
   if ((txHash?.toLowerCase() ?? null) !== (newest?.hash ?? null)) return
   if (newest === undefined) return await endUnsigned(pool, transfer, wanted)
-  const permitted = await readPermitted(parts, transfer)
+  const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
+  const permitted = await readPermitted(parts, transfer, kind)
   if ('refusal' in permitted) throw refused(permitted.refusal)
   const limit = maxFee === undefined ? permitted.limit : readAmount(maxFee, 'maxFee')
   if (permitted.isSigned && permitted.limit !== null && limit !== null && limit > permitted.limit)
@@ -70,11 +71,11 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
     const cancelOnChain = isOpen ? { maxFee: '0' } : { refusal: endedRefusal }
     return { txHash: null, speedUp: { refusal: isOpen ? notSignedRefusal : endedRefusal }, cancelOnChain }
   }
-  const permitted = await readPermitted(parts, transfer)
-  if ('refusal' in permitted) return { txHash: newest.hash, speedUp: permitted, cancelOnChain: permitted }
-  const { limit, isSigned } = permitted
   const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
   const quote = async (kind: Kind) => {
+    const permitted = await readPermitted(parts, transfer, newest.kind === 'cancellation' ? newest.kind : kind)
+    if ('refusal' in permitted) return permitted
+    const { limit, isSigned } = permitted
     const plan = await planReplacement(parts, transfer, kind, { ...situation, limit })
     const isPayment = kind === 'payment' && newest.kind === 'payment'
     const unsigned = isPayment ? await findUnsigned(parts, transfer) : null
@@ -100,11 +101,13 @@ type Permitted = { limit: bigint | null; isSigned: boolean }
 async function readPermitted(
   { pool, authorities }: Parts,
   transfer: TransferRow,
+  kind: Kind,
 ): Promise<Permitted | { refusal: string }> {
   const signed = await readSignedFees(pool, authorities, transfer)
   if (signed === null) return { limit: limitOf(transfer), isSigned: false }
   if ('refused' in signed) return { refusal: `AUTHORIZATION_REFUSED: ${toText(signed.refused)}` }
-  return { limit: signed.limit, isSigned: true }
+  const isFree = kind === 'cancellation' && signed.isCancelled
+  return isFree ? { limit: null, isSigned: false } : { limit: signed.limit, isSigned: true }
 }
 
 const costOf = ({ gas, caps }: Plan) => ({ maxFee: (gas * caps.maxFeePerGas).toString() })
@@ -217,7 +220,7 @@ async function storeReplacement(
   if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
     throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
   const nonce = Number(row.nonce)
-  const claimed = await claimSigning(tx, authorities, transfer, { nonce, ...plan.fees })
+  const claimed = await claimSigning(tx, authorities, transfer, { nonce, kind: plan.kind, ...plan.fees })
   if (claimed !== null) throw refused(claimed)
   const raw = await account.signTransaction({
     type: 'eip1559',

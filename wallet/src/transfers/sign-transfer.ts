@@ -187,7 +187,7 @@ async function storeSigned({
   if (plan.balance < committed + plan.maxCost) {
     return { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' }
   }
-  const wait = await claimSigning(tx, authorities, transfer, { nonce, ...plan.fees })
+  const wait = await claimSigning(tx, authorities, transfer, { nonce, kind: 'payment', ...plan.fees })
   if (wait !== null) return { kind: 'wait', reason: wait }
   const rawTransaction = await account.signTransaction({
     type: 'eip1559',
