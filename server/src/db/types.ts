@@ -225,6 +225,16 @@ export interface AuditSeals {
   signature: Buffer | null;
 }
 
+export interface AuthorityMarks {
+  alarm_since: Timestamp | null;
+  hash: string;
+  seen_at: Timestamp;
+  shown_hash: string | null;
+  shown_version: Int8 | null;
+  vault_id: string;
+  version: Int8;
+}
+
 export interface BacktestChanges {
   backtest_id: string;
   change: string;
@@ -1166,6 +1176,7 @@ export interface DB {
   approval_voters: ApprovalVoters;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
+  authority_marks: AuthorityMarks;
   backtest_changes: BacktestChanges;
   backtests: Backtests;
   category_approvers: CategoryApprovers;

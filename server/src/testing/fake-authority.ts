@@ -5,7 +5,7 @@ import type { Authenticator } from './authenticator.ts'
 export type AuthorityKey = { person: string; key: Authenticator }
 
 /** What a wallet service answers whose authority has these passkeys, each for the origin that it was made at. */
-export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1) {
+export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1, changes: object = {}) {
   const authority = {
     format: 'strongroom-authority-1',
     vaultId,
@@ -24,6 +24,7 @@ export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version =
     addresses: [],
     change: { group: 'treasurers', votes: 1 },
     rules: [],
+    ...changes,
   }
   return { authority, version, hash: sha256(canonicalJson(authority)).toString('hex') }
 }

@@ -8,7 +8,6 @@ import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { createGuardedDispatcher, isConnectError } from '../../../outbound/guarded-connect.ts'
 import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts'
 import {
-  type Authority,
   type AuthorityDocument,
   authorizationCodes,
   type Check,
@@ -84,11 +83,9 @@ export type WalletClient = {
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Idempotent by id; sent once: the caller decides whether to repeat it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
-  /** By which it checks what people signed. */
-  getAuthority(): Promise<Authority>
   /** The public key of an account, as it came; null: the service does not offer it (404, 405, 501). */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
-  /** The authority for people who read it; null: there is none. */
+  /** By which it checks what people signed; null: there is none. */
   findAuthority(): Promise<AuthorityDocument | null>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
@@ -155,7 +152,6 @@ export function createWalletClient({
     createAddress: async (order, deadline) => read(checks.derivedAddress, await post('/addresses', order, deadline)),
     submitTransfer: async (order) =>
       readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
-    getAuthority: async () => read(checks.authority, await get('/authority')),
     getAccountKey: (question, deadline) =>
       orNotOffered(
         find(`/xpub?${new URLSearchParams(question)}`, (reply) => read(checks.shownAccountKey, reply), deadline),

@@ -60,6 +60,8 @@ describe('T58 GET /vaults/{code}/authority', () => {
       {
         version: 3,
         hash: hashOf(document),
+        highest: { version: 3, hash: hashOf(document), seenAt: expect.any(String) },
+        alarmSince: null,
         keys: [
           { ...key, fingerprint: fingerprintOf(spki), rpId: null, origins: [] },
           { ...key, id: 'phone', kind: 'passkey', fingerprint: fingerprintOf(spki), ...place },

@@ -14,6 +14,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     lockedAt: row.locked_at?.toISOString() ?? null,
     walletServiceUrl: row.wallet_service_url,
     protection: row.protection as Protection,
+    authorityAlarmSince: row.alarm_since?.toISOString() ?? null,
     addressCheck: row.wallet_key === null ? 'none' : 'derived',
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

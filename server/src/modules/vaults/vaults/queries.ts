@@ -7,7 +7,12 @@ import { findNetworksOfVaults, type NetworkRow } from '../../registry/networks/q
 export type VaultRow = Selectable<Vaults>
 export type VariantRow = Selectable<Variants>
 export type RouteRow = Selectable<Routes> & { variants: VariantRow[] }
-export type VaultWithStructure = VaultRow & { networks: NetworkRow[]; routes: RouteRow[] }
+export type VaultWithStructure = VaultRow & {
+  networks: NetworkRow[]
+  routes: RouteRow[]
+  /** Since when the wallet service has shown an authority that is behind. */
+  alarm_since: Date | null
+}
 
 /** Vaults that the user is a member of, newest first, one row more than the limit. */
 export async function listVaultsOf(
@@ -101,8 +106,22 @@ async function withStructure(db: Db | Trx, rows: VaultRow[]): Promise<VaultWithS
   const ids = rows.map(({ id }) => id)
   const networks = groupedBy(await findNetworksOfVaults(db, ids), (network) => network.vault_id)
   const routes = groupedBy(await findRoutes(db, ids), (route) => route.vault_id)
-  return rows.map((row) => ({ ...row, networks: networks.get(row.id) ?? [], routes: routes.get(row.id) ?? [] }))
+  const alarms = groupedBy(await findAlarms(db, ids), ({ vault_id }) => vault_id)
+  return rows.map((row) => ({
+    ...row,
+    networks: networks.get(row.id) ?? [],
+    routes: routes.get(row.id) ?? [],
+    alarm_since: alarms.get(row.id)?.[0]?.alarm_since ?? null,
+  }))
 }
+
+const findAlarms = (db: Db | Trx, ids: string[]) =>
+  db
+    .selectFrom('authority_marks')
+    .select(['vault_id', 'alarm_since'])
+    .where('vault_id', 'in', ids)
+    .where('alarm_since', 'is not', null)
+    .execute()
 
 function groupedBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()

@@ -118,6 +118,11 @@ export const Vault = Closed(
     ),
     walletServiceUrl: WalletServiceUrl,
     protection: Protection,
+    authorityAlarmSince: described(
+      Nullable(Timestamp),
+      'Since when the wallet service has shown an older authority than before, or another one of the same number: nothing is ' +
+        'handed over to it. null: it does not.',
+    ),
     addressCheck: described(
       Enum(['none', 'derived']),
       '`derived`: each new address on an EVM network must follow from a key that the wallet service is bound by. `none`: it ' +
