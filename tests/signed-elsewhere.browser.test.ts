@@ -105,7 +105,7 @@ async function protect(): Promise<void> {
 async function addPasskey(person: Person): Promise<Authenticator> {
   const key = new Authenticator(consoleOrigin)
   const { creation } = (await person.post('/users/me/passkeys/options', {})).body
-  const added = await person.post('/users/me/passkeys', { name: 'Key', credential: key.create(creation) })
+  const added = await person.post('/users/me/passkeys', { name: 'Key', credential: await key.register(creation) })
   expect(added.status, JSON.stringify(added.body)).toBe(201)
   return key
 }
@@ -142,6 +142,10 @@ async function signing(opening: Promise<Page>): Promise<Page> {
   return popup
 }
 
+/** What a person types whose recipient is on no list: they read it where they know it from. */
+const typeEndOf = (popup: Page, recipient: string) =>
+  popup.getByLabel('type its last four characters').fill(recipient.slice(-4))
+
 async function approve(voter: Page): Promise<Page> {
   const opening = voter.waitForEvent('popup')
   await voter.getByRole('button', { name: 'Approve' }).click()
@@ -157,6 +161,7 @@ describe('T78 who signs on the page of the wallet service', () => {
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(popup, 'Recipient')).toBe(payload.toAddress)
     expect(await factOf(popup, 'Fingerprint of the order')).toBe(payloadHash)
+    await typeEndOf(popup, payload.toAddress)
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await voter.getByText('You approved this.').waitFor()
 
@@ -192,6 +197,7 @@ describe('T78 who signs on the page of the wallet service', () => {
     expect(await factOf(popup, 'Recipient')).toBe(attacker)
     expect(await popup.getByRole('main').textContent()).toContain('999000000')
     expect(await factOf(popup, 'Fingerprint of the order')).toBe(hashOf(forged))
+    await typeEndOf(popup, attacker)
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await expect.poll(() => handedTo(voter)).toHaveLength(1)
     const [{ data }] = (await handedTo(voter)) as [Handed]

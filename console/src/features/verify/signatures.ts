@@ -1,4 +1,5 @@
 import type { VoteEvidence } from '@strongroom/sdk'
+import { readClientData } from '@strongroom/sdk/signing'
 import { canonicalJson, sha256, sha256Of, toBytes, toText } from '../../lib/hashes.ts'
 
 type Fault = 'invalid' | 'other-hash' | 'other-subject'
@@ -84,10 +85,9 @@ async function bytesOfAssertion(signed: Signed, rpId: string, origin: string): P
   const { vote, authenticatorData, clientDataJSON } = signed
   if (authenticatorData === undefined || clientDataJSON === undefined) return null
   const clientData = toBytes(clientDataJSON)
-  const said = JSON.parse(new TextDecoder().decode(clientData)) as Record<string, unknown>
+  const said = readClientData(clientData)
   const challenge = toText(await digest(new TextEncoder().encode(canonicalJson(vote))))
-  if (said.type !== 'webauthn.get' || said.challenge !== challenge || said.origin !== origin) return null
-  if ((said.crossOrigin ?? false) !== false) return null
+  if (said?.type !== 'webauthn.get' || said.challenge !== challenge || said.origin !== origin) return null
   const data = toBytes(authenticatorData)
   const host = new Uint8Array(await digest(new TextEncoder().encode(rpId)))
   if (data.length < authenticatorDataLengthMin || host.some((byte, index) => data[index] !== byte)) return null
