@@ -105,7 +105,10 @@ program
   .description('who signs for a protected vault')
   .command('accept')
   .argument('<vault>', 'code of the vault')
-  .requiredOption('--fingerprint <digits>', 'the first digits of what the wallet service shows, as people compared it; "none" for none')
+  .requiredOption(
+    '--fingerprint <digits>',
+    'the first digits of what the wallet service shows, as people compared it; "none" for none',
+  )
   .requiredOption('--reason <text>', 'why; the audit log keeps it')
   .description('take an authority that went back for the one in force, after people have compared it')
   .action(async (vault: string, { fingerprint, reason }: { fingerprint: string; reason: string }) =>

@@ -100,11 +100,19 @@ describe('T59 both files of the wallet service restored from one snapshot', () =
         from: { version: 2, hash: second().hash },
         shown: { version: shown?.version ?? 0, hash: shown?.hash ?? null },
       })
-      expect((await bench.vault.admin.get(base())).body.authorityAlarmSince).toEqual(expect.any(String))
+      expect((await bench.vault.admin.get(base())).body.authority).toEqual({
+        version: shown?.version ?? 0,
+        hash: shown?.hash ?? null,
+        alarmSince: expect.any(String),
+      })
       show(second())
       for (const id of [claimed, waiting]) expect(await isHandedOver(id)).toBe(true)
       expect(await isRed()).toBe(false)
-      expect((await bench.vault.admin.get(base())).body.authorityAlarmSince).toBeNull()
+      expect((await bench.vault.admin.get(base())).body.authority).toEqual({
+        version: 2,
+        hash: second().hash,
+        alarmSince: null,
+      })
     },
   )
 

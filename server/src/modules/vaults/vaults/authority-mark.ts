@@ -99,6 +99,13 @@ export const toMark = ({ version, hash, seen_at, alarm_since }: Mark) => ({
   alarmSince: alarm_since?.toISOString() ?? null,
 })
 
+/** What the wallet service showed last. */
+export const toShown = ({ version, hash, shown_version, shown_hash, alarm_since }: Mark) => ({
+  version: Number(alarm_since === null ? version : shown_version),
+  hash: alarm_since === null ? hash : shown_hash,
+  alarmSince: alarm_since?.toISOString() ?? null,
+})
+
 /** Since when the wallet service shows an authority that is behind; null: it does not. */
 export async function findAlarm(db: Db | Trx, vaultId: string): Promise<Date | null> {
   return (await findMark(db, vaultId))?.alarm_since ?? null
