@@ -225,6 +225,16 @@ export const checksAfter: Record<string, Check[]> = {
     insertWaitingKeys(['r8'], null),
     insertWaitingKeys(['r8', 'r9'], 'approval_requests_passkey'),
   ],
+  '0066-authority-marks': [
+    setAuthorityAlarm('shown_version = 1, alarm_since = now()', 'authority_marks_check1'),
+    setAuthorityAlarm('shown_version = 1, shown_hash = hash', 'authority_marks_check'),
+    setAuthorityAlarm('shown_version = 1, shown_hash = hash, alarm_since = now()', null),
+  ],
+}
+
+/** What a wallet service shows that went back. */
+function setAuthorityAlarm(values: string, refusedBy: string | null): Check {
+  return { statement: `update authority_marks set ${values}`, refusedBy }
 }
 
 /** A seal without a signature, of this format. */

@@ -949,6 +949,7 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0066-authority-marks': [['authority_marks', [{ vault_id: 'v1', version: 2, hash: 'b'.repeat(64), seen_at: at }]]],
 }
 
 function grant(of: Row): Row {

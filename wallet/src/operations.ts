@@ -1,3 +1,4 @@
+import { Stopped, Stops } from './authority/stop-protocol.ts'
 import { AccountKey, AccountKeyQuery } from './keys/account-key.ts'
 import {
   AddressOrder,
@@ -12,8 +13,6 @@ import {
   PresentAuthority,
   Replacement,
   ReplacementQuote,
-  Stopped,
-  Stops,
   TransactionParams,
   TransactionQuery,
   TransactionState,
@@ -114,7 +113,7 @@ export const operations = {
     method: 'post',
     path: '/stops',
     summary:
-      'Stops orders and payouts that a person of the authority rejects or cancels with a signature, for good. A repetition changes nothing.',
+      'Stops orders and payouts for good that a person of the authority rejects or cancels with a signature. Again: no change.',
     schema: { body: Stops, response: { 200: Stopped, 403: ErrorBody, 404: ErrorBody, ...common } },
   },
   getBalance: {
