@@ -221,22 +221,23 @@ function votersOf(votes: SignedVote[], decisions: SignedVote['vote']['decision']
 export function readStops(
   authority: Authority,
   votes: unknown,
-  now: Date,
 ): { stops: Pick<SignedVote['vote'], 'hash' | 'person' | 'decision'>[] } | { refused: Refusal } {
   const read = readOr(() => parseVotes(votes))
   if ('refused' in read) return read
   if (read.value.length === 0) return { refused: refusal('AUTHORIZATION_MALFORMED', 'there is no vote') }
   for (const signed of read.value) {
-    const refused = refusalOfStop(authority, signed) ?? refusalOfFuture([signed], now)
+    const refused = refusalOfStop(authority, signed)
     if (refused !== null) return { refused }
   }
   return { stops: read.value.map(({ vote: { hash, person, decision } }) => ({ hash, person, decision })) }
 }
 
+const stopping: string[] = ['reject', 'cancel']
+
 function refusalOfStop(authority: Authority, signed: SignedVote): Refusal | null {
   const { subject, decision, person } = signed.vote
   const isOrder = subject === 'transfer' || subject === 'payout'
-  if (!isOrder || (decision !== 'reject' && decision !== 'cancel'))
+  if (!isOrder || !stopping.includes(decision))
     return refusal('ORDER_DIFFERS', `${decision} of ${subject} stops no order`)
   const key = authority.keys.find(({ id }) => id === signed.keyId)
   if (key === undefined || key.person !== person || !authority.groups.some(({ persons }) => persons.includes(person)))
