@@ -1005,6 +1005,16 @@ export interface SignInAttempts {
   sender: string;
 }
 
+export interface StopsDue {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  decision: string;
+  next_attempt_at: Timestamp;
+  subject_id: string;
+  user_id: string;
+  vault_id: string;
+}
+
 export interface TokenRates {
   as_of: Timestamp;
   confirmed_by_id: string | null;
@@ -1237,6 +1247,7 @@ export interface DB {
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
   signed_votes: SignedVotes;
+  stops_due: StopsDue;
   token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;

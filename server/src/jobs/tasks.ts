@@ -20,6 +20,7 @@ import { deleteExpiredRows } from './housekeeping.ts'
 import { sendHeads } from './send-heads.ts'
 import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
+import { tellStops } from './tell-stops.ts'
 
 /** Starts the background tasks of this node. The returned function stops them and waits for runs under way. */
 export function startTasks(deps: Deps): () => Promise<void> {
@@ -50,6 +51,7 @@ function tasksOf(deps: Deps): Task[] {
     },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     { name: 'seal-ledger', everyMilliseconds: 2_000, run: (signal) => sealLedgerEntries(deps, signal) },
+    { name: 'tell-stops', everyMilliseconds: 400, run: (signal) => tellStops(deps, signal) },
     { name: 'send-heads', everyMilliseconds: 10_000, run: (signal) => sendHeads(deps, signal) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },

@@ -7,7 +7,7 @@ import { sha256 } from './secrets.ts'
 
 export const voteFormat = 'strongroom-vote-1'
 export const voteSubjects = ['transfer', 'payout', 'approval_request', 'authority'] as const
-export const voteDecisions = ['initiate', 'approve', 'reject'] as const
+export const voteDecisions = ['initiate', 'approve', 'reject', 'cancel'] as const
 
 export type Vote = {
   format: typeof voteFormat

@@ -207,10 +207,11 @@ export const floorsOf = (
   { amount, isListed }: { amount: bigint; isListed: boolean },
 ) => floors.filter(({ above, to }) => amount > BigInt(above) && !(to === 'unlisted' && isListed))
 
-/** Persons, not keys: two signatures of one person are one vote. Who also signed a rejection has not agreed. */
+/** Persons, not keys: two signatures of one person are one vote. Who also signed that it must not happen has not agreed. */
 function votersOf(votes: SignedVote[], decisions: SignedVote['vote']['decision'][]): Set<string> {
   const persons = new Set(votes.filter(({ vote }) => decisions.includes(vote.decision)).map(({ vote }) => vote.person))
-  for (const { vote } of votes) if (vote.decision === 'reject') persons.delete(vote.person)
+  for (const { vote } of votes)
+    if (vote.decision === 'reject' || vote.decision === 'cancel') persons.delete(vote.person)
   return persons
 }
 
@@ -232,12 +233,10 @@ export function readStops(
   return { stops: read.value.map(({ vote: { hash, person, decision } }) => ({ hash, person, decision })) }
 }
 
-const stopping: string[] = ['reject', 'cancel']
-
 function refusalOfStop(authority: Authority, signed: SignedVote): Refusal | null {
   const { subject, decision, person } = signed.vote
   const isOrder = subject === 'transfer' || subject === 'payout'
-  if (!isOrder || !stopping.includes(decision))
+  if (!isOrder || (decision !== 'reject' && decision !== 'cancel'))
     return refusal('ORDER_DIFFERS', `${decision} of ${subject} stops no order`)
   const key = authority.keys.find(({ id }) => id === signed.keyId)
   if (key === undefined || key.person !== person || !authority.groups.some(({ persons }) => persons.includes(person)))

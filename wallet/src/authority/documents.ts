@@ -82,7 +82,12 @@ export const SignedVote = Type.Object(
           Type.Literal('authority'),
         ]),
         hash: Hash,
-        decision: Type.Union([Type.Literal('initiate'), Type.Literal('approve'), Type.Literal('reject')]),
+        decision: Type.Union([
+          Type.Literal('initiate'),
+          Type.Literal('approve'),
+          Type.Literal('reject'),
+          Type.Literal('cancel'),
+        ]),
         person: Id,
       },
       strict,

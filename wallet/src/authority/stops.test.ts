@@ -118,7 +118,7 @@ describe('T81 a signed veto or cancellation at the wallet service', () => {
     const hash = hashOf(order)
     const sign = (key: typeof ben, decision: Decision) => stop(token, [signVote(key, { hash, decision })])
     for (const voted of [[], [anna], [ben]]) {
-      for (const key of voted) await sign(key, 'cancel' as Decision)
+      for (const key of voted) await sign(key, 'cancel')
       expect(await cancel()).toMatchObject({
         status: 409,
         body: { details: expect.stringMatching(/^ABOVE_MAX_FEE: /) },
@@ -127,7 +127,7 @@ describe('T81 a signed veto or cancellation at the wallet service', () => {
     // A veto says that one does not agree, and not that it is worth a fee.
     await sign(carla, 'reject')
     expect((await cancel()).status).toBe(409)
-    await sign(carla, 'cancel' as Decision)
+    await sign(carla, 'cancel')
     expect((await cancel()).status).toBe(202)
   })
 })

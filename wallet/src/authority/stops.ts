@@ -43,8 +43,6 @@ export async function refusalOfStopped(
   return refusal('STOPPED', `${stop.person} signed on ${stop.at.slice(0, 10)} that it must not be carried out`)
 }
 
-const cancelling: string = 'cancel'
-
 /** Who signed that the order is cancelled, and not only that they do not agree. */
 export async function listCancelling(
   store: AuthorityStore,
@@ -52,7 +50,7 @@ export async function listCancelling(
   authorization: Authorization,
 ): Promise<Set<string>> {
   const stops = await store.stops.find(clientId, hashesOf(authorization))
-  return new Set(stops.filter(({ decision }) => decision === cancelling).map(({ person }) => person))
+  return new Set(stops.filter(({ decision }) => decision === 'cancel').map(({ person }) => person))
 }
 
 /** Of the order, and of the payout that it is a row of. */

@@ -13,3 +13,22 @@ create table authority_marks (
   check ((shown_hash is null) = (coalesce(shown_version, 0) = 0))
 );
 create index authority_marks_alarm on authority_marks (alarm_since) where alarm_since is not null;
+
+-- A signed cancellation, as there are signed vetoes.
+alter table signed_votes drop constraint signed_votes_decision_check;
+alter table signed_votes add constraint signed_votes_decision_check
+  check (decision in ('initiate', 'approve', 'reject', 'cancel'));
+
+-- Signed vetoes and cancellations that the wallet service of the vault is still to be told of.
+create table stops_due (
+  vault_id text not null,
+  subject_id text not null,
+  user_id text not null,
+  decision text not null check (decision in ('reject', 'cancel')),
+  attempts integer not null default 0,
+  created_at timestamptz(3) not null,
+  next_attempt_at timestamptz(3) not null,
+  primary key (vault_id, subject_id, user_id, decision),
+  foreign key (vault_id, subject_id, user_id, decision) references signed_votes
+);
+create index stops_due_next on stops_due (next_attempt_at);

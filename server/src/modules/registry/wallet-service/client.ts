@@ -91,6 +91,8 @@ export type WalletClient = {
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Idempotent by the transaction that is replaced; sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
+  /** Tells it of signed vetoes and cancellations, after which it never signs what they are about. A repetition changes nothing. */
+  stopOrders(votes: object[]): Promise<void>
   /** What a replacement would cost now at most, or why it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
   /** null: the chain does not know it, or the service does not offer to look (404, 405, 501), which proves nothing. */
@@ -160,6 +162,9 @@ export function createWalletClient({
     getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
     replaceTransaction: async (id, action, replacement) =>
       readTransfer(id, await once({ method: 'POST', path: `${pathOf(id)}/${action}`, body: replacement })),
+    async stopOrders(votes) {
+      await once({ method: 'POST', path: '/stops', body: { votes } })
+    },
     quoteReplacement: async (id) => read(checks.replacementQuote, await get(`${pathOf(id)}/replacement`)),
     getTransaction({ network, hash }) {
       const path = `/transactions/${encodeURIComponent(hash)}?${new URLSearchParams({ network })}`

@@ -5,6 +5,7 @@ import { conflict, forbidden } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { isSignedBy, originOf, type SignedVote, type Vote, type VotingKey } from '../../../lib/signed-vote.ts'
 import { findVotingKey } from './queries.ts'
+import { tellWallet } from './stops.ts'
 
 /** What must have been signed, and by whom. */
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
@@ -51,7 +52,7 @@ export async function verifySigned(
 export const signatureRequired = (message = 'In a protected vault, this must be signed with a key of yours') =>
   forbidden('signature_required', message)
 
-/** Keeps a verified vote for good, with the key that it was verified with. */
+/** Keeps a verified vote for good, with the key that it was verified with. What stops an order is told to the wallet service. */
 export async function keepSigned(
   trx: Trx,
   { signed, key }: Verified,
@@ -73,7 +74,26 @@ export async function keepSigned(
       created_at: now,
     })
     .execute()
+  await tellWallet(trx, signed, { vaultId, subjectId, now })
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
 export const hashOfSigned = (signed: SignedVote): string => sha256(canonicalJson(signed)).toString('hex')
+
+type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: string; member: Member; now: Date }
+
+/**
+ * Keeps the signature of a cancellation, if there is one: then votes that were given before end at the wallet service as well.
+ * @throws 403 and 409 as `verifySigned`
+ */
+export async function takeCancellation(
+  trx: Trx,
+  signed: SignedVote | undefined,
+  { subjectId, now, ...expected }: Cancellation,
+  origin: string,
+  keyElsewhere?: KeyElsewhere,
+): Promise<void> {
+  if (signed === undefined) return
+  const verified = await verifySigned(trx, signed, { ...expected, decision: 'cancel' }, origin, keyElsewhere)
+  await keepSigned(trx, verified, { vaultId: expected.member.vault.id, subjectId, now })
+}
