@@ -229,6 +229,11 @@ export const checksAfter: Record<string, Check[]> = {
     setAuthorityAlarm('shown_version = 1, alarm_since = now()', 'authority_marks_check1'),
     setAuthorityAlarm('shown_version = 1, shown_hash = hash', 'authority_marks_check'),
     setAuthorityAlarm('shown_version = 1, shown_hash = hash, alarm_since = now()', null),
+    {
+      statement: `update signed_votes set decision = 'nonsense' where decision = 'initiate'`,
+      refusedBy: 'signed_votes_decision_check',
+    },
+    { statement: `update signed_votes set decision = 'cancel' where decision = 'initiate'`, refusedBy: null },
   ],
 }
 

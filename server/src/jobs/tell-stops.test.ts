@@ -53,7 +53,7 @@ const told = () =>
 
 const waiting = async () => (await bench.sql('select attempts from stops_due')).length
 
-describe('T81 a signed veto or cancellation', () => {
+describe('T58 a signed veto or cancellation', () => {
   it('is told to the wallet service once it is recorded, as it was signed, and once', async () => {
     const { id, vote } = await ordered()
     const signature = signAs(bench.firstApprover, vote, 'reject')

@@ -23,7 +23,7 @@ afterAll(() => bench?.stop())
 type Decision = SignedVote['vote']['decision']
 const stop = (token: string, votes: unknown) => bench.send<{ stopped: string[] } & Refused>(token, '/stops', { votes })
 
-describe('T81 a signed veto or cancellation at the wallet service', () => {
+describe('T58 a signed veto or cancellation at the wallet service', () => {
   test('stops what was not handed over yet, whatever votes come with it, also after a restore of the database', async () => {
     const { make, token, clientId } = await bench.protect('early')
     const order = make('early-1', { amount: '2000' })
@@ -132,7 +132,7 @@ describe('T81 a signed veto or cancellation at the wallet service', () => {
   })
 })
 
-test('T81 stops are kept for 61 days at least, each once, and forgotten when there are many older ones', async () => {
+test('T58 stops are kept for 61 days at least, each once, and forgotten when there are many older ones', async () => {
   const journal = new StopJournal(bench.directory)
   const at = (days: number) => new Date(Date.UTC(2026, 0, 1) + days * 86_400_000)
   const of = (hash: string) => [{ hash, person: 'anna', decision: 'reject' as const }]
