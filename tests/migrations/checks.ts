@@ -226,9 +226,11 @@ export const checksAfter: Record<string, Check[]> = {
     insertWaitingKeys(['r8', 'r9'], 'approval_requests_passkey'),
   ],
   '0066-authority-marks': [
-    setAuthorityAlarm('shown_version = 1, alarm_since = now()', 'authority_marks_check1'),
-    setAuthorityAlarm('shown_version = 1, shown_hash = hash', 'authority_marks_check'),
-    setAuthorityAlarm('shown_version = 1, shown_hash = hash, alarm_since = now()', null),
+    insertMark('1, null, now()', 'authority_marks_check1'),
+    insertMark(`1, repeat('a', 64), null`, 'authority_marks_check'),
+    insertMark('null, null, null', null),
+    insertMark(`1, repeat('a', 64), now()`, null),
+    insertMark('0, null, now()', null),
     {
       statement: `update signed_votes set decision = 'nonsense' where decision = 'initiate'`,
       refusedBy: 'signed_votes_decision_check',
@@ -237,9 +239,13 @@ export const checksAfter: Record<string, Check[]> = {
   ],
 }
 
-/** What a wallet service shows that went back. */
-function setAuthorityAlarm(values: string, refusedBy: string | null): Check {
-  return { statement: `update authority_marks set ${values}`, refusedBy }
+/** A mark of the vault, with what its wallet service shows since: version, hash and when. */
+function insertMark(shown: string, refusedBy: string | null): Check {
+  return {
+    statement: `insert into authority_marks (vault_id, version, hash, seen_at, shown_version, shown_hash, alarm_since)
+      values ('v1', 2, repeat('b', 64), now(), ${shown})`,
+    refusedBy,
+  }
 }
 
 /** A seal without a signature, of this format. */

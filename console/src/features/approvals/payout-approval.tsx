@@ -10,7 +10,6 @@ import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { DetailState, ListState } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
-import { AuthorityAlarm } from '../vault-settings/authority-alarm.tsx'
 import { Decide } from './decide.tsx'
 import { payoutQuery, payoutRowsQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
@@ -21,7 +20,6 @@ export function PayoutApproval({ code, id }: { code: string; id: string }) {
   const query = useQuery(payoutQuery(code, id))
   return (
     <Page title={t('Approve a payout')}>
-      <AuthorityAlarm code={code} />
       <DetailState query={query}>
         {query.data !== undefined && <Decision code={code} payout={query.data} />}
       </DetailState>

@@ -12,7 +12,6 @@ import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { holdQuery } from '../holds/queries.ts'
-import { AuthorityAlarm } from '../vault-settings/authority-alarm.tsx'
 import { ChangeFacts } from './change-facts.tsx'
 import { Decide } from './decide.tsx'
 import { requestQuery } from './queries.ts'
@@ -40,7 +39,6 @@ export function RequestApproval({ code, id, differences }: RequestApprovalProps)
   const query = useQuery(requestQuery(code, id))
   return (
     <Page title={query.data === undefined ? t('Approve a change') : actionOf(query.data.action)}>
-      <AuthorityAlarm code={code} />
       <DetailState query={query}>
         {query.data !== undefined && <Decision code={code} request={query.data} differences={differences} />}
       </DetailState>

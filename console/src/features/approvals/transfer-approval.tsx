@@ -10,7 +10,6 @@ import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
-import { AuthorityAlarm } from '../vault-settings/authority-alarm.tsx'
 import { Decide } from './decide.tsx'
 import { transferQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
@@ -24,7 +23,6 @@ export function TransferApproval({ code, id, Why }: { code: string; id: string; 
   const query = useQuery(transferQuery(code, id))
   return (
     <Page title={t('Approve a transfer')}>
-      <AuthorityAlarm code={code} />
       <DetailState query={query}>
         {query.data !== undefined && <Decision code={code} transfer={query.data} Why={Why} />}
       </DetailState>

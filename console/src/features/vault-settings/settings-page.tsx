@@ -7,7 +7,6 @@ import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { useIsAdmin } from '../people/queries.ts'
 import { AuthorityCard } from './authority.tsx'
-import { AuthorityAlarm } from './authority-alarm.tsx'
 import { DraftStructure } from './draft-structure.tsx'
 import { General, WalletService } from './general.tsx'
 import { LockedStructure } from './locked-structure.tsx'
@@ -23,7 +22,6 @@ export function SettingsPage({ code }: { code: string }) {
   const vault = query.data
   return (
     <Page title={t('Vault settings')}>
-      <AuthorityAlarm code={code} />
       <DetailState query={query}>
         {vault !== undefined && (
           <>
