@@ -197,7 +197,7 @@ export const expectations: Record<string, Row> = {
   listVaults:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   createVault:          row('401 403 403 403 403 403 403 403 403 403 201 403 403 403', () => ({ body: vaultBody() })),
   getVault:             row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
-  getAuthority:         row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  getAuthority:         row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getAuthoritySigningPages: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   updateProtection: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', () => ({ body: { protection: 'off' } })),
   updateVault: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',

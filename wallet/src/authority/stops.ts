@@ -25,7 +25,7 @@ export async function stopOrders(
     const present = await readProtection(tx, store, clientId)
     if (store === null || present === null) throw notFound('Authority')
     const now = new Date()
-    const read = readStops(present.authority, votes)
+    const read = readStops(present.authority, votes, now)
     if ('refused' in read) throw refused(read.refused)
     await store.stops.note(clientId, read.stops, now)
     return { stopped: [...new Set(read.stops.map(({ hash }) => hash))] }

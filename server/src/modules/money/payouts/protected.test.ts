@@ -9,6 +9,7 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { newVote } from '../../../testing/votes.ts'
 import { reportOnFile } from '../../../verify-evidence.ts'
 import { verifyTransfers } from '../transfers/compare-record.ts'
 import { verifyPayouts } from './compare-record.ts'
@@ -72,7 +73,7 @@ async function ordered(rows: Row[]): Promise<string> {
 async function approve(person: Person, id: string, changes: Partial<Vote> = {}) {
   const { payloadHash: hash } = (await person.get(`${payouts()}/${id}`)).body
   const by = { decision: 'approve', person: person.userId } as const
-  const vote: Vote = { format: 'strongroom-vote-1', subject: 'payout', hash, ...by, ...changes }
+  const vote = newVote({ subject: 'payout', hash, ...by, ...changes })
   return person.post(`${payouts()}/${id}/approve`, { payloadHash: hash, signature: keys.get(person)!.vote(vote) })
 }
 

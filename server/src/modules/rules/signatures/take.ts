@@ -3,7 +3,14 @@ import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { isSignedBy, originOf, type SignedVote, type Vote, type VotingKey } from '../../../lib/signed-vote.ts'
+import {
+  isSignedBy,
+  type KeptSignedVote,
+  originOf,
+  type SignedVote,
+  type Vote,
+  type VotingKey,
+} from '../../../lib/signed-vote.ts'
 import { findVotingKey } from './queries.ts'
 import { tellWallet } from './stops.ts'
 
@@ -11,7 +18,14 @@ import { tellWallet } from './stops.ts'
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
   subject: 'transfer' | 'payout' | 'approval_request'
   member: Member
+  now: Date
+  /** Of an order that is initiated: when it ends. */
+  endsAt?: Date
 }
+
+/** By how much the clock of a signer may be ahead, and how long after they signed an order may end: as at the wallet service. */
+const skewMilliseconds = 5 * 60_000
+export const signedForMilliseconds = 30 * 86_400_000
 
 /** A key that only the authority of the vault names: it signs on the page of the wallet service. null: it names none. */
 export type KeyElsewhere = () => VotingKey | null
@@ -27,7 +41,7 @@ export type Verified = { signed: SignedVote; key: VotingKey }
 export async function verifySigned(
   trx: Trx,
   signed: SignedVote | undefined,
-  { subject, hash, decision, member }: Expected,
+  { subject, hash, decision, member, now, endsAt }: Expected,
   origin: string,
   keyElsewhere: KeyElsewhere = () => null,
 ): Promise<Verified> {
@@ -42,6 +56,11 @@ export async function verifySigned(
   }
   if (vote.subject !== subject || vote.decision !== decision || vote.person !== member.userId)
     throw signatureRequired('What was signed is another decision, or another person’s')
+  const signedAt = new Date(vote.signedAt).getTime()
+  if (!(signedAt <= now.getTime() + skewMilliseconds))
+    throw signatureRequired('It was signed at a time that has not come yet; check the clock of the device')
+  if (endsAt !== undefined && endsAt.getTime() > signedAt + signedForMilliseconds)
+    throw signatureRequired('The order ends more than 30 days after it was signed')
   const keyOf = { vaultId: member.vault.id, userId: member.userId, keyId: signed.keyId }
   const key = (await findVotingKey(trx, keyOf, origin)) ?? keyElsewhere()
   if (key === null) throw signatureRequired('You have no such key')
@@ -78,7 +97,7 @@ export async function keepSigned(
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
-export const hashOfSigned = (signed: SignedVote): string => sha256(canonicalJson(signed)).toString('hex')
+export const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonicalJson(signed)).toString('hex')
 
 type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: string; member: Member; now: Date }
 
@@ -89,11 +108,11 @@ type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: s
 export async function takeCancellation(
   trx: Trx,
   signed: SignedVote | undefined,
-  { subjectId, now, ...expected }: Cancellation,
+  { subjectId, ...expected }: Cancellation,
   origin: string,
   keyElsewhere?: KeyElsewhere,
 ): Promise<void> {
   if (signed === undefined) return
   const verified = await verifySigned(trx, signed, { ...expected, decision: 'cancel' }, origin, keyElsewhere)
-  await keepSigned(trx, verified, { vaultId: expected.member.vault.id, subjectId, now })
+  await keepSigned(trx, verified, { vaultId: expected.member.vault.id, subjectId, now: expected.now })
 }

@@ -112,10 +112,10 @@ export function vaultsRoutes(app: App, deps: Deps): void {
   api.get('getAuthority', '/vaults/:code/authority', {
     summary: 'Get the authority of a protected vault',
     description:
-      'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For administrators and ' +
-      'auditors of the vault. 404 when the wallet service has none. A service that was taken over could show another one: ' +
+      'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For all members of the vault, ' +
+      'because it says what they sign. 404 when the wallet service has none. A service that was taken over could show another one: ' +
       'compare `hash` with what the wallet service itself shows.',
-    access: 'auditor',
+    access: 'member',
     errors: ['wallet_service_failed'],
     answers: { 200: VaultAuthority },
     handler: (_db, { member }) => readAuthority(deps, member.vault.id),
