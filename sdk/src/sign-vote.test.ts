@@ -22,7 +22,10 @@ it('signs the canonical form of a vote, as docs/signed-orders.md says', async ()
     signature: expect.stringMatching(/^[\w-]{86}$/),
   })
   const spki = Buffer.from(await crypto.subtle.exportKey('spki', pair.publicKey))
-  const text = `{"authority":"${vote.authority}","decision":"initiate","format":"strongroom-vote-2","hash":"${vote.hash}","person":"${vote.person}","signedAt":"2026-01-31T09:30:00.000Z","subject":"transfer"}`
+  const text = [
+    `{"authority":"${vote.authority}","decision":"initiate","format":"strongroom-vote-2","hash":"${vote.hash}",`,
+    `"person":"${vote.person}","signedAt":"2026-01-31T09:30:00.000Z","subject":"transfer"}`,
+  ].join('')
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
   expect(verify(null, Buffer.from(text), key, Buffer.from(signed.signature, 'base64url'))).toBe(true)
 })

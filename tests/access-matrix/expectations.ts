@@ -88,9 +88,15 @@ const plain = () => ({})
 /** Answers of an authenticator that nobody asked. */
 const strangePasskey = {
   name: 'Phone',
-  credential: { id: 'AQID', clientDataJSON: 'e30', attestationObject: 'oA', transports: ['internal'] },
+  credential: { id: 'AQID', nonce: 'AQID', clientDataJSON: 'e30', attestationObject: 'oA', transports: ['internal'] },
 }
-const strangeAssertion = { id: 'AQID', clientDataJSON: 'e30', authenticatorData: 'AQID', signature: 'AQID' }
+const strangeAssertion = {
+  id: 'AQID',
+  nonce: 'AQID',
+  clientDataJSON: 'e30',
+  authenticatorData: 'AQID',
+  signature: 'AQID',
+}
 const newImage = () => ({ image: pngOf(`image ${fresh()}`) })
 /** Everything the caller may see, within a fixed interval that does not depend on the duration of the tests. */
 const reportOf = (subject: (r: Resources) => Record<string, string> | Promise<Record<string, string>>) => {
