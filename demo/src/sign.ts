@@ -115,8 +115,9 @@ function show({ amount, recipient, sender, feeLimit, initiator, terms }: OrderDe
   process.stderr.write(`ordered by ${initiator.id}; ${JSON.stringify(rest)}\n`)
 }
 
-const signerOf = ({ person, signingKey }: Person): Signer =>
-  passkeySigner(person, (challenge) => signingKey.get(toBase64url(challenge)))
+function signerOf({ person, signingKey }: Person): Signer {
+  return passkeySigner(person, (challenge) => signingKey.get(toBase64url(challenge)))
+}
 
 /** Signs in with the passkey of the service's pages; another one signs. */
 async function enter(name: KeeperName): Promise<Person> {
