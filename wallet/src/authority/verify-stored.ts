@@ -1,8 +1,10 @@
 import type pg from 'pg'
+import type { Chain } from '../chains/open-chain.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
 import { type Ordered, refusalOfOrder } from './decide.ts'
 import type { Authorization } from './documents.ts'
+import { refusalOfDecimals } from './fit.ts'
 import { lockClient, readProtection } from './protection.ts'
 import type { Refusal } from './refusal.ts'
 import type { AuthorityStore } from './store.ts'
@@ -13,18 +15,27 @@ type Db = pg.Pool | pg.PoolClient
  * Why a stored order may not be signed now; null: it may. Nothing that the row says is trusted because it is stored: whoever
  * can write to the database can write rows.
  *
- * @throws AuthorityUnavailableError
+ * @throws AuthorityUnavailableError, or an error of the node that does not say the decimals of the token
  */
-export async function refusalOfStored(db: Db, store: AuthorityStore | null, row: TransferRow): Promise<Refusal | null> {
+export async function refusalOfStored(
+  db: Db,
+  store: AuthorityStore | null,
+  chain: Chain,
+  row: TransferRow,
+): Promise<Refusal | null> {
   const present = await readProtection(db, store, row.client_id)
   if (present === null) return null
-  return refusalOfOrder({
+  const refused = refusalOfOrder({
     ordered: orderedOf(row),
     authorization: row.signed_order,
     authority: present.authority,
     orderedLastDay: await readOrderedBefore(db, row),
     now: new Date(),
   })
+  if (refused !== null) return refused
+  const { network, contract_address: contract } = row
+  const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contract)
+  return rule === undefined ? null : await refusalOfDecimals(rule, chain)
 }
 
 /**

@@ -86,11 +86,11 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
  * part of what they signed. Without a `maxFee` in the order, the fee is limited by what the network asks for.
  */
 async function findUnsigned(
-  { pool, authorities }: Parts,
+  { pool, authorities, chain }: Parts,
   transfer: TransferRow,
   limit: bigint | null,
 ): Promise<string | null> {
-  const unauthorized = await refusalOfStored(pool, authorities, transfer)
+  const unauthorized = await refusalOfStored(pool, authorities, chain, transfer)
   if (unauthorized !== null) return `AUTHORIZATION_REFUSED: ${toText(unauthorized)}`
   const signed = limitOf(transfer)
   if (signed === null || (limit !== null && limit <= signed)) return null
