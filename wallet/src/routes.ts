@@ -6,6 +6,7 @@ import type { Hex } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
 import type { Surroundings } from './authority/fit.ts'
 import { cancelPending, showProtection, updateAuthority } from './authority/protection.ts'
+import { stopOrders } from './authority/stops.ts'
 import type { AuthorityStore } from './authority/store.ts'
 import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
 import type { Chain } from './chains/open-chain.ts'
@@ -173,6 +174,10 @@ function authorityRoutes(routes: Routes, { pool, authorities, around }: AppParts
 
   routes.post(operations.cancelAuthority.path, { schema: operations.cancelAuthority.schema }, (request) =>
     cancelPending(pool, authorities, clientIdOf(request), request.body.votes),
+  )
+
+  routes.post(operations.stopOrders.path, { schema: operations.stopOrders.schema }, (request) =>
+    stopOrders(pool, authorities, clientIdOf(request), request.body.votes),
   )
 }
 

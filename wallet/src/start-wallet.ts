@@ -29,7 +29,10 @@ export type RunningWallet = {
   stop(): Promise<void>
 }
 
-/** Starts the wallet service in this process; resolves when it answers requests. */
+/**
+ * Starts the wallet service in this process; resolves when it answers requests.
+ * tidy: long because it lists what runs, in the order in which it starts
+ */
 export async function startWallet(config: WalletConfig): Promise<RunningWallet> {
   const log = openLog(config.logLevel)
   const pool = openPool(config.databaseUrl, log)

@@ -14,6 +14,7 @@ export const refusalCodes = [
   'NOT_INITIATED',
   'VOTES_MISSING',
   'PER_DAY_EXCEEDED',
+  'STOPPED',
 ] as const
 /** Why a version is refused by itself, whoever signed it; an order is refused by the second one, too, before it is signed. */
 export type FitCode = 'KEY_OF_ANOTHER_PAGE' | 'DECIMALS_DIFFER' | 'VERSION_CANCELLED'
