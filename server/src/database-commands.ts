@@ -11,11 +11,12 @@ import { judge } from './jobs/watch/checks.ts'
 import { readSamples } from './jobs/watch/samples.ts'
 import { firstPasskeyMinutes, magicLinkTtlMinutes } from './lib/limits.ts'
 import { createSealKey } from './lib/seal-key.ts'
+import { releaseByOperator } from './modules/money/holds/release.ts'
 import { allowPasskeyOf, removePasskeysOf } from './modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
-import { resetGovernance } from './modules/rules/governance/settings.ts'
+import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { findRunningOrigin } from './running-service.ts'
 import { rotateKey } from './seal-again.ts'
 import { verifyState } from './verify-state.ts'
@@ -81,14 +82,21 @@ export function allowPasskey(email: string, reason: string): Promise<void> {
   })
 }
 
-export function switchGovernanceOff(code: string, reason: string): Promise<void> {
+export function lowerThreshold(code: string, { reason, gone }: { reason: string; gone: string[] }): Promise<void> {
+  return withDatabase(async (db) => {
+    const { threshold } = await inTransaction(db, (trx) =>
+      resetGovernance(trx, { code, reason, gone, operator: nameOfOperator(), now: new Date() }),
+    )
+    print(`Changes of the rules of ${code} need ${threshold} besides their author now, and every member is told.`)
+  })
+}
+
+export function releaseHold(code: string, id: string, reason: string): Promise<void> {
   return withDatabase(async (db) => {
     await inTransaction(db, (trx) =>
-      resetGovernance(trx, { code, reason, operator: nameOfOperator(), now: new Date() }),
+      releaseByOperator(trx, { code, id, reason, operator: nameOfOperator(), now: new Date() }),
     )
-    print(
-      `The vault ${code} has no governance any more. Its administrators change its rules alone, and every member is told.`,
-    )
+    print(`The hold ${id} of the vault ${code} is released, and every member is told.`)
   })
 }
 

@@ -88,9 +88,15 @@ const plain = () => ({})
 /** Answers of an authenticator that nobody asked. */
 const strangePasskey = {
   name: 'Phone',
-  credential: { id: 'AQID', clientDataJSON: 'e30', attestationObject: 'oA', transports: ['internal'] },
+  credential: { id: 'AQID', nonce: 'AQID', clientDataJSON: 'e30', attestationObject: 'oA', transports: ['internal'] },
 }
-const strangeAssertion = { id: 'AQID', clientDataJSON: 'e30', authenticatorData: 'AQID', signature: 'AQID' }
+const strangeAssertion = {
+  id: 'AQID',
+  nonce: 'AQID',
+  clientDataJSON: 'e30',
+  authenticatorData: 'AQID',
+  signature: 'AQID',
+}
 const newImage = () => ({ image: pngOf(`image ${fresh()}`) })
 /** Everything the caller may see, within a fixed interval that does not depend on the duration of the tests. */
 const reportOf = (subject: (r: Resources) => Record<string, string> | Promise<Record<string, string>>) => {
@@ -343,6 +349,9 @@ export const expectations: Record<string, Row> = {
     async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
   createAdjustment: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',
     async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
+  listAdjustments:      row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  agreeToAdjustment: row('401 403 403 403 403 403 403 403 202 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.adjustment() } })),
   getReconciliation:    row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
   listDeposits:         row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getDeposit: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
@@ -370,6 +379,8 @@ export const expectations: Record<string, Row> = {
   listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getHold:              row('401 403 200 404 404 404 404 404 200 403 403 404 403 200', ofHold),
   placeHold:            row('401 403 403 403 403 403 403 201 201 403 403 403 403 403', toHold, { reaches: reachByHold }),
+  confirmHold: row('401 403 403 403 403 403 403 404 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.holdOnPerson() } })),
   releaseHold:          row('401 403 403 404 404 404 404 404 202 403 403 403 403 403', ofRelease),
   createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
   previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),

@@ -5,7 +5,7 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { type AppError, badRequest, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
-import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
+import { formatDecimal, isDecimal, parseDecimal } from '../../../lib/money.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
@@ -18,6 +18,7 @@ import { type ActiveHold, findActiveHold, heldConflict, sharedHoldLock } from '.
 import { factsOfInitiator, type Question } from '../../rules/policies/decide.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
+import { unagreedPart } from '../ledger/agreed.ts'
 import type { OrderBody } from './payload.ts'
 import { findNativeCoin } from './queries.ts'
 
@@ -111,7 +112,7 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
   if (body.token !== undefined && body.token !== token_code)
     fault('token', `is not the token that tokenId names, which is ${token_code}`)
   const amount = parseDecimal(body.amount, decimals)
-  if (amount === null) fault('amount', `must fit ${token_code} with its ${decimals} decimals`)
+  if (amount === null) fault('amount', faultOfAmount(body.amount, token_code, decimals))
   else if (amount === 0n) fault('amount', 'must be greater than 0')
 
   const to = parseOnchainAddress(body.toAddress, source.network_type)
@@ -123,6 +124,13 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
 
   if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
   return { source: { ...source, token_id, token_code, decimals }, to, amount }
+}
+
+/** Why a text is not an amount of the token. */
+function faultOfAmount(text: string, tokenCode: string, decimals: number): string {
+  if (isDecimal(text)) return `must fit ${tokenCode} with its ${decimals} decimals`
+  if (text.startsWith('-') && isDecimal(text.slice(1))) return 'must be greater than 0'
+  return 'must be a decimal string such as 1.5'
 }
 
 /** The counterparty that has the recipient address and is archived; null: there is none. */
@@ -163,7 +171,7 @@ export function factsOf(
     token: { id: source.token_id, code: source.token_code },
     amount: formatDecimal(amount, source.decimals),
     ...(source.usd_rate === null ? {} : { usdRate: source.usd_rate }),
-    available: formatDecimal(source.available ?? '0', source.decimals),
+    available: agreedAvailable(BigInt(source.available ?? '0'), source),
     networkSlug: source.network_slug,
     sourceAddressId: source.address_id,
     sourceAddress: source.address,
@@ -175,6 +183,15 @@ export function factsOf(
     ...(maxFee === undefined ? {} : { maxFee: maxFee.decimal }),
     ...(riskScore === undefined ? {} : { riskScore }),
   }
+}
+
+/**
+ * The fact `available`, in token units: what is available without what single people adjusted, as far as the vault is under a
+ * quorum.
+ */
+export function agreedAvailable(available: bigint, { unagreed, decimals }: Order['source']): string {
+  const agreed = available - BigInt(unagreed ?? '0')
+  return formatDecimal(agreed < 0n ? 0n : agreed, decimals)
 }
 
 /** The entry of the address book for the destination, and what the vault knows of it besides. */
@@ -209,6 +226,8 @@ export type SourceRow = RateColumns & {
   token_enabled: boolean | null
   /** null: the address has no account of the token. */
   available: string | null
+  /** The part of it that policies do not count; null without a token. */
+  unagreed: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
   /** As the whole vault knows it: the same for every initiator. */
@@ -276,7 +295,8 @@ const sourceColumns = (scope: AddressScope, key: RawBuilder<string | null>) => s
   ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug,
   n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
   t.contract_address, t.decimals, t.enabled and not ${isWithheld(sql`a.vault_id`, sql`t.id`)} as token_enabled,
-  l.balance as available, d.id as to_address_id,
+  l.balance as available,
+  ${unagreedPart({ vaultId: sql`a.vault_id`, addressId: sql`a.id`, tokenId: sql`t.id` })} as unagreed, d.id as to_address_id,
   ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, key)} as counterparty,
   ${recipientSignsOf(sql`a.vault_id`, key)} as recipient,
   r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
