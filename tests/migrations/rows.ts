@@ -949,6 +949,28 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0066-authority-marks': [
+    ['authority_marks', [{ vault_id: 'v1', version: 2, hash: 'b'.repeat(64), seen_at: at }]],
+    [
+      'signed_votes',
+      [
+        {
+          vault_id: 'v1',
+          subject_type: 'payout',
+          subject_id: 'p1',
+          user_id: 'u1',
+          decision: 'reject',
+          signed_vote: {},
+          public_key: Buffer.from('key'),
+          created_at: at,
+        },
+      ],
+    ],
+    [
+      'stops_due',
+      [{ vault_id: 'v1', subject_id: 'p1', user_id: 'u1', decision: 'reject', created_at: at, next_attempt_at: at }],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

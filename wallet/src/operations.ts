@@ -1,3 +1,4 @@
+import { Stopped, Stops } from './authority/stop-protocol.ts'
 import { AccountKey, AccountKeyQuery } from './keys/account-key.ts'
 import {
   AddressOrder,
@@ -107,6 +108,13 @@ export const operations = {
       body: AuthorityUpdate,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },
     },
+  },
+  stopOrders: {
+    method: 'post',
+    path: '/stops',
+    summary:
+      'Stops orders and payouts for good that a person of the authority rejects or cancels with a signature. Again: no change.',
+    schema: { body: Stops, response: { 200: Stopped, 403: ErrorBody, 404: ErrorBody, ...common } },
   },
   getBalance: {
     method: 'get',

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
 import { readProtection, updateAuthority } from './authority/protection.ts'
+import { stopOrders } from './authority/stops.ts'
 import type { AuthorityStore } from './authority/store.ts'
 import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
 import type { Chain } from './chains/open-chain.ts'
@@ -166,6 +167,10 @@ function authorityRoutes(routes: Routes, { pool, authorities }: AppParts): void 
 
   routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, (request) =>
     updateAuthority(pool, authorities, clientIdOf(request), request.body),
+  )
+
+  routes.post(operations.stopOrders.path, { schema: operations.stopOrders.schema }, (request) =>
+    stopOrders(pool, authorities, clientIdOf(request), request.body.votes),
   )
 }
 

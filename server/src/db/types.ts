@@ -225,6 +225,16 @@ export interface AuditSeals {
   signature: Buffer | null;
 }
 
+export interface AuthorityMarks {
+  alarm_since: Timestamp | null;
+  hash: string;
+  seen_at: Timestamp;
+  shown_hash: string | null;
+  shown_version: Int8 | null;
+  vault_id: string;
+  version: Int8;
+}
+
 export interface BacktestChanges {
   backtest_id: string;
   change: string;
@@ -999,6 +1009,16 @@ export interface SignInAttempts {
   sender: string;
 }
 
+export interface StopsDue {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  decision: string;
+  next_attempt_at: Timestamp;
+  subject_id: string;
+  user_id: string;
+  vault_id: string;
+}
+
 export interface TokenRates {
   as_of: Timestamp;
   confirmed_by_id: string | null;
@@ -1170,6 +1190,7 @@ export interface DB {
   approval_voters: ApprovalVoters;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
+  authority_marks: AuthorityMarks;
   backtest_changes: BacktestChanges;
   backtests: Backtests;
   category_approvers: CategoryApprovers;
@@ -1230,6 +1251,7 @@ export interface DB {
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
   signed_votes: SignedVotes;
+  stops_due: StopsDue;
   token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;

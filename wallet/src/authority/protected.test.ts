@@ -336,7 +336,7 @@ describe('T58 before anything is signed', () => {
   })
 })
 
-test('T58 a speed-up never costs more than people signed, and is refused for a row that was changed; a cancellation is not', async () => {
+test('T58 a speed-up never costs more than people signed, and is refused for a changed row; a cancellation is only limited', async () => {
   const { make, token, clientId } = await protect('fees')
   await chain.setAutomine(false)
   try {
@@ -375,7 +375,11 @@ test('T58 a speed-up never costs more than people signed, and is refused for a r
       speedUp: { refusal: expect.stringMatching(/^AUTHORIZATION_REFUSED/) },
       cancelOnChain: { maxFee: expect.any(String) },
     })
-    const cancelled = await replace('cancel-on-chain', quick.body.txHash, dear)
+    expect(await replace('cancel-on-chain', quick.body.txHash, dear)).toMatchObject({
+      status: 409,
+      body: { details: expect.stringMatching(/^ABOVE_MAX_FEE: people signed/) },
+    })
+    const cancelled = await replace('cancel-on-chain', quick.body.txHash)
     expect(cancelled.status).toBe(202)
     await waitFor('the cancellation to be in the pool', () =>
       faucet.getTransaction({ hash: cancelled.body.txHash as Hex }).then(
@@ -505,7 +509,7 @@ describe('T59 the version never goes back', () => {
 const untilWaits = (id: string, reason: string) =>
   waitFor(`${id} to wait`, async () => {
     const { rows } = await pool.query('select last_error from wallet.transfers where id = $1', [id])
-    return rows[0].last_error?.startsWith(reason)
+    return rows[0].last_error?.startsWith(reason) ?? false
   })
 
 const dateBack = (clientId: string) =>

@@ -14,6 +14,7 @@ export const refusalCodes = [
   'NOT_INITIATED',
   'VOTES_MISSING',
   'PER_DAY_EXCEEDED',
+  'STOPPED',
 ] as const
 export type RefusalCode = (typeof refusalCodes)[number]
 

@@ -6,6 +6,7 @@ import type { AnyAuthority, Authority } from './documents.ts'
 import { SigningJournal } from './journal.ts'
 import { parseKept } from './parse.ts'
 import { toText } from './refusal.ts'
+import { StopJournal } from './stop-journal.ts'
 
 /** The present authority of a client. */
 export type Present = { authority: AnyAuthority; version: number; hash: string }
@@ -22,6 +23,7 @@ export class AuthorityUnavailableError extends Error {}
  */
 export class AuthorityStore {
   readonly journal: SigningJournal
+  readonly stops: StopJournal
   readonly #directory: string
   /** Verified content by client; read again when the file has changed. */
   readonly #read = new Map<string, { stamp: string; chain: Chain; hashes: string[]; present: Present }>()
@@ -29,6 +31,7 @@ export class AuthorityStore {
   constructor(directory: string) {
     this.#directory = directory
     this.journal = new SigningJournal(directory)
+    this.stops = new StopJournal(directory)
   }
 
   /** @throws AuthorityUnavailableError when the file is there and is not what this service wrote */

@@ -3,9 +3,9 @@ import { erc20Abi, type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { toText } from '../authority/refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
-import { claimSigning, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
+import { claimSigning, type Fees, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
 import { isContractFault } from '../chains/describe-node-error.ts'
-import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
+import { capsOf, defaultFeeLevel, limitCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, readGasPrice, withReserve } from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
@@ -78,6 +78,7 @@ type Plan = {
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
   maxCost: bigint
+  fees: Fees
 }
 
 async function planTransaction(
@@ -112,7 +113,8 @@ async function planTransaction(
     const reason = `INSUFFICIENT_FUNDS: amount and fee need ${maxCost} of the network's coin, the address has ${balance}`
     return { kind: 'impossible', reason }
   }
-  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, ...caps, maxCost }
+  const fees = { fee: gas * caps.maxFeePerGas, unsignedLimit: unsignedLimitOf(gas, price) }
+  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, ...caps, maxCost, fees }
 }
 
 /** A call to an address without code, or to a token that answers false, would succeed on chain and move nothing. */
@@ -185,7 +187,7 @@ async function storeSigned({
   if (plan.balance < committed + plan.maxCost) {
     return { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' }
   }
-  const wait = await claimSigning(tx, authorities, transfer, nonce)
+  const wait = await claimSigning(tx, authorities, transfer, { nonce, kind: 'payment', ...plan.fees })
   if (wait !== null) return { kind: 'wait', reason: wait }
   const rawTransaction = await account.signTransaction({
     type: 'eip1559',
