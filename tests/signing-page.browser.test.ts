@@ -84,7 +84,7 @@ afterEach(async () => {
   faults.length = 0
 })
 
-const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page' }
+const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page', delayHours: 24 }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 const orderOf = (changes: Partial<Order> = {}): Order => ({
   ...plain,
