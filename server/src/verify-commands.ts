@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readCommandConfig } from './config.ts'
-import { foundDifference, print, withDatabase } from './database-commands.ts'
+import { foundDifference, macsNotChecked, print, useOwnRecordKey, withDatabase } from './database-commands.ts'
 import type { Db } from './db/client.ts'
 import { createSealKey } from './lib/seal-key.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
@@ -53,6 +53,7 @@ export async function reportLedger(flags: VerifyFlags): Promise<void> {
 export async function reportAudit(flags: VerifyFlags): Promise<void> {
   const trusted = await readTrusted(flags)
   await withDatabase(async (db) => {
+    if (!(await useOwnRecordKey(db)) && !flags.json) print(macsNotChecked)
     const witnessed = await compareWithWitnesses(db, 'audit', { flags, trusted })
     const chains = await verifyAudit(db, trusted)
     const transfers = await verifyTransfers(db)
@@ -81,11 +82,12 @@ const noteFaults = (chains: ChainReport[], witnessed: Witnessed | null): boolean
 type Shown = { log: SealLog; noun: string; trusted: TrustedKeys }
 
 function printChains(chains: ChainReport[], { log, noun, trusted }: Shown): void {
-  for (const { chain, head, sealedRecords, unsealedRecords, fault } of chains) {
+  for (const { chain, head, sealedRecords, unsealedRecords, fault, forged } of chains) {
     const name = log === 'audit' ? chain : `${log} ${chain}`
     const headText = head === null ? 'no seal yet' : `seal ${head.sequence} ${head.hash}`
     print(`${name}: ${sealedRecords} ${noun} sealed, ${unsealedRecords} not yet sealed, ${headText}`)
     if (fault !== null) print(`${name}: FIRST FAULT: ${fault.kind}: ${fault.detail}`)
+    for (const id of forged) print(`${name}: NOT WRITTEN BY THE SERVICE: record ${id}`)
   }
   const keys = [...new Set(chains.flatMap((chain) => chain.keys))]
   if (trusted === null && keys.length > 0) {

@@ -169,7 +169,7 @@ const ordersPerStatement = 100
 /** Inserts the rows of orders with their audit records, and reserves their amounts. */
 export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date): Promise<void> {
   for (let first = 0; first < orders.length; first += ordersPerStatement) {
-    const written = orders.slice(first, first + ordersPerStatement).map(toRows)
+    const written = orders.slice(first, first + ordersPerStatement).map((order) => toRows(trx, order))
     await insertRows(trx, {
       operations: written.map(({ operation }) => operation),
       transfers: written.map(({ transfer }) => transfer),
@@ -183,7 +183,7 @@ export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date)
   await postEntries(trx, reservations, now)
 }
 
-function toRows(accepted: AcceptedOrder) {
+function toRows(trx: Trx, accepted: AcceptedOrder) {
   const transfer = toTransferRow(accepted)
   const { order, payload, decision, category, voters, expiresAt, payout, verified, now } = accepted
   const { vaultId, transferId: targetId, initiatorId: actorId } = payload
@@ -202,7 +202,7 @@ function toRows(accepted: AcceptedOrder) {
   }
   const details = { ...requested, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
   const event = { vaultId, actorId, action: 'transfer.requested', targetType: 'transfer', targetId, details, now }
-  return { operation: toOperation(accepted, status), transfer, record: toAuditRow(event) }
+  return { operation: toOperation(accepted, status), transfer, record: toAuditRow(trx, event) }
 }
 
 function toPayoutRecord({ id, row, externalId, payloadHash }: PayoutPlace): RequestRecord['payout'] {
