@@ -50,11 +50,10 @@ export async function adoptSealingKey(
   columns: readonly SealedColumn[],
   { now, before }: { now: Date; before: BeforeAdoption },
 ): Promise<Resealed> {
-  // Two nodes may start at once.
-  await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
+  if (isAdopted(await findKey(trx), sealer)) return nothingResealed()
+  await lockKey(trx)
   const present = await findKey(trx)
-  if (present !== null && !present.keyId.equals(sealer.keyId)) throw wrongKey()
-  if (present?.format === sealedVersion) return { resealed: 0, unreadable: [] }
+  if (isAdopted(present, sealer)) return nothingResealed()
   await lockColumns(trx, columns)
   await writeFormat(trx, sealer.keyId, now)
   const mayOpen = await before()
@@ -67,6 +66,19 @@ export async function adoptSealingKey(
   })
   if (present === null && outcome.resealed === 0 && outcome.unreadable.length > 0) throw wrongKey()
   return outcome
+}
+
+const nothingResealed = (): Resealed => ({ resealed: 0, unreadable: [] })
+
+/** @throws SealingKeyError when the database is sealed under another key */
+function isAdopted(present: PresentKey | null, sealer: Sealer): boolean {
+  if (present !== null && !present.keyId.equals(sealer.keyId)) throw wrongKey()
+  return present?.format === sealedVersion
+}
+
+/** Waits for everybody who writes an audit record, and makes them wait; two nodes may start at once, too. */
+async function lockKey(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
 }
 
 async function writeFormat(trx: Trx, keyId: Buffer, now: Date): Promise<void> {
@@ -102,7 +114,7 @@ export async function rotateSealingKey(
   columns: readonly SealedColumn[],
   now: Date,
 ): Promise<Resealed | null> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
+  await lockKey(trx)
   const present = await findKey(trx)
   if (present?.keyId.equals(next.keyId)) return null
   if (present === null || !present.keyId.equals(previous.keyId)) throw wrongKey('The previous key')
@@ -126,9 +138,10 @@ const wrongKey = (name = 'STRONGROOM_SECRET_KEY') =>
     `${name} is not the key that the secrets of this database are sealed under; "strongroom secrets rotate" changes the key`,
   )
 
-async function findKey(trx: Trx): Promise<{ keyId: Buffer; format: number } | null> {
-  const { rows } = await sql<{ keyId: Buffer; format: number }>`
-    select key_id as "keyId", format from sealing_key for update`.execute(trx)
+type PresentKey = { keyId: Buffer; format: number }
+
+async function findKey(trx: Trx): Promise<PresentKey | null> {
+  const { rows } = await sql<PresentKey>`select key_id as "keyId", format from sealing_key`.execute(trx)
   return rows[0] ?? null
 }
 
@@ -138,9 +151,9 @@ export async function findSealingKeyId(db: Db | Trx): Promise<Buffer | null> {
   return rows[0]?.keyId ?? null
 }
 
-/** Readers go on. Audit records have MACs of the same key. */
+/** Readers go on. */
 async function lockColumns(trx: Trx, columns: readonly SealedColumn[]): Promise<void> {
-  const tables = [...new Set(['audit_records', ...columns.map(({ table }) => table)])].sort()
+  const tables = [...new Set(columns.map(({ table }) => table))].sort()
   await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in share row exclusive mode`.execute(trx)
 }
 

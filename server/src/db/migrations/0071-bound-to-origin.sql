@@ -38,9 +38,11 @@ $$;
 alter table audit_records add column mac bytea,
   add constraint audit_records_mac check (mac is not null and octet_length(mac) = 40) not valid;
 
--- A node that still has the key before a rotation writes nothing that nobody would believe.
+-- A node that still has the key before a rotation writes nothing that nobody would believe. The lock is the one that a change of
+-- the key takes alone: it waits for what is being recorded, and what comes later sees the new key.
 create function recorded_under_present_key() returns trigger language plpgsql as $$
 begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('sealing_key', 0));
   if exists (select from inserted i where not exists (
     select from sealing_key k where substring(i.mac from 1 for 8) = k.key_id
   )) then
