@@ -6,8 +6,7 @@ import { createSealer, originOf, type Place, type Sealer } from './lib/secrets.t
 import { authenticateRecords } from './modules/record/audit/authenticate.ts'
 import { audit } from './modules/record/audit/record.ts'
 import { completeSecrets, destinationOfSecrets } from './modules/rules/governance/secrets.ts'
-import { listVaultIds } from './modules/vaults/vaults/queries.ts'
-import { verifyWallet } from './modules/vaults/vaults/verify-wallet.ts'
+import { readRecordedWallet } from './modules/vaults/vaults/recorded-wallet.ts'
 
 const forWalletService = { context: 't.wallet_service_url', destination: originOf } as const
 
@@ -74,9 +73,10 @@ export async function adoptKey(trx: Trx, sealer: Sealer, now: Date): Promise<Res
 
 async function refuseRepointed(trx: Trx): Promise<(place: Place) => boolean> {
   const repointed = new Set<string>()
-  for (const vaultId of await listVaultIds(trx)) {
-    const { differences } = await verifyWallet(trx, vaultId)
-    if (differences.length > 0) repointed.add(vaultId)
+  const vaults = await trx.selectFrom('vaults').select(['id', 'wallet_service_url']).execute()
+  for (const { id, wallet_service_url } of vaults) {
+    const { walletServiceUrl } = await readRecordedWallet(trx, id)
+    if (walletServiceUrl !== wallet_service_url) repointed.add(id)
   }
   return ({ table, row }) => table !== 'vaults' || !repointed.has(row[0]!)
 }

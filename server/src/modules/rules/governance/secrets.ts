@@ -100,7 +100,7 @@ export function completeSecrets(sealer: Sealer, plain: string, context: string):
   const secrets = JSON.parse(plain) as Record<string, string | Partial<Secrets[string]>>
   const complete = Object.entries(secrets).map(([at, kept]) => {
     const known = typeof kept === 'string' ? { secret: kept, fingerprint: fingerprintOf(sealer, kept) } : kept
-    return [at, { origin: destinationAt(changes, at, url), ...known }]
+    return [at, { ...known, origin: known.origin ?? destinationAt(changes, at, url) }]
   })
   return JSON.stringify(Object.fromEntries(complete))
 }
