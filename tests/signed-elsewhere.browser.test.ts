@@ -142,6 +142,10 @@ async function signing(opening: Promise<Page>): Promise<Page> {
   return popup
 }
 
+/** What a person types whose recipient is on no list: they read it where they know it from. */
+const typeEndOf = (popup: Page, recipient: string) =>
+  popup.getByLabel('type its last four characters').fill(recipient.slice(-4))
+
 async function approve(voter: Page): Promise<Page> {
   const opening = voter.waitForEvent('popup')
   await voter.getByRole('button', { name: 'Approve' }).click()
@@ -157,6 +161,7 @@ describe('T78 who signs on the page of the wallet service', () => {
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(popup, 'Recipient')).toBe(payload.toAddress)
     expect(await factOf(popup, 'Fingerprint of the order')).toBe(payloadHash)
+    await typeEndOf(popup, payload.toAddress)
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await voter.getByText('You approved this.').waitFor()
 
@@ -192,6 +197,7 @@ describe('T78 who signs on the page of the wallet service', () => {
     expect(await factOf(popup, 'Recipient')).toBe(attacker)
     expect(await popup.getByRole('main').textContent()).toContain('999000000')
     expect(await factOf(popup, 'Fingerprint of the order')).toBe(hashOf(forged))
+    await typeEndOf(popup, attacker)
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await expect.poll(() => handedTo(voter)).toHaveLength(1)
     const [{ data }] = (await handedTo(voter)) as [Handed]
@@ -203,6 +209,28 @@ describe('T78 who signs on the page of the wallet service', () => {
     expect((await bench.act(bench.firstApprover, id, 'approve', { signature: renamed })).body.reason).toBe(
       'signature_required',
     )
+    await voter.close()
+  })
+
+  it('signs nothing on a page of the service that withholds where people sign', async () => {
+    const { id } = await ordered('260')
+    const voter = await approvalPage(id)
+    await addAuthenticator(voter)
+    await voter.route('**/authority/signing-pages', (route) =>
+      route.fulfill({
+        status: 502,
+        json: { status: 502, reason: 'wallet_service_failed', message: 'Gone', details: [] },
+      }),
+    )
+    await voter.evaluate(`{
+      window.asked = 0
+      navigator.credentials.get = () => { window.asked += 1; return Promise.reject(new Error('asked')) }
+    }`)
+    await voter.getByRole('button', { name: 'Approve' }).click()
+    await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    await voter.getByText('It cannot be read on which page you sign, and nothing was signed.').first().waitFor()
+    expect(await voter.evaluate('window.asked')).toBe(0)
+    expect((await bench.read(id, bench.firstApprover)).status).toBe('awaiting_approval')
     await voter.close()
   })
 

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -112,6 +113,22 @@ async function openFrom(opener: string, asked: Asked, registered: Registered): P
   return { page, popup }
 }
 
+/** A window whose button a person is about to press. */
+async function readyToSign() {
+  const registered = await registerAt(context, origin, 'ben')
+  const order = orderOf({ toAddress: listed, transferId: 'first' })
+  const opened = await openFrom(consoleOrigin, { order }, registered)
+  const button = opened.popup.getByRole('button', { name: 'Sign the approval' })
+  await expect.poll(() => button.isEnabled()).toBe(true)
+  const { x, y, width, height } = (await button.boundingBox())!
+  /** As a finger that was on its way: it does not look again. */
+  const press = () => opened.popup.mouse.click(x + width / 2, y + height / 2)
+  return { ...opened, button, press }
+}
+
+/** The address of another order, as whoever opened the window writes it. */
+const forgedUrl = () => urlOf({ order: orderOf({ toAddress: listed, amount: '999000000000000000000' }) })
+
 describe('T78 the page of the wallet service', () => {
   it('is off unless it is set up, and then lets nothing be loaded, framed or sent elsewhere', async () => {
     const answer = await fetch(`${wallet.url}/sign`)
@@ -212,7 +229,7 @@ describe('T78 the page of the wallet service', () => {
     const fingerprint = createHash('sha256').update(Buffer.from(entry.publicKey, 'base64url')).digest('hex')
     expect(registered.fingerprint).toBe(fingerprint)
 
-    const order = orderOf()
+    const order = orderOf({ toAddress: listed })
     const { page, popup } = await openFrom(consoleOrigin, { order }, registered)
     const closed = popup.waitForEvent('close')
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
@@ -241,9 +258,124 @@ describe('T78 the page of the wallet service', () => {
     expect(await handedTo(evil.page)).toEqual([])
   })
 
+  it.each([60, 120, 200, 300])(
+    'signs no other order that its opener put there %i ms before the click',
+    async (lead) => {
+      const { page, popup, press } = await readyToSign()
+      await page.evaluate(`window.opened.location = ${JSON.stringify(forgedUrl())}`)
+      await sleep(lead)
+      await press()
+      await popup.getByText('Another order was put into this window').waitFor()
+      expect(await popup.getByRole('button').count()).toBe(0)
+      expect(await handedTo(page)).toEqual([])
+    },
+  )
+
+  it.each(['a page of another origin', 'another query', 'a reload', 'history'])(
+    'signs nothing in a window that comes to another order by %s',
+    async (way) => {
+      const { page, popup } = await readyToSign()
+      const go = (url: string) => page.evaluate(`window.opened.location = ${JSON.stringify(url)}`)
+      if (way === 'another query') await go(forgedUrl().replace('#', '?again#'))
+      else if (way === 'history') await popup.evaluate(`history.pushState(null, '', '#x'); history.back()`)
+      else if (way === 'a reload') {
+        await go(`${origin}/sign`)
+        await popup.getByText('This window has shown its order already').waitFor()
+        await go(forgedUrl())
+      } else {
+        await go(consoleOrigin)
+        await popup.waitForURL(`${consoleOrigin}/`)
+        await go(forgedUrl())
+      }
+      await popup.getByRole('heading', { name: 'Nothing is signed' }).waitFor()
+      expect(await popup.getByRole('button').count()).toBe(0)
+      // Nor does the first order come back.
+      await popup.goto(urlOf({ order: orderOf({ toAddress: listed, transferId: 'first' }) }))
+      await popup.getByRole('heading', { name: 'Nothing is signed' }).waitFor()
+      expect(await handedTo(page)).toEqual([])
+    },
+  )
+
+  it('hands nothing back for a prompt that was open when another order came', async () => {
+    const { page, popup, button } = await readyToSign()
+    // The person does not answer the prompt.
+    const devtools = await context.newCDPSession(popup)
+    await devtools.send('WebAuthn.disable')
+    await button.click()
+    await expect.poll(() => button.isEnabled()).toBe(false)
+    await page.evaluate(`window.opened.location = ${JSON.stringify(forgedUrl())}`)
+    await popup.getByText('Another order was put into this window').waitFor()
+    expect(await handedTo(page)).toEqual([])
+  })
+
+  it('waits until it was seen for two seconds, and again after each change', async () => {
+    const registered = await registerAt(context, origin, 'ben')
+    const opened = performance.now()
+    const { popup } = await openFrom(consoleOrigin, { order: orderOf({ toAddress: listed }) }, registered)
+    const button = popup.getByRole('button', { name: 'Sign the approval' })
+    const untilEnabled = async (since: number) => {
+      await expect.poll(() => button.isEnabled()).toBe(true)
+      expect(performance.now() - since).toBeGreaterThan(2_000)
+    }
+    expect(await button.isEnabled()).toBe(false)
+    await untilEnabled(opened)
+    await popup.getByText('The recipient is on the signed address list.').waitFor()
+
+    const devtools = await context.newCDPSession(popup)
+    const changes = {
+      'another window in front': () => popup.evaluate(`document.hasFocus = () => false`),
+      'hidden, also by a script that swallowed the event': () =>
+        popup.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`),
+      'too small to read': () => popup.setViewportSize({ width: 720, height: 120 }),
+    }
+    const back = {
+      'another window in front': () => popup.evaluate(`delete document.hasFocus`),
+      'hidden, also by a script that swallowed the event': () => popup.evaluate(`delete document.visibilityState`),
+      'too small to read': () => popup.setViewportSize({ width: 720, height: 900 }),
+    }
+    for (const name of Object.keys(changes) as (keyof typeof changes)[]) {
+      await changes[name]()
+      await expect.poll(() => button.isEnabled(), { message: name }).toBe(false)
+      const since = performance.now()
+      await back[name]()
+      await untilEnabled(since)
+    }
+    for (const event of ['blur', 'focus', 'resize']) {
+      const since = performance.now()
+      await popup.evaluate(`dispatchEvent(new Event('${event}'))`)
+      expect(await button.isEnabled(), event).toBe(false)
+      await untilEnabled(since)
+    }
+    await devtools.detach()
+  })
+
+  it('asks for the last four characters of a recipient that no list has, unless it is turned down', async () => {
+    const registered = await registerAt(context, origin, 'ben')
+    const order = orderOf({ toAddress: unlisted })
+    const { page, popup } = await openFrom(consoleOrigin, { order }, registered)
+    const button = popup.getByRole('button', { name: 'Sign the approval' })
+    await popup.getByText('Type what is asked for above.').waitFor()
+    const field = popup.getByLabel('type its last four characters')
+    for (const wrong of [unlisted.slice(2, 6), unlisted.slice(-3), '']) {
+      await field.fill(wrong)
+      await sleep(100)
+      expect(await button.isEnabled(), wrong).toBe(false)
+    }
+    await field.fill(unlisted.slice(-4).toUpperCase())
+    const closed = popup.waitForEvent('close')
+    await button.click()
+    await closed
+    const [{ data }] = (await handedTo(page)) as [Handed]
+    expect(data.signed.vote.hash).toBe(hashOf(order))
+
+    const rejected = await shown({ order, decision: 'reject' })
+    await rejected.getByRole('button', { name: 'Sign the rejection' }).click()
+    expect(await rejected.getByLabel('type its last four characters').count()).toBe(0)
+  })
+
   it('gives the signed vote to the person where no console opened it', async () => {
     const registered = await registerAt(context, origin, 'ben')
-    const order = orderOf()
+    const order = orderOf({ toAddress: listed })
     const page = await shown({ order })
     await addAuthenticator(page, [registered.credential])
     await page.getByRole('button', { name: 'Sign the approval' }).click()

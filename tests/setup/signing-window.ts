@@ -34,7 +34,7 @@ export async function openWindow(page: Page, url: string): Promise<Page> {
   await page.evaluate(`{
     window.handed = []
     addEventListener('message', ({ origin, data }) => window.handed.push({ origin, data }))
-    window.open(${JSON.stringify(url)}, 'strongroom-sign', 'popup')
+    window.opened = window.open(${JSON.stringify(url)}, 'strongroom-sign', 'popup')
   }`)
   return opened
 }

@@ -23,7 +23,14 @@ export async function transpileStale() {
   }
   await import('../../server/scripts/copy-sql.js')
   await import('../../wallet/scripts/copy-migrations.js')
+  if (isPageStale()) await import('../../wallet/scripts/build-page.js')
   return stale.length
+}
+
+function isPageStale() {
+  const builtAt = changedAt(join(root, 'wallet/dist/signing/assets/sign.js'))
+  const folder = join(root, 'wallet/page')
+  return readdirSync(folder).some((name) => changedAt(join(folder, name)) > builtAt)
 }
 
 function staleFiles(folder) {

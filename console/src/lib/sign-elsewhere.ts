@@ -10,7 +10,8 @@ import { t } from './language.ts'
 export async function signElsewhere(page: string, order: object, vote: SignedVote['vote']): Promise<SignedVote> {
   const { decision, person } = vote
   const asked = new TextEncoder().encode(JSON.stringify({ order, decision, person }))
-  const opened = window.open(`${page}/sign#${toText(asked.buffer)}`, 'strongroom-sign', 'popup,width=720,height=900')
+  // Each request has a window of its own: the page shows no second one in a window.
+  const opened = window.open(`${page}/sign#${toText(asked.buffer)}`, '_blank', 'popup,width=720,height=900')
   if (opened === null) throw new Error(t('Let this page open windows, and try again.'))
   return new Promise((resolve, reject) => {
     let closedFor = 0
@@ -27,6 +28,7 @@ export async function signElsewhere(page: string, order: object, vote: SignedVot
     const end = (settle: () => void) => {
       clearInterval(timer)
       removeEventListener('message', take)
+      opened.close()
       settle()
     }
     addEventListener('message', take)

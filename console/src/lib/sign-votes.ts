@@ -31,10 +31,7 @@ async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code 
   if (!isShown || hash !== payloadHash) throw new Error(t('What is shown is not what would be signed.'))
   const vote: Vote = { format: 'strongroom-vote-1', hash, ...rest }
   if (vote.subject === 'transfer') {
-    // Whose wallet service says nothing signs here, as everybody whose key is one of this service.
-    const { origins } = await vaultOf(code)
-      .authority.getSigningPages()
-      .catch(() => ({ origins: [] }))
+    const { origins } = await readSigningPages(code)
     if (origins[0] !== undefined) return (await import('./sign-elsewhere.ts')).signElsewhere(origins[0], bound, vote)
   }
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(vote)))
@@ -46,6 +43,15 @@ async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code 
     allowCredentials: [],
   })
   return { vote, keyId, ...signature }
+}
+
+/** Nobody signs here because the list of pages is missing: this page is one of the service, which may withhold the list. */
+function readSigningPages(code: string) {
+  return vaultOf(code)
+    .authority.getSigningPages()
+    .catch(() => {
+      throw new Error(t('It cannot be read on which page you sign, and nothing was signed. Try again later.'))
+    })
 }
 
 /** An amount in whatever unit: without its point, and zeros around it. */

@@ -4,7 +4,7 @@ import { rpIdOf, type SigningConfig } from './settings.ts'
 
 export type SigningPage = { html: string; headers: Record<string, string> }
 
-/** The build copies the script and the style beside the compiled files. */
+/** `scripts/build-page.js` makes script and style from `wallet/page/`. */
 const assets = new URL('./assets/', import.meta.url)
 
 /**

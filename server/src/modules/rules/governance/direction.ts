@@ -1,5 +1,7 @@
+import { everyoneCode } from '../../../access/memberships.ts'
 import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import { compareDecimals } from '../../../lib/money.ts'
+import { protects } from '../policies/action-rights.ts'
 import { asksApproval } from '../policies/decision.ts'
 import { pairs } from './difference.ts'
 import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
@@ -81,9 +83,12 @@ function groupsTighten(before: RulesDocument, after: RulesDocument): boolean {
     if (decides(group, before) || decides(group, after)) return false
     const gone = members.filter((userId) => !remaining.includes(userId))
     if (gone.some((userId) => votesByName(userId, before))) return false
-    // Who is in no group any more can do nothing at all.
+    // Who is in no group any more can do nothing at all, not even what everybody may.
     const haveLeft = gone.every((userId) => after.groups.every((other) => !other.members.includes(userId)))
-    return (haveLeft && !asks(group.id, before)) || (!restricts(group.id, before) && !restricts(group.id, after))
+    const left = haveLeft ? [group.id, ...everyoneOf(before)] : [group.id]
+    if (left.some((id) => mayProtect(id, before) || mayProtect(id, after))) return false
+    if (haveLeft) return left.every((id) => !asks(id, before))
+    return !restricts(group.id, before) && !restricts(group.id, after)
   })
 }
 
@@ -91,28 +96,50 @@ function groupsTighten(before: RulesDocument, after: RulesDocument): boolean {
 const asks = (groupId: string, { policies }: RulesDocument): boolean =>
   policies.some((policy) => policy.groupId === groupId && asksApproval(policy))
 
+const everyoneOf = ({ groups }: RulesDocument): string[] =>
+  groups.filter(({ isSystem, code }) => isSystem && code === everyoneCode).map(idOf)
+
+/** Whether leaving the group may take a right to protect away: it has the right by a policy, or a rule of one names it. */
+const mayProtect = (groupId: string, { policies }: RulesDocument): boolean =>
+  policies.some(
+    (policy) =>
+      policy.enabled && protects(policy.actionType) && (policy.groupId === groupId || namesGroup(policy, groupId)),
+  )
+
+const namesGroup = ({ rules }: RulesPolicy, groupId: string): boolean =>
+  rules.some(({ selectors }) =>
+    selectors.some(
+      ({ selectorType, value }) =>
+        selectorType === 'initiatorGroup' && [value].flat().some((named) => named === groupId),
+    ),
+  )
+
 /** Whether leaving the group may free somebody of a policy: one that restricts its members, or a rule that names it. */
 function restricts(groupId: string, { policies }: RulesDocument): boolean {
   return policies.some(
     (policy) =>
       policy.enabled &&
       ((policy.groupId === groupId && (policy.effect !== 'allow' || asksApproval(policy))) ||
-        policy.rules.some(({ selectors }) =>
-          selectors.some(
-            ({ selectorType, value }) =>
-              selectorType === 'initiatorGroup' && [value].flat().some((named) => named === groupId),
-          ),
-        )),
+        namesGroup(policy, groupId)),
   )
 }
 
 function policiesTighten(before: RulesPolicy[], after: RulesPolicy[]): boolean {
   return pairs(before, after).every(({ before: was, after: is }) => {
     const [earlier, later] = [was?.enabled === true ? was : null, is?.enabled === true ? is : null]
+    if ([earlier, later].some((policy) => policy !== null && protects(policy.actionType)))
+      return decidesTheSame(earlier, later)
     if (earlier === null) return later === null || later.effect === 'block'
     if (later === null) return permitsAlone(earlier)
     return policyTightens(earlier, later)
   })
+}
+
+/** A right to protect is neither given nor taken by a tightening: only what people call the policy may differ. */
+function decidesTheSame(was: RulesPolicy | null, is: RulesPolicy | null): boolean {
+  if (was === null || is === null) return false
+  const { code, name, description, blockReason } = was
+  return isSameJson(was, { ...is, code, name, description, blockReason })
 }
 
 /** Without votes and only when its rules hold for certain: without it, less is permitted. */

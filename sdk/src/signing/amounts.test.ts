@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compare, fromRaw, toRaw } from './strongroom.ts'
+import { compare, fromRaw, toRaw } from './amounts.ts'
 
 describe('amounts', () => {
   it('convert exactly, with the decimals of a token', () => {

@@ -1,0 +1,144 @@
+import { hashOf } from './canonical.ts'
+import { SigningError } from './signing-error.ts'
+
+/** The documents that people and services sign, and their strict readers: a field that is not named here is refused. */
+
+/** A transfer as it is signed. */
+export interface Order {
+  transferId: string
+  vaultId: string
+  initiatorId: string
+  fromAddressId: string
+  fromAddress: string
+  network: string
+  coinType: number
+  derivationPath: string
+  toAddress: string
+  tokenId: string
+  contractAddress: string | null
+  /** In the smallest unit. */
+  amount: string
+  feeLevel?: 'low' | 'medium' | 'high'
+  /** In the smallest unit of the coin of the network. */
+  maxFee?: string
+  rulesVersion: number
+  expiresAt: string
+}
+
+export type Subject = 'transfer' | 'payout' | 'approval_request' | 'authority'
+export type Decision = 'initiate' | 'approve' | 'reject' | 'cancel'
+
+export interface Vote {
+  format: 'strongroom-vote-2'
+  subject: Subject
+  hash: string
+  decision: Decision
+  /** The user id of who signs. */
+  person: string
+  /** Hash of the authority whose symbols and decimals the signer was shown; null: the wallet service has none. */
+  authority: string | null
+  signedAt: string
+}
+
+/** A vote with its signature; the last two fields are those of a passkey. */
+export interface SignedVote {
+  vote: Vote
+  keyId: string
+  signature: string
+  authenticatorData?: string
+  clientDataJSON?: string
+}
+
+/** What of an authority decides how an order is shown. Its hash binds the rest. */
+export interface AuthorityDocument {
+  format: string
+  vaultId: string
+  version: number
+  previous: string | null
+  addresses: readonly { network: string; address: string }[]
+  rules: readonly { network: string; contractAddress: string | null; symbol?: string; decimals?: number }[]
+  contacts?: readonly { person: string; email: string }[]
+}
+
+/** An authority with the hash that was computed from it. */
+export interface Authority {
+  document: AuthorityDocument
+  hash: string
+}
+
+type Form = (value: unknown) => boolean
+
+const matching = (pattern: RegExp): Form => {
+  return (value) => typeof value === 'string' && pattern.test(value)
+}
+const isWhole: Form = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const isId = matching(/^[A-Za-z0-9._:-]{1,128}$/)
+const isAddress = matching(/^0x[0-9a-fA-F]{40}$/)
+const isAmount = matching(/^[1-9][0-9]{0,77}$/)
+const isTime: Form = (value) =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value
+
+/** The form of each field of an order; the names are all that an order may have. */
+const orderForms: Record<keyof Order, Form> = {
+  transferId: isId,
+  vaultId: isId,
+  initiatorId: isId,
+  fromAddressId: isId,
+  fromAddress: isAddress,
+  network: matching(/^[a-z0-9][a-z0-9-]{0,62}$/),
+  coinType: isWhole,
+  derivationPath: matching(/^m(\/[0-9]+)+$/),
+  toAddress: isAddress,
+  tokenId: isId,
+  contractAddress: (value) => value === null || isAddress(value),
+  amount: isAmount,
+  feeLevel: matching(/^(low|medium|high)$/),
+  maxFee: isAmount,
+  rulesVersion: isWhole,
+  expiresAt: isTime,
+}
+const optional: readonly string[] = ['feeLevel', 'maxFee']
+
+/** The names of all fields that an order may have. */
+export const orderFields = Object.keys(orderForms) as (keyof Order)[]
+
+/**
+ * An order with exactly the fields that are signed, each in its form.
+ * @throws SigningError for anything else
+ */
+export function readOrder(value: unknown): Order {
+  const given = membersOf(value, 'order')
+  const stray = Object.keys(given).find((name) => !Object.hasOwn(orderForms, name))
+  if (stray !== undefined) throw new SigningError(stray, 'is no field of an order')
+  const order: Record<string, unknown> = {}
+  for (const [name, hasForm] of Object.entries(orderForms)) {
+    if (given[name] === undefined && optional.includes(name)) continue
+    if (!hasForm(given[name])) throw new SigningError(name, 'is missing or has another form')
+    order[name] = given[name]
+  }
+  return order as unknown as Order
+}
+
+/**
+ * The authority of a vault with its hash. A document that is false in any part has another hash, which votes then name, and the
+ * wallet service refuses them.
+ * @throws SigningError when it is of another vault, or what is shown of orders cannot be read from it
+ */
+export async function readAuthority(value: unknown, vaultId: string): Promise<Authority> {
+  const document = membersOf(value, 'authority') as unknown as AuthorityDocument
+  if (document.vaultId !== vaultId) throw new SigningError('authority', 'is of another vault')
+  const isReadable =
+    matching(/^strongroom-authority-[1-9][0-9]*$/)(document.format) &&
+    [document.rules, document.addresses, document.contacts ?? []].every(isListOfObjects)
+  if (!isReadable) throw new SigningError('authority', 'cannot be read')
+  return { document, hash: await hashOf(document) }
+}
+
+const isListOfObjects = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null)
+
+function membersOf(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new SigningError(name, 'is no document')
+  return value as Record<string, unknown>
+}

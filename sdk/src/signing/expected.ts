@@ -1,0 +1,91 @@
+import { toRaw } from './amounts.ts'
+import { canonicalJson } from './canonical.ts'
+import { type OrderDescription, type Quantity, type Terms, unitOf } from './describe.ts'
+import { type Authority, type Order, orderFields, readOrder } from './documents.ts'
+import { SigningError } from './signing-error.ts'
+
+/** What somebody expects to sign: what they entered, and what they were shown. */
+export interface ExpectedOrder {
+  vaultId: string
+  initiatorId: string
+  network: string
+  contractAddress: string | null
+  fromAddress: string
+  toAddress: string
+  /** A decimal amount in the unit that the authority names, such as '1.5', or the smallest unit as a bigint. */
+  amount: string | bigint
+  feeLevel?: Order['feeLevel']
+  /** As `amount`, of the coin of the network. */
+  maxFee?: string | bigint
+  /** What the service chose, as the person was shown it. */
+  terms: Terms
+}
+
+/** What is expected by somebody who was shown the description, and nothing beside it. */
+export function expectedOf(shown: OrderDescription): ExpectedOrder {
+  const { amount, feeLimit, feeLevel, vaultId, network, sender, recipient, initiator, terms } = shown
+  return {
+    ...{ vaultId, network, terms, initiatorId: initiator.id, fromAddress: sender, toAddress: recipient },
+    contractAddress: amount.contractAddress,
+    amount: shownAmount(amount),
+    ...(feeLevel === null ? {} : { feeLevel }),
+    ...(feeLimit === null ? {} : { maxFee: shownAmount(feeLimit) }),
+  }
+}
+
+const shownAmount = ({ named, raw }: Quantity): string | bigint => (named === null ? BigInt(raw) : named.decimal)
+
+/**
+ * The order that somebody expects, built without any answer of the service but its terms.
+ * @throws SigningError for an amount that is not exact, or in a unit that no authority names
+ */
+export function orderOf(expected: ExpectedOrder, authority: Authority | null): Order {
+  const { vaultId, initiatorId, network, contractAddress, fromAddress, toAddress, amount, maxFee, feeLevel, terms } =
+    expected
+  const coin = { network, contractAddress: null }
+  const fee = maxFee === undefined ? {} : { maxFee: smallestUnits('maxFee', maxFee, coin, authority) }
+  return readOrder({
+    ...{ vaultId, initiatorId, network, contractAddress, fromAddress, toAddress, ...terms, ...fee },
+    amount: smallestUnits('amount', amount, { network, contractAddress }, authority),
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+  })
+}
+
+function smallestUnits(
+  field: string,
+  amount: string | bigint,
+  token: Pick<Quantity, 'network' | 'contractAddress'>,
+  authority: Authority | null,
+): string {
+  if (typeof amount === 'bigint') return String(amount)
+  const unit = unitOf(token, authority)
+  if (unit === null) throw new SigningError(field, 'is of a token that no authority names; say it in the smallest unit')
+  try {
+    return String(toRaw(amount, unit))
+  } catch {
+    throw new SigningError(field, `is no exact amount with ${unit.decimals} decimals`)
+  }
+}
+
+/**
+ * The order of an answer, which is the expected one byte for byte.
+ * @throws SigningError with the first field that differs
+ */
+export function checkOrder(value: unknown, expected: ExpectedOrder, authority: Authority | null): Order {
+  const order = readOrder(value)
+  const wanted = spelledAs(order, orderOf(expected, authority))
+  for (const name of orderFields)
+    if (order[name] !== wanted[name]) throw new SigningError(name, `is ${order[name]} and not ${wanted[name]}`)
+  if (canonicalJson(order) !== canonicalJson(wanted)) throw new SigningError('order', 'differs')
+  return order
+}
+
+/** Addresses may be entered without the capital letters of their check sum, which do not say where a payment goes. */
+function spelledAs(order: Order, wanted: Order): Order {
+  const respelled = { ...wanted }
+  for (const name of ['fromAddress', 'toAddress', 'contractAddress'] as const) {
+    const [is, expected] = [order[name], wanted[name]]
+    if (is !== null && is.toLowerCase() === expected?.toLowerCase()) respelled[name] = is
+  }
+  return respelled
+}
