@@ -240,8 +240,7 @@ describe('T60 a sealed secret', () => {
   })
 
   it('T60 of the format before is not sealed again for a wallet service that nobody recorded', async () => {
-    const point = (url: string) =>
-      bench.sql('update vaults set wallet_service_url = $2 where id = $1', [other.id, url])
+    const point = (url: string) => bench.sql('update vaults set wallet_service_url = $2 where id = $1', [other.id, url])
     await setBack()
     await point('http://listener.example.org')
     const { unreadable } = await adopt()

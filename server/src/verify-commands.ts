@@ -53,7 +53,7 @@ export async function reportLedger(flags: VerifyFlags): Promise<void> {
 export async function reportAudit(flags: VerifyFlags): Promise<void> {
   const trusted = await readTrusted(flags)
   await withDatabase(async (db) => {
-    if (!(await useOwnRecordKey(db)) && !flags.json) print(macsNotChecked)
+    const hasKey = await useOwnRecordKey(db)
     const witnessed = await compareWithWitnesses(db, 'audit', { flags, trusted })
     const chains = await verifyAudit(db, trusted)
     const transfers = await verifyTransfers(db)
@@ -64,6 +64,7 @@ export async function reportAudit(flags: VerifyFlags): Promise<void> {
     const checked = { transfers: transfers.checked, payouts: payouts.checked, approvalRequests: requests.checked }
     if (flags.json) return print(JSON.stringify({ chains, checked, differences, heads: witnessed }, null, 2))
     printChains(chains, { log: 'audit', noun: 'records', trusted })
+    if (!hasKey) print(macsNotChecked)
     printWitnessed(witnessed)
     for (const { vaultId, targetType, targetId, detail } of differences) {
       print(`${vaultId}: NOT AS RECORDED: ${targetType} ${targetId}: ${detail}`)

@@ -24,8 +24,7 @@ afterAll(async () => {
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
-const write = async (text: string, values: unknown[] = []): Promise<any[]> =>
-  (await intruder.query(text, values)).rows
+const write = async (text: string, values: unknown[] = []): Promise<any[]> => (await intruder.query(text, values)).rows
 
 const keyId = async (): Promise<Buffer> => (await write('select key_id from sealing_key'))[0].key_id
 

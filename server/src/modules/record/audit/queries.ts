@@ -135,7 +135,11 @@ export type ReplayedRecord = TargetRecord & { at: Date }
  * The records of a chain with these actions, in the order in which things happened: by time, and within a millisecond in the
  * order of `actions`, because ids of one moment have none.
  */
-export async function* replay(trx: Db | Trx, chain: string, actions: readonly string[]): AsyncGenerator<ReplayedRecord> {
+export async function* replay(
+  trx: Db | Trx,
+  chain: string,
+  actions: readonly string[],
+): AsyncGenerator<ReplayedRecord> {
   const key = recordKeyOf(trx)
   let after = { at: new Date(0), rank: 0, id: '' }
   for (;;) {

@@ -16,8 +16,8 @@ import { listAccountKeys } from './account-keys.ts'
 import { pinShownKeys } from './lock.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from './probe-wallet.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
-import type { ProtectionUpdate, VaultCreation, VaultUpdate } from './schema.ts'
 import { differencesOfWallet, markInRecord, notAsRecorded, readRecordedWallet } from './recorded-wallet.ts'
+import type { ProtectionUpdate, VaultCreation, VaultUpdate } from './schema.ts'
 import { faultsOfWallet, isSameWallet, redirected, sealed } from './wallet-settings.ts'
 import { insertStructure, planOrThrow, summaryOf } from './write-structure.ts'
 
@@ -203,7 +203,12 @@ async function probeWallet(
     const secret =
       walletServiceSecret === undefined
         ? vault.wallet_service_secret
-        : sealed(sealer, { id: vault.id, wallet_service_url: walletServiceUrl }, 'wallet_service_secret', walletServiceSecret)
+        : sealed(
+            sealer,
+            { id: vault.id, wallet_service_url: walletServiceUrl },
+            'wallet_service_secret',
+            walletServiceSecret,
+          )
     throw new ProbeNeededError({
       wallet: { id: vault.id, wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
       replaces: { ...vault, newestAddressId },
