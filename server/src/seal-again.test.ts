@@ -7,8 +7,10 @@ import { createRecordKey } from './lib/record-key.ts'
 import { createSealer, markOf, type Place, SealError } from './lib/secrets.ts'
 import { verifyAudit } from './modules/record/audit/verify.ts'
 import { readRules } from './modules/rules/governance/document.ts'
+import { hideSecrets, revealSecrets } from './modules/rules/governance/secrets.ts'
 import { openSecret, walletOfVault } from './modules/vaults/vaults/wallet-settings.ts'
 import { adoptKey, rotateKey, sealedColumns } from './seal-again.ts'
+import { settings } from './settings.ts'
 import { createVaultFixture, type VaultFixture } from './testing/fixtures.ts'
 import { createGovernanceBench, type GovernanceBench } from './testing/governance-bench.ts'
 
@@ -303,5 +305,101 @@ describe('T60 a sealed secret', () => {
     expect(destination).toBeDefined()
     expect(outcome?.unreadable).toEqual([expect.objectContaining(row)])
     expect(await sealedAt(place)).toEqual(planted)
+  })
+})
+
+describe('every column of bytes', () => {
+  /** What is no secret that somebody gets: digests that are only compared, public keys, signatures, and content that is shown. */
+  const open = [
+    'approval_requests.payload_hash',
+    'audit_records.hash',
+    'audit_records.mac',
+    'audit_seals.hash',
+    'audit_seals.previous_hash',
+    'audit_seals.public_key',
+    'audit_seals.root',
+    'audit_seals.signature',
+    'idempotency_keys.fingerprint',
+    'images.content',
+    'invitations.token_hash',
+    'known_devices.device_hash',
+    'ledger_seals.hash',
+    'ledger_seals.previous_hash',
+    'ledger_seals.public_key',
+    'ledger_seals.root',
+    'ledger_seals.signature',
+    'magic_links.binding_hash',
+    'magic_links.code_hash',
+    'magic_links.token_hash',
+    'passkeys.credential_id',
+    'passkeys.public_key',
+    'payouts.payload_hash',
+    'report_export_chunks.bytes',
+    'rules_versions.hash',
+    'sealing_key.key_id',
+    'service_keys.public_key',
+    'service_tokens.token_hash',
+    'sessions.device_hash',
+    'sessions.token_hash',
+    'sign_in_attempts.email_hash',
+    'signed_votes.public_key',
+    'transfers.payload_hash',
+    'used_passkey_challenges.challenge_hash',
+  ]
+
+  it('T60 is sealed, and says where it goes, or is no secret', async () => {
+    const rows = await bench.sql(
+      `select table_name || '.' || column_name as name from information_schema.columns
+       where table_schema = 'public' and data_type = 'bytea'`,
+    )
+    const sealedNames = sealedColumns.map(({ table, column }) => `${table}.${column}`)
+    expect(rows.map(({ name }) => name).toSorted()).toEqual([...open, ...sealedNames].toSorted())
+    for (const { goesTo } of sealedColumns) expect(goesTo).not.toBe('')
+  })
+
+  it('T60 is sealed for an origin where a row says which service gets it', async () => {
+    const rows = await bench.sql(
+      `select table_name as table, column_name as column from information_schema.columns
+       where table_schema = 'public' and column_name ~ '(^|_)(url|uri|origin|endpoint|host|target)$'`,
+    )
+    // What is shown, or named by the settings of the node, gets no secret of a row.
+    const shown = ['logo_uri', 'avatar_uri', 'explorer_address_url', 'explorer_tx_url', 'origin', 'target']
+    const destinations = rows.filter(({ column }) => !shown.includes(column as string))
+    expect(destinations).toEqual([{ table: 'vaults', column: 'wallet_service_url' }])
+    const ofVaults = sealedColumns.filter(({ table }) => table === 'vaults')
+    expect(ofVaults.map(({ destination }) => destination === undefined)).toEqual([false, false])
+  })
+
+  it('T60 and every secret of the settings goes where the settings say', () => {
+    const secrets = settings.filter(({ isSecret }) => isSecret).map(({ name }) => name)
+    const destinations: Record<string, string> = {
+      DATABASE_URL: 'the host that it names',
+      DATABASE_OWNER_URL: 'the host that it names',
+      STRONGROOM_SECRET_KEY: 'nobody',
+      STRONGROOM_SECRET_KEY_PREVIOUS: 'nobody',
+      SMTP_URL: 'the host that it names',
+      WALLET_WEBHOOK_SECRET: 'nobody: it verifies',
+      SCREENING_SECRET: 'nobody: it signs what goes to SCREENING_URL',
+      WITNESS_SECRET: 'nobody: it signs what goes to WITNESSES',
+      METRICS_TOKEN: 'nobody: it is compared',
+    }
+    expect(secrets.toSorted()).toEqual(Object.keys(destinations).toSorted())
+  })
+
+  it('T60 of a change set is not applied for a wallet service that it was not given for', async () => {
+    const { db, sealer } = bench.test.deps
+    const changes = [
+      { action: 'vault_update', targetId: null, payload: { walletServiceSecret: 'given-for-the-first' } },
+    ]
+    const point = (url: string) => bench.sql('update vaults set wallet_service_url = $2 where id = $1', [other.id, url])
+    const hidden = await inTransaction(db, (trx) =>
+      hideSecrets(trx, sealer, other.id, { id: 'c1', changes: changes as never }),
+    )
+    await point('http://listener.example.org')
+    await expect(inTransaction(db, (trx) => revealSecrets(trx, sealer, other.id, hidden))).rejects.toThrow(
+      'given for another wallet service',
+    )
+    await point(other.wallet.url)
+    expect(await inTransaction(db, (trx) => revealSecrets(trx, sealer, other.id, hidden))).toEqual(changes)
   })
 })
