@@ -86,8 +86,15 @@ module.exports = {
     {
       name: 'wallet-and-server-are-strangers',
       severity: 'error',
-      from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/|^server/src/verify-evidence\\.ts$' },
       to: { path: '^(wallet|server|sdk|demo)/', pathNot: '^$1/' },
+    },
+    {
+      name: 'evidence-is-checked-by-the-sdk',
+      comment: 'Console and command line check evidence with one verifier.',
+      severity: 'error',
+      from: { path: '^server/src/verify-evidence\\.ts$' },
+      to: { path: '^(wallet|demo|server/src|sdk/(?!dist/evidence/))' },
     },
     {
       name: 'sdk-stands-alone',

@@ -47,15 +47,29 @@ def openssl(spki, data, signature):
         command = ["openssl", "pkeyutl", "-verify", "-rawin", *digest, "-pubin", "-keyform", "DER", "-inkey", key.name]
         return subprocess.run([*command, "-in", message.name, "-sigfile", sig.name], capture_output=True).returncode == 0
 
+def no_constant(name): raise ValueError(name)
+
+PAIRS = json.JSONDecoder(object_pairs_hook=list, parse_constant=no_constant)
+
+def client_data(data):
+    """What a browser said of itself; None for what two readers could understand differently (docs/signed-orders.md)."""
+    try:
+        text = data.decode()
+        pairs = PAIRS.decode(text) if text.startswith("{") else []
+    except (ValueError, RecursionError): return None
+    said = dict(pairs)
+    strings = all(isinstance(said.get(name), str) for name in ("type", "challenge", "origin"))
+    once = len(said) == len(pairs) and said.get("crossOrigin", False) is False and "topOrigin" not in said
+    return said if strings and once else None
+
 def signed_by(key, vote):
     message = canonical(vote["vote"])
     if key["kind"] == "passkey":
         demand("authenticatorData" in vote and "clientDataJSON" in vote, "SIGNATURE_INVALID")
         authenticator, client = decode(vote["authenticatorData"]), decode(vote["clientDataJSON"])
-        said = json.loads(client)
+        said = client_data(client)
         challenge = base64.urlsafe_b64encode(sha256(message)).rstrip(b"=").decode()
-        if (said.get("type"), said.get("challenge")) != ("webauthn.get", challenge) or said.get("origin") not in key["origins"]: return False
-        if said.get("crossOrigin", False) is not False: return False
+        if said is None or (said["type"], said["challenge"]) != ("webauthn.get", challenge) or said["origin"] not in key["origins"]: return False
         if len(authenticator) < 37 or authenticator[:32] != sha256(key["rpId"].encode()) or authenticator[32] & 5 != 5: return False
         message = authenticator + sha256(client)
     return openssl(decode(key["publicKey"]), message, decode(vote["signature"]))

@@ -5,6 +5,7 @@ import { isAtPlace } from '../server/src/lib/signed-payout.ts'
 import { isSignedBy, type SignedVote } from '../server/src/lib/signed-vote.ts'
 import type { Person } from '../server/src/testing/app.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
+import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
@@ -62,9 +63,13 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   voter = await pageOf(firstApprover)
   key = new Authenticator(origin)
   const { creation } = (await secondApprover.post('/users/me/passkeys/options', {})).body
-  await secondApprover.post('/users/me/passkeys', { name: 'Key', credential: key.create(creation) })
+  await secondApprover.post('/users/me/passkeys', { name: 'Key', credential: await key.register(creation) })
   keys = await Promise.all([owner, firstApprover, secondApprover].map(keyOf))
-  vault.wallet.authority = { authority: { keys }, version: 3, hash: '0'.repeat(64) }
+  const named = keys.map(({ id, person, publicKey }) => ({
+    person,
+    key: { id: Buffer.from(id, 'base64url'), publicKey, origin },
+  }))
+  vault.wallet.authority = authorityAnswer(vault.id, named, 3)
 
   administrator = await pageOf(vault.admin)
   await administrator.goto(`${origin}/v/${vault.code}/settings`)

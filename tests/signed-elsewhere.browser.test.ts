@@ -105,7 +105,7 @@ async function protect(): Promise<void> {
 async function addPasskey(person: Person): Promise<Authenticator> {
   const key = new Authenticator(consoleOrigin)
   const { creation } = (await person.post('/users/me/passkeys/options', {})).body
-  const added = await person.post('/users/me/passkeys', { name: 'Key', credential: key.create(creation) })
+  const added = await person.post('/users/me/passkeys', { name: 'Key', credential: await key.register(creation) })
   expect(added.status, JSON.stringify(added.body)).toBe(201)
   return key
 }

@@ -365,8 +365,9 @@ async function openVault(): Promise<string> {
   await until(async () => (await people.treasurer!.call('GET', '/vaults/treasury/balances', 200)).totals.length === 1)
   administrator = await withPasskey(operator)
   const protection = { protection: 'votes' }
-  const asked = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection) }
-  const assertion = administrator.key.get(await operator('POST', '/users/me/passkeys/confirmation', 200, asked))
+  const asked = { method: 'PUT', path: '/api/v1/vaults/treasury/protection', bodyHash: hashOfBody(protection)! }
+  const prepared = await operator('POST', '/users/me/passkeys/confirmation', 200, asked)
+  const assertion = await administrator.key.confirm(asked, prepared)
   const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')
   await operator('PUT', '/vaults/treasury/protection', 200, protection, { [confirmationHeader]: header })
   return vaultId
@@ -416,7 +417,7 @@ async function withPasskey(call: Call): Promise<Signer> {
   const { creation } = await call('POST', '/users/me/passkeys/options', 200, {})
   const { publicKey } = await call('POST', '/users/me/passkeys', 201, {
     name: 'Phone',
-    credential: key.create(creation),
+    credential: await key.register(creation),
   })
   const { user } = await call('GET', '/auth/session', 200)
   return { id: user.id, key, publicKey, call }

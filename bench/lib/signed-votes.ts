@@ -60,8 +60,8 @@ async function medianOf(run: Run, requests: Buffer[]): Promise<number> {
 async function signerOf({ world, stack }: Run, token: string): Promise<Signer> {
   const key = new Authenticator(stack.settings.PUBLIC_URL)
   const options = await world.call(token, 'POST', '/users/me/passkeys/options', {})
-  const { creation } = options as { creation: Parameters<Authenticator['create']>[0] }
-  await world.call(token, 'POST', '/users/me/passkeys', { name: 'Bench', credential: key.create(creation) })
+  const { creation } = options as { creation: { nonce: string } }
+  await world.call(token, 'POST', '/users/me/passkeys', { name: 'Bench', credential: await key.register(creation) })
   const { user } = (await world.call(token, 'GET', '/auth/session')) as { user: { id: string } }
   return { token, userId: user.id, key }
 }
@@ -73,7 +73,7 @@ async function protect(run: Run, { token, key }: Signer, protection: 'votes' | '
   const bodyHash = sha256(canonicalJson({ protection })).toString('hex')
   const asked = { method: 'PUT', path: `/api/v1${path}`, bodyHash }
   const options = await call(token, 'POST', '/users/me/passkeys/confirmation', asked)
-  const assertion = key.get(options as Parameters<Authenticator['get']>[0])
+  const assertion = await key.confirm(asked, options as { nonce: string })
   const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')
   await call(token, 'PUT', path, { protection }, { 'passkey-assertion': header })
 }

@@ -1,8 +1,9 @@
 import type { TransferPayload } from '@strongroom/sdk'
 import { expect, test } from 'vitest'
+import type { Evidence } from '../../sdk/src/evidence/evidence.ts'
+import { verifyEvidence } from '../../sdk/src/evidence/verify.ts'
 import { isAtPlace as inService, planPayout } from '../../server/src/lib/signed-payout.ts'
 import { hashPayload } from '../../server/src/modules/money/transfers/payload.ts'
-import { type Evidence, verifyEvidence } from '../src/features/verify/evidence.ts'
 import { isAtPlace, payoutOf } from '../src/lib/signed-payout.ts'
 
 const orderOf = (index: number): TransferPayload => ({
@@ -74,6 +75,7 @@ test('T58 the page for evidence names a row that is not at its place in what was
       auditRecords: [],
       seals: [],
       ledgerEntries: [],
+      ledgerSeals: [],
     }
     const file = { ...parts, signedVotes: [{ signed: { vote: {} } }], batch: { ...plan.placeOf(0), position } }
     const { checks } = await verifyEvidence(file as unknown as Evidence)

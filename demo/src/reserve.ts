@@ -110,7 +110,7 @@ async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: Rese
 /** Signs a keeper in, whose passkey confirms what the service asks for. */
 async function signInWith(key: SoftwarePasskey, name: KeeperName, way: Pick<ReserveWay, 'baseUrl' | 'linkFor'>) {
   const person: Strongroom = await signIn(way.baseUrl, await way.linkFor(emailOf(name)), async (call) =>
-    key.get(await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
+    key.confirm(call, await person.me.prepareConfirmation(call as Parameters<typeof person.me.prepareConfirmation>[0])),
   )
   return person
 }
@@ -195,7 +195,7 @@ async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: R
   const credentialId = key.id.toString('base64url')
   if (!present.some((passkey) => passkey.credentialId === credentialId)) {
     const { creation } = await person.me.preparePasskey()
-    const asked = { name: 'Software passkey of the demo', credential: key.create(creation) }
+    const asked = { name: 'Software passkey of the demo', credential: await key.register(creation) }
     const added = done(await person.me.addPasskey(asked))
     // What the owner of a key sees is compared with what the service has, before the wallet service is told to trust it.
     if (added.publicKey !== key.publicKey.toString('base64url'))

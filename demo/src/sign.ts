@@ -65,7 +65,8 @@ async function enter(name: KeeperName): Promise<Signer> {
   const key = readPasskey(dataDir, name, reserve.origin)
   if (key === null) throw new Error(`there is no passkey of ${name} in ${dataDir}`)
   const { auth } = createStrongroom({ baseUrl: reserve.baseUrl, fetch: withCookie() })
-  const { user, token } = await auth.signInWithPasskey({ credential: key.get(await auth.preparePasskeySignIn()) })
+  const credential = await key.signIn(await auth.preparePasskeySignIn())
+  const { user, token } = await auth.signInWithPasskey({ credential })
   if (token === undefined) throw new Error('the session got lost; try again')
   return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), key, person: user.id, reserve }
 }

@@ -8,6 +8,7 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto'
+import { type ChallengeTerms, challengeOf, rpIdOf } from '@strongroom/sdk/signing'
 import { hashOf } from './canonical.ts'
 
 export type Algorithm = 'ES256' | 'EdDSA'
@@ -23,7 +24,14 @@ export type Claims = {
   crossOrigin?: boolean
   rpId?: string
   count?: number
+  /** Of the JSON of the client data. */
+  alter?: (json: string) => string | Buffer
 }
+
+/** What the service answers to who prepares a signature. */
+type Prepared = { nonce: string }
+type Call = { method: string; path: string; bodyHash: string }
+type OfOrigin<Document> = Document extends unknown ? Omit<Document, 'origin'> : never
 
 type Vote = { format: string; subject: string; hash: string; decision: string; person: string }
 
@@ -52,12 +60,32 @@ export class SoftwarePasskey {
     return createPublicKey(this.#privateKey).export({ format: 'der', type: 'spki' })
   }
 
+  /** Makes itself known to the service, which answered the nonce. */
+  async register({ nonce }: Prepared, claims: Claims = {}) {
+    return { ...this.create(await this.#challengeOf({ purpose: 'add-passkey', nonce }), claims), nonce }
+  }
+
+  async signIn({ nonce }: Prepared, claims: Claims = {}) {
+    return { ...this.get(await this.#challengeOf({ purpose: 'sign-in', nonce }), claims), nonce }
+  }
+
+  /** Confirms that another passkey of the person is added. */
+  async acceptPasskey({ nonce }: Prepared, claims: Claims = {}) {
+    return { ...this.get(await this.#challengeOf({ purpose: 'add-passkey', nonce }), claims), nonce }
+  }
+
+  /** Confirms exactly this call. */
+  async confirm({ method, path, bodyHash }: Call, { nonce }: Prepared, claims: Claims = {}) {
+    const challenge = await this.#challengeOf({ purpose: 'confirm', nonce, method, path, bodyHash })
+    return { ...this.get(challenge, claims), nonce }
+  }
+
   /** As `navigator.credentials.create`. */
-  create({ rp, challenge }: { rp: { id: string }; challenge: string }, claims: Claims = {}) {
+  create(challenge: string, claims: Claims = {}) {
     const length = Buffer.alloc(2)
     length.writeUInt16BE(this.id.length)
     const made = Buffer.concat([Buffer.alloc(16), length, this.id, this.#cosePublicKey()])
-    const authData = Buffer.concat([headOf(rp.id, 0x40, claims), made])
+    const authData = Buffer.concat([headOf(rpIdOf(this.origin), 0x40, claims), made])
     const attestationObject = cborMap([
       [cborText('fmt'), cborText('none')],
       [cborText('attStmt'), cborMap([])],
@@ -72,8 +100,8 @@ export class SoftwarePasskey {
   }
 
   /** As `navigator.credentials.get`. It counts no signatures, as passkeys that are synced do not. */
-  get({ rpId, challenge }: { rpId: string; challenge: string }, claims: Claims = {}) {
-    const authenticatorData = headOf(rpId, 0, claims)
+  get(challenge: string, claims: Claims = {}) {
+    const authenticatorData = headOf(rpIdOf(this.origin), 0, claims)
     const clientData = this.#clientData('webauthn.get', challenge, claims)
     const signed = Buffer.concat([authenticatorData, sha256(clientData)])
     return {
@@ -87,12 +115,18 @@ export class SoftwarePasskey {
   /** Signs a vote of a protected vault, as the pages of the service have it signed. */
   vote<Signed extends Vote>(vote: Signed, claims: Claims = {}) {
     const challenge = b64(Buffer.from(hashOf(vote), 'hex'))
-    const { id: keyId, ...answer } = this.get({ rpId: new URL(this.origin).hostname, challenge }, claims)
+    const { id: keyId, ...answer } = this.get(challenge, claims)
     return { vote, keyId, ...answer }
   }
 
-  #clientData(type: string, challenge: string, { origin = this.origin, crossOrigin = false }: Claims): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }))
+  /** Of the client, not of the service: whatever was answered as nonce, what is signed says what it is for. */
+  async #challengeOf(about: OfOrigin<ChallengeTerms>): Promise<string> {
+    return b64(await challengeOf({ ...about, origin: this.origin }))
+  }
+
+  #clientData(type: string, challenge: string, { origin = this.origin, crossOrigin = false, alter }: Claims): Buffer {
+    const json = JSON.stringify({ type, challenge, origin, crossOrigin })
+    return Buffer.from(alter?.(json) ?? json)
   }
 
   #cosePublicKey(): Buffer {

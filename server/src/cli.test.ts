@@ -329,26 +329,29 @@ describe('commands beside a running server', () => {
     const payload = { transferId: 'cmf0000000000000000000000', amount: '1000' }
     const payloadHash = sha256(canonicalJson(payload)).toString('hex')
     const vote = {
-      ...{ format: 'strongroom-vote-1', subject: 'transfer' },
+      ...{ format: 'strongroom-vote-1', subject: 'approval_request' },
       hash: payloadHash,
-      decision: 'initiate',
+      decision: 'approve',
       person: 'p1',
     }
     const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
     const spki = publicKey.export({ format: 'der', type: 'spki' })
     const signedVote = { signed: { vote, keyId: 'k1', signature }, publicKey: spki.toString('base64url') }
-    const evidence = { payload, payloadHash, signedVotes: [{ ...signedVote, rpId: null, origin: null }] }
+    const evidence = { boundPayload: payload, payloadHash, signedVotes: [{ ...signedVote, rpId: null, origin: null }] }
     const file = join(dataDir, 'evidence.json')
     const verify = async (content: object, ...more: string[]) => {
       await writeFile(file, JSON.stringify(content))
       const { code, out } = await run(['evidence', 'verify', file, ...more])
-      return [code, out.slice(0, 4)]
+      return [code, out.split('\n').map((line) => line.slice(0, 4))]
     }
-    expect(await verify(evidence)).toEqual([0, 'ok  '])
-    expect(await verify(evidence, '--key', sha256(spki).toString('hex'))).toEqual([0, 'ok  '])
-    expect(await verify(evidence, '--key', '0'.repeat(64))).toEqual([1, 'FAIL'])
-    expect((await verify({ ...evidence, payload: { ...payload, amount: '9000' } }))[0]).toBe(1)
-    expect((await verify({ payload, payloadHash }))[0]).toBe(1)
+    expect(await verify(evidence)).toEqual([0, ['ok  ', 'ok  ', '']])
+    expect(await verify(evidence, '--key', sha256(spki).toString('hex'))).toEqual([0, ['ok  ', 'ok  ', '']])
+    expect(await verify(evidence, '--key', '0'.repeat(64))).toEqual([1, ['ok  ', 'FAIL', '']])
+    const altered = { ...evidence, boundPayload: { ...payload, amount: '9000' } }
+    expect(await verify(altered)).toEqual([1, ['FAIL', 'ok  ', '']])
+    // Outside of protected vaults nothing is signed: the file holds, and the command says that no key proves a vote.
+    expect(await verify({ boundPayload: payload, payloadHash })).toEqual([0, ['ok  ', 'none', '']])
+    expect(await verify({ payload, payloadHash })).toEqual([2, ['']])
   })
 
   it('list the settings and hide secrets', async () => {

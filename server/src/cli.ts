@@ -161,12 +161,14 @@ program
   .argument('<file>', 'evidence of a transfer, or an approval request, as the API answers it')
   .option('--key <fingerprints...>', 'the keys that may have signed; without it, any')
   .description(
-    'check what people signed in a protected vault, without a service or a database; exits 1 when it does not hold',
+    'check a file without a service or a database: its hashes, seals, entries of the ledger and signatures, and which of its ' +
+      'values they prove; exits 1 when something contradicts itself',
   )
   .action(async (file: string, { key = [] }: { key?: string[] }) => {
-    const { printReport, verifySignatures } = await import('./verify-evidence.ts')
-    const evidence = JSON.parse(await readFile(file, 'utf8')) as Parameters<typeof verifySignatures>[0]
-    const { lines, isSound } = printReport(verifySignatures(evidence, key))
+    const { reportOnFile } = await import('./verify-evidence.ts')
+    const report = await reportOnFile(await readFile(file, 'utf8'), key)
+    if (report === null) throw new Error(`${file} is neither the evidence of a transfer nor an approval request`)
+    const { lines, isSound } = report
     for (const line of lines) print(line)
     if (!isSound) process.exitCode = 1
   })

@@ -1,85 +1,71 @@
-import { canonicalJson } from './lib/canonical-json.ts'
-import { sha256 } from './lib/secrets.ts'
-import { isAtPlace, type Place, type SignedOrder } from './lib/signed-payout.ts'
-import { fingerprintOf, isSignedBy, type SignedVote, type VotingKey } from './lib/signed-vote.ts'
+import {
+  type CheckedVote,
+  type Field,
+  type FieldState,
+  readEvidence,
+  readRequest,
+  type VoteFault,
+  verifyEvidence,
+  verifyRequest,
+} from '@strongroom/sdk/evidence'
 
-/** What evidence of a transfer, or an approval request as GET answers it, holds of what people signed. */
-export type SignedEvidence = {
-  payload?: object
-  boundPayload?: object
-  payloadHash: string
-  signedVotes?: { signed: SignedVote; publicKey: string; rpId: string | null; origin: string | null }[]
-  auditRecords?: { content: string; hash: string }[]
-  /** Of a row of a payout: what was signed, and where in it the row is. */
-  batch?: Place
-}
-
-/** `origin`: of the page where it was signed; null: by a program. */
-export type CheckedVote = {
-  person: string
-  decision: string
-  fingerprint: string
-  origin: string | null
-  faults: string[]
-}
-export type EvidenceReport = { votes: CheckedVote[]; faults: string[] }
+/** Lines for people; `isSound`: nothing in the file contradicts itself. */
+export type EvidenceReport = { lines: string[]; isSound: boolean }
 
 /**
- * Checks a file by itself: whether its hash is that of what it shows, and each signature is by the key beside it, for that hash.
- * Whose a key is, no file can say: `trusted` are the fingerprints that people compared, or that the wallet service shows.
+ * Checks a file by itself: the evidence of a transfer, or an approval request as GET answers it. Returns null for another file.
+ *
+ * @param trusted fingerprints of the keys that people compared; empty: every key counts
  */
-export function verifySignatures(evidence: SignedEvidence, trusted: readonly string[]): EvidenceReport {
-  const { payloadHash, signedVotes = [], auditRecords = [], batch } = evidence
-  const single = evidence.boundPayload === undefined ? 'transfer' : 'approval_request'
-  const subject = batch === undefined ? single : 'payout'
-  // A request also has a `payload`, which is a part of what was voted on.
-  const hash = sha256(canonicalJson(evidence.boundPayload ?? evidence.payload)).toString('hex')
-  const faults = hash === payloadHash ? [] : [`payloadHash is ${payloadHash}, and the hash of what is shown ${hash}`]
-  if (batch !== undefined && !isAtPlace(evidence.payload as SignedOrder, batch))
-    faults.push('the order is not the row of the payout that people signed')
-  const signedHash = batch === undefined ? payloadHash : sha256(canonicalJson(batch.payout)).toString('hex')
-  const votes = signedVotes.map(({ signed, publicKey, rpId, origin }): CheckedVote => {
-    const { vote } = signed
-    const spki = Buffer.from(publicKey, 'base64url')
-    const fingerprint = fingerprintOf(spki)
-    const key: VotingKey =
-      rpId === null || origin === null
-        ? { kind: 'service', publicKey: spki }
-        : { kind: 'passkey', publicKey: spki, rpId, origins: [origin] }
-    const checks: [string, boolean][] = [
-      ['the signature is not valid', isSignedBy(signed, key)],
-      ['it is for another hash', vote.hash === signedHash],
-      ['it is for something else', vote.subject === subject],
-      ['its key is not one of those named', trusted.length === 0 || trusted.includes(fingerprint)],
+export async function reportOnFile(text: string, trusted: readonly string[]): Promise<EvidenceReport | null> {
+  const evidence = readEvidence(text)
+  if (evidence !== null) {
+    const { checks, votes, fields } = await verifyEvidence(evidence, { trusted })
+    const lines = [
+      ...checks.map(({ name, state, faults }) => lineOf(state, [name, ...faults])),
+      ...signatureLines(votes),
+      ...fieldLines(fields),
     ]
-    const found = checks.filter(([, holds]) => !holds).map(([fault]) => fault)
-    return { person: vote.person, decision: vote.decision, fingerprint, origin, faults: found }
-  })
-  return { votes, faults: [...faults, ...missingFaults(signedVotes, auditRecords)] }
+    return { lines, isSound: checks.every(({ state }) => state !== 'fails') }
+  }
+  const request = readRequest(text)
+  if (request === null) return null
+  const { isHashed, votes } = await verifyRequest(request, { trusted })
+  const hash = lineOf(isHashed ? 'holds' : 'fails', [
+    'payloadHash',
+    ...(isHashed ? [] : ['it is not the hash of what was voted on']),
+  ])
+  return { lines: [hash, ...signatureLines(votes)], isSound: isHashed && votes.every(({ state }) => state !== 'fails') }
 }
 
-/** The audit trail names the hash of each signed vote: one that is not in the file was left out of it. */
-function missingFaults(
-  signedVotes: NonNullable<SignedEvidence['signedVotes']>,
-  records: NonNullable<SignedEvidence['auditRecords']>,
-): string[] {
-  const present = new Set(signedVotes.map(({ signed }) => sha256(canonicalJson(signed)).toString('hex')))
-  return records.flatMap(({ content, hash }) => {
-    if (sha256(content).toString('hex') !== hash) return [`an audit record has another hash than ${hash}`]
-    const { action, details } = JSON.parse(content) as { action: string; details?: { signedVote?: string } }
-    const named = details?.signedVote
-    return named === undefined || present.has(named) ? [] : [`${action} names a signed vote that is not here`]
-  })
+const marks = { holds: 'ok  ', fails: 'FAIL', open: 'open' }
+
+const lineOf = (state: keyof typeof marks, parts: string[]): string => `${marks[state]} ${parts.join('; ')}`
+
+const faultTexts: Record<VoteFault, string> = {
+  invalid: 'the signature is not valid',
+  'other-hash': 'it is for another hash',
+  'other-subject': 'it is for something else',
+  'other-key': 'its key is not one of those named',
 }
 
-/** For people: a line for each vote, and what is wrong. */
-export function printReport({ votes, faults }: EvidenceReport): { lines: string[]; isSound: boolean } {
-  const lines = votes.map(({ person, decision, fingerprint, origin, faults: found }) => {
+function signatureLines(votes: readonly CheckedVote[]): string[] {
+  if (votes.length === 0)
+    return ['none of the votes is signed: the records say who voted, and no key of a person proves it']
+  return votes.map(({ person, decision, fingerprint, origin, state, faults }) => {
     const place = origin === null ? '' : ` at ${origin}`
-    const line = `${found.length === 0 ? 'ok  ' : 'FAIL'} ${decision} by ${person} with the key ${fingerprint}${place}`
-    return [line, ...found].join('; ')
+    const text = `${decision} by ${person} with the key ${fingerprint}${place}`
+    return lineOf(state, [text, ...faults.map((fault) => faultTexts[fault])])
   })
-  const isSound = faults.length === 0 && votes.length > 0 && votes.every((vote) => vote.faults.length === 0)
-  const rest = votes.length === 0 ? ['Nothing here was signed'] : []
-  return { lines: [...lines, ...faults.map((fault) => `FAIL ${fault}`), ...rest], isSound }
+}
+
+/** Counts, and the names of what the file does not prove: nobody takes silence for a proof. */
+function fieldLines(fields: readonly Field[]): string[] {
+  const pathsOf = (state: FieldState) => fields.filter((field) => field.state === state).map(({ path }) => path)
+  const [proven, unproven, contradicted] = [pathsOf('proven'), pathsOf('unproven'), pathsOf('contradicted')]
+  return [
+    `${proven.length} values proven, ${unproven.length} not proven by this file, ${contradicted.length} contradicted`,
+    ...unproven.map((path) => `not proven: ${path}`),
+    ...contradicted.map((path) => `contradicted: ${path}`),
+  ]
 }

@@ -70,7 +70,7 @@ async function operate(): Promise<void> {
   await must(second.post(`${base}/approval-requests/${asked.request.id}/approve`))
   const key = new Authenticator()
   const { creation } = await must(bench.owner.post('/users/me/passkeys/options', {}))
-  await must(bench.owner.post('/users/me/passkeys', { name: 'Phone', credential: key.create(creation) }))
+  await must(bench.owner.post('/users/me/passkeys', { name: 'Phone', credential: await key.register(creation) }))
   await must(bench.order(address.id, '10'))
   await must(bench.order(address.id, '200'))
 }

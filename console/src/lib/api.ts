@@ -6,7 +6,7 @@ export const strongroom: Strongroom = createStrongroom({
   baseUrl: window.location.origin,
   fetch: fetchOrSignIn,
   confirm: async (call) =>
-    (await import('./authenticator.ts')).signWithOwnPasskey(await strongroom.me.prepareConfirmation(call as Confirmed)),
+    (await import('./authenticator.ts')).confirmCall(call, await strongroom.me.prepareConfirmation(call as Confirmed)),
 })
 
 type Confirmed = Parameters<Strongroom['me']['prepareConfirmation']>[0]

@@ -4,19 +4,23 @@ import type {
   PasskeyCreationOptions,
   PasskeyRequestOptions,
 } from '@strongroom/sdk'
+import { challengeOf } from '@strongroom/sdk/signing'
 import { toBytes, toText } from './hashes.ts'
 import { t } from './language.ts'
 
 /** Whether this browser can use passkeys here: not on a page that came over plain http from another machine. */
 export const hasPasskeys = (): boolean => 'PublicKeyCredential' in window
 
-/** Has an authenticator make a passkey. @throws DOMException when the person declines or it has one already */
+/** Has an authenticator make a sign-in key. @throws DOMException when the person declines or it has one already */
 export async function makePasskey(options: PasskeyCreationOptions): Promise<PasskeyAttestation> {
-  const { challenge, user, excludeCredentials, ...rest } = options
+  const { nonce, rp, user, excludeCredentials, ...rest } = options
   const made = (await navigator.credentials.create({
     publicKey: {
       ...rest,
-      challenge: toBytes(challenge),
+      attestation: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      rp: { ...rp, id: location.hostname },
+      challenge: await challengeOf({ purpose: 'add-passkey', origin: location.origin, nonce }),
       user: { ...user, id: toBytes(user.id) },
       excludeCredentials: excludeCredentials.map(toDescriptor),
     },
@@ -24,17 +28,53 @@ export async function makePasskey(options: PasskeyCreationOptions): Promise<Pass
   const response = made.response as AuthenticatorAttestationResponse
   return {
     id: toText(made.rawId),
+    nonce,
     clientDataJSON: toText(response.clientDataJSON),
     attestationObject: toText(response.attestationObject),
     transports: response.getTransports(),
   }
 }
 
-/** Has one of the person's passkeys sign. @throws DOMException when the person declines */
-export async function signWithPasskey(options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
-  const { challenge, allowCredentials, ...rest } = options
+type Purpose = { purpose: 'add-passkey' } | ({ purpose: 'confirm' } & ConfirmedCall)
+/** The request that is about to be sent, as the page says and no answer. */
+export type ConfirmedCall = { method: string; path: string; bodyHash: string }
+
+/**
+ * Has one of the person's sign-in keys sign for this purpose, which is part of what is signed.
+ * @throws DOMException when the person declines
+ */
+export async function signFor(about: Purpose, options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
+  const { nonce, timeout, allowCredentials } = options
+  const challenge = await challengeOf({ ...about, origin: location.origin, nonce })
+  return { ...(await signChallenge(challenge, { timeout, allowCredentials })), nonce }
+}
+
+/** A confirmation of a call by a key that the reader has at the service. @throws an error for people who have none */
+export function confirmCall(call: ConfirmedCall, options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
+  if (options.allowCredentials.length === 0) throw new Error(t('This needs a passkey: add one on your own page first.'))
+  const { method, path, bodyHash } = call
+  return signFor({ purpose: 'confirm', method, path, bodyHash }, options)
+}
+
+type Asked = Pick<PasskeyRequestOptions, 'timeout' | 'allowCredentials'>
+
+/**
+ * Has a passkey of this page sign a challenge that this page has computed.
+ * @throws DOMException when the person declines
+ */
+export async function signChallenge(
+  challenge: Uint8Array<ArrayBuffer>,
+  { timeout, allowCredentials }: Asked = { timeout: 300_000, allowCredentials: [] },
+): Promise<Omit<PasskeyAssertion, 'nonce'>> {
+  const allowed = allowCredentials.map(toDescriptor)
   const signed = (await navigator.credentials.get({
-    publicKey: { ...rest, challenge: toBytes(challenge), allowCredentials: allowCredentials.map(toDescriptor) },
+    publicKey: {
+      rpId: location.hostname,
+      challenge,
+      timeout,
+      userVerification: 'required',
+      allowCredentials: allowed,
+    },
   })) as PublicKeyCredential
   const response = signed.response as AuthenticatorAssertionResponse
   return {
@@ -43,12 +83,6 @@ export async function signWithPasskey(options: PasskeyRequestOptions): Promise<P
     authenticatorData: toText(response.authenticatorData),
     signature: toText(response.signature),
   }
-}
-
-/** A signature by a passkey that the reader has at the service. @throws an error for people who have none */
-export function signWithOwnPasskey(options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
-  if (options.allowCredentials.length === 0) throw new Error(t('This needs a passkey: add one on your own page first.'))
-  return signWithPasskey(options)
 }
 
 /** Whether the person closed the browser's window about the passkey, which is no fault. */

@@ -10,8 +10,8 @@ import type {
   TransferPreview,
 } from '@strongroom/sdk'
 import { strongroom, vaultOf } from './api.ts'
-import { signWithPasskey } from './authenticator.ts'
-import { canonicalJson, sha256, toText } from './hashes.ts'
+import { signChallenge } from './authenticator.ts'
+import { canonicalJson, sha256 } from './hashes.ts'
 import { t } from './language.ts'
 import { payoutOf } from './signed-payout.ts'
 
@@ -35,13 +35,7 @@ async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code 
     if (origins[0] !== undefined) return (await import('./sign-elsewhere.ts')).signElsewhere(origins[0], bound, vote)
   }
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(vote)))
-  const { id: keyId, ...signature } = await signWithPasskey({
-    rpId: location.hostname,
-    challenge: toText(challenge),
-    timeout: 300_000,
-    userVerification: 'required',
-    allowCredentials: [],
-  })
+  const { id: keyId, ...signature } = await signChallenge(new Uint8Array(challenge))
   return { vote, keyId, ...signature }
 }
 

@@ -53,7 +53,8 @@ export function proofFlows(stack: () => Stack): void {
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
       await page.goto(`${stack().url}/verify`)
       await take(evidence)
-      await page.getByText('Everything holds').waitFor()
+      await page.getByText('Nothing contradicts it', { exact: true }).waitFor()
+      await page.getByText(/^\d+ values proven, \d+ not proven by this file$/).waitFor()
       expect(await axeViolations(page)).toEqual([])
 
       await take(evidence.replace(/"amount":"(\d)/, (_, digit: string) => `"amount":"${(Number(digit) + 1) % 10}`))

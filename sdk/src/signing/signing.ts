@@ -1,6 +1,8 @@
 /** What is signed is what was read: the one module that shows and signs orders, payouts, requests and authorities. */
 export { compare, fromRaw, toRaw } from './amounts.ts'
 export { bytesOf, canonicalJson, digestOf, hashOf, toBase64url } from './canonical.ts'
+export { type ChallengeTerms, challengeOf, rpIdOf } from './challenge.ts'
+export { type ClientData, readClientData } from './client-data.ts'
 export {
   describeOrder,
   describePayout,

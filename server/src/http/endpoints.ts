@@ -340,7 +340,7 @@ export function route<const S extends RouteSpec>(
   if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
     throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
-  if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
+  if ((spec.access === 'member' || spec.access === 'administrator') && !isReadOnly) declared.push('auditor_reads_only')
   if (spec.confirmed !== undefined) declared.push('passkey_required')
   if (spec.confirmed === 'where protected' && !declared.includes('person_required')) declared.push('person_required')
   const errors = new Set([400, 429, 500, 503])

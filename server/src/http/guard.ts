@@ -38,9 +38,10 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (vaultCode !== null) {
     const member = assertMember(found)
     if (member.isHeld && request.routeOptions.config.openToHeld !== true) throw callerHeld()
+    // Before the level, so that an auditor is told one thing of every write.
+    if (member.isAuditor) assertChangesNothing(request)
     const { alsoFor } = request.routeOptions.config
     if (!isOfLevel(member, level) && !(await alsoFor?.(deps.db, member, now))) throw notOfLevel(level)
-    if (member.isAuditor) assertChangesNothing(request)
   }
   if (level === 'platform' && !found.caller.isPlatformAdmin)
     throw forbidden('platform_administrator_required', 'Only platform administrators may do this')

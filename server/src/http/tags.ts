@@ -3,7 +3,7 @@ export const tags: { name: string; description: string }[] = [
   { name: 'Sign-in', description: 'Links by e-mail, sessions, and their end.' },
   {
     name: 'Passkeys',
-    description: 'Your own keys (WebAuthn), which sign in and confirm what widens your power.',
+    description: 'Your own sign-in keys (WebAuthn), which sign in and confirm what widens your power.',
   },
   {
     name: 'People',

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
+import { readBase64url, readClientData } from './client-data.ts'
 import { sha256 } from './secrets.ts'
 
 /** What people and services sign in a protected vault (docs/signed-orders.md). */
@@ -39,12 +40,8 @@ export const fingerprintOf = (publicKey: Buffer): string => sha256(publicKey).to
 
 /** The origin of the page where a passkey signed, as the browser says; what it says is signed with it. */
 export function originOf({ clientDataJSON = '' }: SignedVote): string | null {
-  try {
-    const { origin } = JSON.parse(bytes(clientDataJSON).toString('utf8')) as { origin?: unknown }
-    return typeof origin === 'string' ? origin : null
-  } catch {
-    return null
-  }
+  const bytes = readBase64url(clientDataJSON)
+  return bytes === null ? null : (readClientData(bytes)?.origin ?? null)
 }
 
 /** Whether the key signed exactly this vote. Whatever cannot be read is no signature. */
@@ -56,7 +53,12 @@ export function isSignedBy(signed: SignedVote, key: VotingKey): boolean {
   }
 }
 
-const bytes = (text: string): Buffer => Buffer.from(text, 'base64url')
+/** @throws for base64url in another spelling, in which one signature would be many */
+function bytes(text: string): Buffer {
+  const read = readBase64url(text)
+  if (read === null) throw new Error('Not base64url')
+  return read
+}
 
 const isPresentAndVerified = 0x01 | 0x04
 /** The hash of the RP ID, the flags and the count of signatures. */
@@ -68,15 +70,9 @@ function isAssertionOf(
 ): boolean {
   if (authenticatorData === undefined || clientDataJSON === undefined) return false
   const clientData = bytes(clientDataJSON)
-  const {
-    type,
-    challenge,
-    origin,
-    crossOrigin = false,
-  } = JSON.parse(clientData.toString('utf8')) as Record<string, unknown>
-  if (type !== 'webauthn.get' || challenge !== hashOfVote(vote).toString('base64url')) return false
-  // A page of another origin around ours chooses what people see beside it.
-  if (typeof origin !== 'string' || !origins.includes(origin) || crossOrigin !== false) return false
+  const said = readClientData(clientData)
+  if (said?.type !== 'webauthn.get' || said.challenge !== hashOfVote(vote).toString('base64url')) return false
+  if (!origins.includes(said.origin)) return false
   const data = bytes(authenticatorData)
   if (data.length < authenticatorDataBytesMin || !data.subarray(0, 32).equals(sha256(rpId))) return false
   if ((data[32]! & isPresentAndVerified) !== isPresentAndVerified) return false

@@ -1,7 +1,5 @@
 import { type Algorithm, type Claims, newPasskey, SoftwarePasskey } from '../../../demo/src/software-passkey.ts'
 
-type Asked = Parameters<SoftwarePasskey['get']>[0]
-
 /** The authenticator of a test: as that of the demo, and it counts what it signs. It can do each thing wrongly. */
 export class Authenticator extends SoftwarePasskey {
   private count = 0
@@ -10,8 +8,8 @@ export class Authenticator extends SoftwarePasskey {
     super(origin, newPasskey(algorithm))
   }
 
-  override get(options: Asked, claims: Claims = {}) {
+  override get(challenge: string, claims: Claims = {}) {
     this.count += 1
-    return super.get(options, { count: this.count, ...claims })
+    return super.get(challenge, { count: this.count, ...claims })
   }
 }

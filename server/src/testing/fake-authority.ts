@@ -2,7 +2,7 @@ import { canonicalJson } from '../lib/canonical-json.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Authenticator } from './authenticator.ts'
 
-export type AuthorityKey = { person: string; key: Authenticator }
+export type AuthorityKey = { person: string; key: Pick<Authenticator, 'id' | 'publicKey' | 'origin'> }
 
 /** What a wallet service answers whose authority has these passkeys, each for the origin that it was made at. */
 export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1) {

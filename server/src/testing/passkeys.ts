@@ -17,7 +17,7 @@ export async function askForPasskey(
 ): Promise<{ key: Authenticator; answer: AnswerOf<'post', '/users/me/passkeys'> }> {
   const key = new Authenticator()
   const { creation } = (await person.post('/users/me/passkeys/options', {})).body
-  return { key, answer: await person.post('/users/me/passkeys', { name, credential: key.create(creation) }) }
+  return { key, answer: await person.post('/users/me/passkeys', { name, credential: await key.register(creation) }) }
 }
 
 /** The first passkey of a member of a protected vault, which an administrator with a passkey of their own accepts. */
@@ -56,10 +56,11 @@ export type Write<M extends WritingMethod = WritingMethod, Url extends string = 
 
 /** The header by which the passkey confirms exactly this request. */
 export async function confirmationOf(person: Person, key: Authenticator, { method, url, body: sent = {} }: Write) {
-  const asked = { method: method.toUpperCase(), path: `/api/v1${url}`, bodyHash: hashOfBody(sent) }
+  const asked = { method: method.toUpperCase(), path: `/api/v1${url}`, bodyHash: hashOfBody(sent)! }
   const { status, body } = await person.post('/users/me/passkeys/confirmation', asked)
   expect(status, JSON.stringify(body)).toBe(200)
-  return { 'passkey-assertion': Buffer.from(JSON.stringify(key.get(body))).toString('base64url') }
+  const assertion = await key.confirm(asked, body)
+  return { 'passkey-assertion': Buffer.from(JSON.stringify(assertion)).toString('base64url') }
 }
 
 /** Sends a request that the passkey confirms. */

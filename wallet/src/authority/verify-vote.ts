@@ -1,5 +1,6 @@
 import { createHash, type KeyObject, verify } from 'node:crypto'
 import { canonicalForm } from './canonical.ts'
+import { readClientData } from './client-data.ts'
 import type { AuthorityKey, SignedVote } from './documents.ts'
 import { type KeyAlgorithm, readBase64url, readPublicKey } from './public-key.ts'
 
@@ -22,7 +23,7 @@ export function isSignedBy(key: AuthorityKey, signed: SignedVote): boolean {
   return assertion !== null && isSignature(publicKey, assertion, signature)
 }
 
-/** The bytes that the authenticator signed, or null when the page, its frame, the challenge, the RP ID or a flag is not the expected. */
+/** The bytes that the authenticator signed, or null when the page, the challenge, the RP ID or a flag is not the expected. */
 function readAssertion(
   { rpId, origins }: Extract<AuthorityKey, { kind: 'passkey' }>,
   { authenticatorData, clientDataJSON }: SignedVote,
@@ -31,11 +32,9 @@ function readAssertion(
   const authenticator = readBase64url(authenticatorData ?? '')
   const client = readBase64url(clientDataJSON ?? '')
   if (authenticator === null || client === null || authenticator.length < authenticatorDataLengthMin) return null
-  const data = parseObject(client)
+  const data = readClientData(client)
   if (data === null || data.type !== 'webauthn.get' || data.challenge !== challenge) return null
-  if (typeof data.origin !== 'string' || !origins.includes(data.origin)) return null
-  // A page of another origin around ours chooses what people see beside it.
-  if ((data.crossOrigin ?? false) !== false) return null
+  if (!origins.includes(data.origin)) return null
   if (!authenticator.subarray(0, 32).equals(sha256(rpId))) return null
   const flags = authenticator[32]!
   if ((flags & flagUserPresent) === 0 || (flags & flagUserVerified) === 0) return null
@@ -47,15 +46,6 @@ function isSignature({ algorithm, key }: { algorithm: KeyAlgorithm; key: KeyObje
     return verify(algorithm === 'es256' ? 'sha256' : null, data, key, signature)
   } catch {
     return false
-  }
-}
-
-function parseObject(bytes: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
   }
 }
 

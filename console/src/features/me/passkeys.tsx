@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router'
 import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
-import { hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/authenticator.ts'
+import { hasPasskeys, isDeclined, makePasskey, signFor } from '../../lib/authenticator.ts'
 import { errorsOfFields } from '../../lib/forms.ts'
 import { sha256 } from '../../lib/hashes.ts'
 import { t } from '../../lib/language.ts'
@@ -28,7 +28,8 @@ export function Passkeys() {
       // It is always confirmed, so the service need not refuse it first.
       const bodyHash = await sha256('{}')
       const request = { method: 'DELETE' as const, path: `/api/v1/users/me/passkeys/${id}`, bodyHash }
-      const passkeyAssertion = await signWithPasskey(await strongroom.me.prepareConfirmation(request))
+      const prepared = await strongroom.me.prepareConfirmation(request)
+      const passkeyAssertion = await signFor({ purpose: 'confirm', ...request }, prepared)
       await strongroom.me.removePasskey(id, { passkeyAssertion })
     },
     onSuccess: () => announce(t('The passkey is removed.')),
@@ -83,13 +84,15 @@ export function Passkeys() {
     },
   ]
   return (
-    <Card title={t('Passkeys')}>
+    <Card title={t('Sign-in keys')}>
       <p className="mb-4 text-quiet">
-        {t('A phone, a computer or a security key that signs you in, and confirms what only you may do.')}
+        {t(
+          'Passkeys in a phone, a computer or a security key. They sign you in and confirm what only you may do. The signing keys with which people move funds are named by the wallet service, and are better made on its own page.',
+        )}
       </p>
       {remove.isError && !isDeclined(remove.error) && <Failed error={remove.error} retry={() => remove.reset()} />}
       <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('You have no passkey yet.')}</p>}>
-        <DataTable caption={t('Passkeys')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+        <DataTable caption={t('Sign-in keys')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
       </ListState>
       {hasPasskeys() ? <AddPasskey /> : <p>{t('This browser cannot use passkeys on this page.')}</p>}
     </Card>
@@ -103,7 +106,8 @@ function AddPasskey() {
     mutationFn: async ({ name }: { name: string }) => {
       const { creation, confirmation } = await strongroom.me.preparePasskey()
       // One that is there confirms the new one; only then is it made, so that none is left over.
-      const confirmed = confirmation === null ? {} : { confirmation: await signWithPasskey(confirmation) }
+      const confirmed =
+        confirmation === null ? {} : { confirmation: await signFor({ purpose: 'add-passkey' }, confirmation) }
       return strongroom.me.addPasskey({ name: name.trim(), credential: await makePasskey(creation), ...confirmed })
     },
     onSuccess: ({ value }) => {

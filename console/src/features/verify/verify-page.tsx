@@ -1,5 +1,15 @@
+import {
+  type Check,
+  type CheckedVote,
+  type CheckName,
+  type Evidence,
+  type Field,
+  readEvidence,
+  type Verdict,
+  verifyEvidence,
+} from '@strongroom/sdk/evidence'
 import { ShieldCheck } from 'lucide-react'
-import { type DragEvent, useState } from 'react'
+import { type DragEvent, type ReactNode, useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { canHash } from '../../lib/hashes.ts'
 import { t } from '../../lib/language.ts'
@@ -9,8 +19,6 @@ import { Badge, type Tone } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
-import { type Check, type CheckName, type Evidence, readEvidence, type Verdict, verifyEvidence } from './evidence.ts'
-import type { CheckedVote } from './signatures.ts'
 
 type Result = { name: string; evidence: Evidence | null } & Verdict
 
@@ -22,7 +30,7 @@ export function VerifyPage() {
     const found: Result[] = []
     for (const file of files ?? []) {
       const evidence = readEvidence(await file.text())
-      const verdict = evidence === null ? { checks: [], votes: [] } : await verifyEvidence(evidence)
+      const verdict = evidence === null ? { checks: [], votes: [], fields: [] } : await verifyEvidence(evidence)
       found.push({ name: file.name, evidence, ...verdict })
     }
     setResults(found)
@@ -75,7 +83,7 @@ export function VerifyPage() {
   )
 }
 
-function ResultCard({ result: { name, evidence, checks, votes } }: { result: Result }) {
+function ResultCard({ result: { name, evidence, checks, votes, fields } }: { result: Result }) {
   if (evidence === null) {
     return (
       <Card title={name}>
@@ -86,21 +94,10 @@ function ResultCard({ result: { name, evidence, checks, votes } }: { result: Res
       </Card>
     )
   }
-  const fails = checks.filter(({ state }) => state === 'fails').length
-  // A file seldom has neighbouring seals, and needs none: the log of the vault has the others.
-  const open = checks.filter(({ name: check, state }) => state === 'open' && check !== 'chain').length
   return (
     <Card title={name}>
-      <p className="mb-4 text-lg">
-        {fails > 0 ? (
-          <Badge tone="bad">{t('The file contradicts itself')}</Badge>
-        ) : open > 0 ? (
-          <Badge tone="warn">{t('Nothing contradicts it, and not everything is proved')}</Badge>
-        ) : (
-          <Badge tone="good">{t('Everything holds')}</Badge>
-        )}
-      </p>
-      <Order evidence={evidence} />
+      <Headline checks={checks} fields={fields} />
+      <Order evidence={evidence} fields={fields} />
       <h3 className="mt-4 mb-2 font-semibold">{t('What was checked')}</h3>
       <ul className="grid gap-3">
         {checks.map((check) => (
@@ -108,33 +105,78 @@ function ResultCard({ result: { name, evidence, checks, votes } }: { result: Res
         ))}
       </ul>
       <Signatures votes={votes} names={namesIn(evidence)} />
+      <Unproven fields={fields} />
       <Heads evidence={evidence} />
     </Card>
   )
 }
 
-/** The order as it was voted on: from the payload, whose hash the votes name, and not from what is shown beside it. */
-function Order({ evidence: { payload, payloadHash, transfer, decision } }: { evidence: Evidence }) {
-  const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  const { amount: decimal } = (decision?.facts ?? {}) as { amount?: unknown }
-  const amount =
-    typeof decimal === 'string'
-      ? `${formatAmount(decimal)} ${transfer.assetSymbol}`
-      : text(payload.amount)
-        ? `${formatAmount(String(transfer.amountDecimal))} ${transfer.assetSymbol}`
-        : text(payload.amount)
+type FieldsProps = { fields: readonly Field[] }
+
+/** The headline counts: it says no more than was compared. */
+function Headline({ checks, fields }: FieldsProps & { checks: readonly Check[] }) {
+  const count = (state: Field['state']) => fields.filter((field) => field.state === state).length
+  const [proven, unproven, contradicted] = [count('proven'), count('unproven'), count('contradicted')]
+  // A file seldom has neighbouring seals, and needs none: the log of the vault has the others.
+  const isOpen = checks.some(({ name, state }) => state === 'open' && name !== 'chain')
+  if (checks.some(({ state }) => state === 'fails')) {
+    return (
+      <p className="mb-4 flex flex-wrap items-center gap-2 text-lg">
+        <Badge tone="bad">{t('The file contradicts itself')}</Badge>
+        <span>
+          {t('{contradicted, plural, one {# value is contradicted} other {# values are contradicted}}', {
+            contradicted,
+          })}
+        </span>
+      </p>
+    )
+  }
+  return (
+    <p className="mb-4 flex flex-wrap items-center gap-2 text-lg">
+      <Badge tone={isOpen ? 'warn' : 'good'}>
+        {isOpen ? t('Nothing contradicts it, and not everything is proved') : t('Nothing contradicts it')}
+      </Badge>
+      <span>
+        {t('{proven, plural, one {# value proven} other {# values proven}}, {unproven} not proven by this file', {
+          proven,
+          unproven,
+        })}
+      </span>
+    </p>
+  )
+}
+
+/** The transfer as people read it, with a mark at each value that the file does not prove. */
+function Order({ evidence: { payloadHash, transfer, decision }, fields }: FieldsProps & { evidence: Evidence }) {
+  const states = new Map(fields.map(({ path, state }) => [path, state]))
+  const value = (path: string) =>
+    path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], transfer)
+  const marked = (path: string, show: (text: string) => ReactNode = (text) => text) => {
+    const text = value(path)
+    if (typeof text !== 'string') return null
+    return (
+      <span key={path}>
+        {shown(text, show)} <Mark state={states.get(`transfer.${path}`)} />
+      </span>
+    )
+  }
+  const { token } = (decision.facts ?? {}) as { token?: { code?: unknown } }
+  const code = typeof token?.code === 'string' ? token.code : ''
   return (
     <Facts
       facts={[
-        [t('Transfer'), text(payload.transferId)],
-        [t('Amount'), amount],
-        [
-          t('From'),
-          text(payload.fromAddress) === null ? null : <Address key="f" address={String(payload.fromAddress)} />,
-        ],
-        [t('To'), text(payload.toAddress) === null ? null : <Address key="t" address={String(payload.toAddress)} />],
-        [t('Network'), text(payload.network)],
-        [t('Ordered'), typeof transfer.createdAt === 'string' ? formatTime(transfer.createdAt) : null],
+        [t('Transfer'), marked('id')],
+        [t('Amount'), marked('amountDecimal', (text) => `${formatAmount(text)} ${code}`)],
+        [t('From'), marked('fromAddress.address', (text) => <Address address={text} />)],
+        [t('To'), marked('toAddress', (text) => <Address address={text} />)],
+        [t('Network'), marked('network')],
+        [t('Status'), marked('status')],
+        [t('Ordered'), marked('createdAt', formatTime)],
+        [t('Confirmed'), marked('confirmedAt', formatTime)],
+        [t('Transaction'), marked('txHash', (text) => <span className="code">{text}</span>)],
+        [t('Value in USD'), marked('usdValue', formatAmount)],
+        [t('Purpose'), marked('metadata.paymentPurpose')],
+        [t('Policy'), marked('decisionPolicyName')],
         [
           t('Hash of the order'),
           <span key="h" className="code">
@@ -143,6 +185,45 @@ function Order({ evidence: { payload, payloadHash, transfer, decision } }: { evi
         ],
       ]}
     />
+  )
+}
+
+/** A stranger made the file: a text that is no amount or time is shown as it is. */
+function shown(text: string, show: (text: string) => ReactNode): ReactNode {
+  try {
+    return show(text)
+  } catch {
+    return text
+  }
+}
+
+function Mark({ state }: { state: Field['state'] | undefined }) {
+  if (state === 'contradicted') return <span className="text-bad">({t('contradicted')})</span>
+  return state === 'proven' ? null : <span className="text-quiet">({t('not proven by this file')})</span>
+}
+
+/** The values that the file does not prove, by the names that they have in it. */
+function Unproven({ fields }: FieldsProps) {
+  const paths = fields.filter(({ state }) => state === 'unproven').map(({ path }) => path)
+  if (paths.length === 0) return null
+  return (
+    <details className="mt-4">
+      <summary className="cursor-pointer font-semibold">
+        {t('{count, plural, one {# value} other {# values}} not proven by this file', { count: paths.length })}
+      </summary>
+      <p className="my-2 text-quiet">
+        {t(
+          'No sealed record says these: names as they are today, states of the moment of the download, and numbers of the database. A file does not show what was left out of it, either.',
+        )}
+      </p>
+      <ul className="code grid gap-1">
+        {paths.map((path) => (
+          <li key={path} className="[overflow-wrap:anywhere]">
+            {path}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
@@ -171,7 +252,8 @@ function CheckLine({ check: { name, state, faults } }: { check: Check }) {
 function checkWords(name: CheckName): string {
   const words: Record<CheckName, string> = {
     order: t('The hash of the order is that of what was ordered.'),
-    shown: t('What is shown of the transfer is what was ordered.'),
+    shown: t('What is shown of the transfer does not contradict the records.'),
+    decision: t('The decision, with its policies and thresholds, is the one on record.'),
     facts: t('The facts on which the policies decided are those on record.'),
     records: t('Each record has the hash of its content.'),
     votes: t('Each vote names the hash of this order.'),
@@ -181,6 +263,7 @@ function checkWords(name: CheckName): string {
     sealed: t('Each record is in the seal that it names.'),
     chain: t('Seals that follow each other are linked.'),
     ledger: t('The books moved the amount of the order.'),
+    entries: t('Each entry of the ledger is in the seal that it names.'),
   }
   return words[name]
 }
@@ -189,6 +272,8 @@ function openWords(name: CheckName): string {
   if (name === 'quorum') return t('The transfer still waits, or ended before it had all votes.')
   if (name === 'chain') return t('The file has no two seals that follow each other.')
   if (name === 'facts') return t('The file has no facts or no hash of them.')
+  if (name === 'decision') return t('The record is older than hashes of decisions.')
+  if (name === 'seals') return t('A seal is not signed, or this browser cannot check its key.')
   if (name === 'signatures') return t('This browser cannot check a key of this kind.')
   return t('The newest records get their seal within seconds: download the file again.')
 }
@@ -231,6 +316,7 @@ function SignatureLine({ vote: { state, decision, person, fingerprint, origin, f
     invalid: t('The signature is not valid.'),
     'other-hash': t('It is for another order.'),
     'other-subject': t('It is for something else.'),
+    'other-key': t('Its key is not one of those named.'),
   }
   return (
     <li className="flex gap-3">

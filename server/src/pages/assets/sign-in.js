@@ -49,12 +49,26 @@ signOut?.addEventListener('click', async () => {
   if ((await post(signOut, '/api/v1/auth/sign-out')) !== null) location.replace('/sign-in')
 })
 
-const toBytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
 const toText = (bytes) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replace(/=+$/, '')
+
+/**
+ * What the passkey signs: a document of this page, which is no vote and no other ceremony, whatever the service answered as nonce
+ * (docs/signed-orders.md). Its members are strings in the order of their names, so that this is its canonical form.
+ */
+function challengeOf(nonce) {
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(nonce)) throw new TypeError('The nonce is not base64url')
+  const text = JSON.stringify({
+    format: 'strongroom-challenge-1',
+    nonce,
+    origin: location.origin,
+    purpose: 'sign-in',
+  })
+  return crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+}
 
 const usePasskey = document.getElementById('use-passkey')
 // A browser without WebAuthn, or on a page that is not secure, has the link alone.
@@ -63,12 +77,15 @@ usePasskey?.addEventListener('click', async () => {
   const options = await post(usePasskey, '/api/v1/auth/passkey/options')
   if (options === null) return
   try {
+    const { nonce, timeout } = options
+    const challenge = await challengeOf(nonce)
     const { rawId, response } = await navigator.credentials.get({
-      publicKey: { ...options, challenge: toBytes(options.challenge), allowCredentials: [] },
+      publicKey: { rpId: location.hostname, challenge, timeout, userVerification: 'required', allowCredentials: [] },
     })
     const signedIn = await post(usePasskey, '/api/v1/auth/passkey', {
       credential: {
         id: toText(rawId),
+        nonce,
         clientDataJSON: toText(response.clientDataJSON),
         authenticatorData: toText(response.authenticatorData),
         signature: toText(response.signature),

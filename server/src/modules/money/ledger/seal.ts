@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Deps } from '../../../deps.ts'
@@ -64,6 +64,16 @@ type EntryRow = {
  * that it must have (`verifyLedger`).
  */
 export async function readSealedEntries(trx: Trx, vaultId: string, sequences: string[]): Promise<SealedLeaf[]> {
+  const contents = await listSealedContents(trx, vaultId, sequences)
+  return contents.map(({ sequence, content }) => ({ id: sequence, hash: sha256(content) }))
+}
+
+/** The canonical JSON of which a seal holds the hash, for each of these entries of a vault, in the order of their numbers. */
+export async function listSealedContents(
+  db: Db | Trx,
+  vaultId: string,
+  sequences: string[],
+): Promise<{ sequence: string; content: string }[]> {
   const { rows } = await sql<EntryRow>`
     select e.sequence, e.kind, e.token_id, e.amount, e.debit_balance, e.credit_balance, e.created_at,
       d.address_id as debit_address_id, d.purpose as debit_purpose,
@@ -72,8 +82,8 @@ export async function readSealedEntries(trx: Trx, vaultId: string, sequences: st
     join ledger_entries e on e.sequence = i.sequence and e.vault_id = ${vaultId}
     left join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
     left join ledger_accounts c on c.vault_id = e.vault_id and c.token_id = e.token_id and c.number = e.credit_account
-    order by e.sequence`.execute(trx)
-  return rows.map((row) => ({ id: row.sequence, hash: sha256(contentOf(vaultId, row)) }))
+    order by e.sequence`.execute(db)
+  return rows.map((row) => ({ sequence: row.sequence, content: contentOf(vaultId, row) }))
 }
 
 function contentOf(vaultId: string, row: EntryRow): string {

@@ -8,7 +8,7 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { printReport, type SignedEvidence, verifySignatures } from '../../../verify-evidence.ts'
+import { reportOnFile } from '../../../verify-evidence.ts'
 import { verifyTransfers } from '../transfers/compare-record.ts'
 import { verifyPayouts } from './compare-record.ts'
 
@@ -176,10 +176,10 @@ describe('the hand-over of the rows of a signed payout', () => {
     for (const person of [bench.firstApprover, bench.secondApprover]) await approve(person, id)
     const [row] = await rowsRead(id)
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${row!.transferId}/evidence`)
-    const soundness = (changes: object) =>
-      printReport(verifySignatures({ ...body, ...changes } as object as SignedEvidence, [])).isSound
+    const soundness = async (changes: object) =>
+      (await reportOnFile(JSON.stringify({ ...body, ...changes }), []))?.isSound
     expect(body.signedVotes).toHaveLength(3)
-    expect(soundness({})).toBe(true)
+    expect(await soundness({})).toBe(true)
     const batch = body.batch as Place
     for (const changes of [
       { batch: undefined },
@@ -187,7 +187,7 @@ describe('the hand-over of the rows of a signed payout', () => {
       { batch: { ...batch, payout: { ...batch.payout, payoutId: 'another' } } },
       { signedVotes: body.signedVotes.slice(1) },
     ])
-      expect(soundness(changes), JSON.stringify(changes)).toBe(false)
+      expect(await soundness(changes), JSON.stringify(changes)).toBe(false)
   })
 
   it('fails the row that the wallet service refuses for good, and releases its funds', async () => {

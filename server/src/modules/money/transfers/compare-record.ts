@@ -28,6 +28,8 @@ export type RequestRecord = {
   bypassed: string[]
   /** SHA-256 in hex of the facts of the decision; absent in records of older versions. */
   factsHash?: string
+  /** SHA-256 in hex of the whole decision; absent in records of older versions. */
+  decisionHash?: string
   /** Absent in records of older versions. */
   requirements?: RecordedRequirement[]
   /** The row of a payout that it is, and what was voted on there. */

@@ -13,7 +13,7 @@ const Document = (description: string) =>
 
 export const TransferEvidence = Closed(
   {
-    schemaVersion: described(Type.Literal('1'), 'Version of this format.'),
+    schemaVersion: described(Type.Literal('2'), 'Version of this format.'),
     transfer: Ref(Transfer),
     payload: Document('The order; the SHA-256 of its canonical JSON is `payloadHash`.'),
     payloadHash: described(
@@ -52,9 +52,45 @@ export const TransferEvidence = Closed(
             'Balance of that account after the entry; null if `creditAccountId` is.',
           ),
           createdAt: Timestamp,
+          content: Type.String({
+            description: 'What the seal of the entry covers: canonical JSON whose SHA-256 is `hash`.',
+          }),
+          hash: Hash,
+          sealSequence: described(
+            Nullable(Type.Integer({ examples: [12] })),
+            'Number of the seal of the ledger that holds the entry; null in its first seconds.',
+          ),
+          proof: described(
+            Nullable(
+              Closed({
+                index: described(
+                  Type.Integer({ minimum: 0, examples: [2] }),
+                  'Place of the entry in the seal, from 0.',
+                ),
+                path: described(
+                  Type.Array(Hash),
+                  'The hashes beside the way from the entry to `root` of its seal, lowest first (docs/audit.md).',
+                ),
+              }),
+            ),
+            'Proves that the seal holds the entry; null if `sealSequence` is.',
+          ),
         }),
       ),
       'The entries of the ledger that the transfer caused, in their order.',
+    ),
+    ledgerSeals: described(
+      Type.Array(
+        Closed({
+          sequence: described(Type.Integer({ examples: [12] }), 'Number of the seal in the chain of the ledger.'),
+          previousHash: described(Hash, 'Hash of the seal before, which makes them a chain.'),
+          size: described(Type.Integer({ examples: [5] }), 'How many entries the seal covers.'),
+          sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
+          ...signedSeal,
+          hash: Hash,
+        }),
+      ),
+      'The seals of those entries.',
     ),
     auditRecords: described(
       Type.Array(

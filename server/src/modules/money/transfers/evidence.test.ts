@@ -4,6 +4,7 @@ import { isSignedByKey } from '../../../lib/seal-key.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealAuditRecords } from '../../record/audit/seal.ts'
 import { rootOfLeaves } from '../../record/seals/content.ts'
+import { sealLedgerEntries } from '../ledger/seal.ts'
 
 let bench: TransferBench
 let id: string
@@ -18,6 +19,7 @@ beforeAll(async () => {
   bench.vault.wallet.confirm(id)
   await bench.deliver()
   await sealAuditRecords(bench.test.deps)
+  await sealLedgerEntries(bench.test.deps)
 })
 afterAll(() => bench.close())
 
@@ -87,6 +89,50 @@ it('T27 holds together offline: order, votes, entries, records and seals', async
     ['fee', '21000'],
   ])
 })
+
+it('T84 proves each ledger entry in the signed seal that holds it', async () => {
+  const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
+  for (const { sequence, content, hash, sealSequence, proof } of body.ledgerEntries) {
+    expect(hashOf(content)).toBe(hash)
+    const seal = body.ledgerSeals.find((candidate) => candidate.sequence === sealSequence)!
+    expect(rootFrom(sorted({ hash, id: sequence }), proof!, seal.size)).toBe(seal.root)
+    const { previousHash, sealedAt, keyId, root, size } = seal
+    const head = { chain: body.transfer.vaultId, sequence: seal.sequence, previousHash, sealedAt }
+    expect(hashOf(sorted({ ...head, keyId, log: 'ledger', root, size }))).toBe(seal.hash)
+    const text = `strongroom-seal-1:${seal.hash}`
+    expect(isSignedByKey(Buffer.from(seal.publicKey!, 'hex'), text, Buffer.from(seal.signature!, 'hex'))).toBe(true)
+  }
+  expect(body.ledgerEntries).toHaveLength(3)
+})
+
+it('T84 records the decision, the rate, the metadata, the fee and the time of the chain of what it shows', async () => {
+  const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
+  const detailsOf = (action: string) =>
+    body.auditRecords.map(({ content }) => JSON.parse(content)).find((record) => record.action === action).details
+  const { decisionHash, metadata, rate, expiresAt } = detailsOf('transfer.requested')
+  expect(hashOf(sorted(body.decision))).toBe(decisionHash)
+  const { transfer } = body
+  const { category: _, ...shown } = transfer.metadata
+  expect(metadata).toEqual(shown)
+  const { usdRate, usdRateAsOf, usdRateSource } = transfer
+  expect(rate).toEqual(usdRate === null ? null : { usdRate, usdRateAsOf, usdRateSource })
+  expect(expiresAt).toBe(transfer.expiresAt)
+  expect(detailsOf('transfer.confirmed')).toMatchObject({ fee: transfer.fee, txHash: transfer.txHash })
+})
+
+/** The root that follows from a leaf and its path in a tree of so many leaves (docs/audit.md). */
+function rootFrom(leaf: string, { index, path }: { index: number; path: string[] }, size: number): string {
+  const digest = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
+  const rest = path.map((hex) => Buffer.from(hex, 'hex'))
+  let hash = digest(Buffer.of(0), Buffer.from(leaf))
+  for (let at = index, width = size; width > 1; at >>= 1, width = (width + 1) >> 1) {
+    if (at % 2 === 0 && at === width - 1) continue
+    const other = rest.shift()!
+    hash = at % 2 === 0 ? digest(Buffer.of(1), hash, other) : digest(Buffer.of(1), other, hash)
+  }
+  expect(rest).toEqual([])
+  return hash.toString('hex')
+}
 
 it('T27 shows a changed order: its hash is another one', async () => {
   await bench.sql(`update transfers set payload = payload || '{"amount": "1"}' where id = $1`, [id])

@@ -4,23 +4,15 @@ import type { Db } from '../../../db/client.ts'
 import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
 import { toVoteEvidence } from '../../rules/signatures/queries.ts'
+import { getLedgerEvidence } from '../ledger/evidence.ts'
 import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
 import { readSignatures } from './signatures.ts'
 
-type Entry = Static<typeof TransferEvidence>['ledgerEntries'][number]
-
 /** A transfer with all the records behind it; hashes are hex. */
 export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
   const { vault_id: vaultId, id: transferId } = row
-  const { rows: ledgerEntries } = await sql<Omit<Entry, 'createdAt'> & { createdAt: Date }>`
-    select e.sequence, e.kind, e.token_id as "tokenId", d.id as "debitAccountId", c.id as "creditAccountId", e.amount,
-      e.debit_balance as "debitBalance", e.credit_balance as "creditBalance", e.created_at as "createdAt"
-    from ledger_entries e
-    left join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
-    left join ledger_accounts c on c.vault_id = e.vault_id and c.token_id = e.token_id and c.number = e.credit_account
-    where e.vault_id = ${vaultId} and e.operation_id = ${transferId} order by e.sequence`.execute(db)
   const auditRecords = await db
     .selectFrom('audit_records')
     .select(['content', 'hash', 'seal_sequence'])
@@ -40,14 +32,14 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
   )
   const { votes, place } = await readSignatures(db, row, row.payload)
   return {
-    schemaVersion: '1',
+    schemaVersion: '2',
     transfer: toTransfer(row),
     payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     decision: row.decision,
     signedVotes: votes.map(toVoteEvidence),
     ...(place === null ? {} : { batch: place }),
-    ledgerEntries: ledgerEntries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() })),
+    ...(await getLedgerEvidence(db, vaultId, transferId)),
     auditRecords: auditRecords.map((record) => ({
       content: record.content,
       hash: record.hash.toString('hex'),

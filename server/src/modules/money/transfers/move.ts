@@ -59,7 +59,9 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
       }))
   const action = `transfer.${recordedAs[event] ?? event}`
   const decided = movement.resolution === undefined ? {} : { resolution: movement.resolution }
-  const details = { from, to, reason: failureReason, txHash, ...decided }
+  const { changes: { fee = null } = {} } = movement
+  const chain = to === 'confirmed' || to === 'failed' ? { fee, blockchainAt } : {}
+  const details = { from, to, reason: failureReason, txHash, ...chain, ...decided }
   await audit(trx, { vaultId, actorId, now }, action, { type: 'transfer', id }, details)
   if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
 }

@@ -15,7 +15,7 @@ import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
 import { decideBy, lockCandidates } from '../../rules/policies/decide.ts'
-import { type Decision, hashFacts } from '../../rules/policies/decision.ts'
+import { type Decision, hashDecision, hashFacts } from '../../rules/policies/decision.ts'
 import { keepDecision } from '../../rules/policies/keep-decision.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
@@ -186,24 +186,36 @@ export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date)
 function toRows(trx: Trx, accepted: AcceptedOrder) {
   const transfer = toTransferRow(accepted)
   const { order, payload, decision, category, voters, expiresAt, payout, verified, now } = accepted
-  const { vaultId, transferId: targetId, initiatorId: actorId } = payload
   const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
+  const operation = toOperation(accepted, status)
+  const { vaultId, transferId: targetId, initiatorId: actorId } = payload
   const requested: RequestRecord = {
     status,
     payload,
     payloadHash: transfer.payload_hash.toString('hex'),
     decision: decision.effect,
     factsHash: hashFacts(decision.facts),
+    decisionHash: hashDecision(decision),
     requirements: voters,
     counterpartyId: order.source.counterparty?.id ?? null,
     bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
     ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
   }
-  const details = { ...requested, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
+  const shown = { rate: toRecordedRate(operation), metadata: toRecordedMetadata(operation), expiresAt }
+  const details = { ...requested, ...shown, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
   const event = { vaultId, actorId, action: 'transfer.requested', targetType: 'transfer', targetId, details, now }
-  return { operation: toOperation(accepted, status), transfer, record: toAuditRow(trx, event) }
+  return { operation, transfer, record: toAuditRow(trx, event) }
 }
+
+/** The rate and the metadata of an order as its record holds them: an evidence file proves what it shows of them. */
+const toRecordedRate = ({ usd_rate, usd_rate_as_of, usd_rate_source }: Insertable<Operations>) =>
+  usd_rate == null ? null : { usdRate: usd_rate, usdRateAsOf: usd_rate_as_of, usdRateSource: usd_rate_source }
+const toRecordedMetadata = ({ tags, payment_purpose, note }: Insertable<Operations>) => ({
+  tags: tags ?? [],
+  paymentPurpose: payment_purpose ?? null,
+  note: note ?? null,
+})
 
 function toPayoutRecord({ id, row, externalId, payloadHash }: PayoutPlace): RequestRecord['payout'] {
   return { id, row, externalId, payloadHash }

@@ -11,7 +11,7 @@ import { createPolicy } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { printReport, type SignedEvidence, verifySignatures } from '../../../verify-evidence.ts'
+import { reportOnFile } from '../../../verify-evidence.ts'
 import { verifyTransfers } from './compare-record.ts'
 import { hashPayload, type Payload } from './payload.ts'
 
@@ -279,8 +279,8 @@ describe('votes on approval requests in a protected vault', () => {
     const signature = key.vote(voteOf(bench.firstApprover, payloadHash, { subject: 'approval_request' }))
     const { body } = await bench.firstApprover.post(`${path}/approve`, { signature })
     expect(body.status).toBe('applied')
-    const report = verifySignatures((await bench.vault.admin.get(path)).body as SignedEvidence, [])
-    expect(report).toMatchObject({ faults: [], votes: [{ decision: 'approve', faults: [] }] })
+    const report = await reportOnFile(JSON.stringify((await bench.vault.admin.get(path)).body), [])
+    expect(report).toEqual({ lines: ['ok   payloadHash', expect.stringMatching(/^ok {3}approve by /)], isSound: true })
   })
 })
 
@@ -289,10 +289,14 @@ describe('the verification of evidence', () => {
     const id = await ordered('200')
     await approve(bench.firstApprover, id)
     const { body } = await bench.vault.admin.get(`${base()}/transfers/${id}/evidence`)
-    const soundness = (evidence: object, trusted: string[] = []) =>
-      printReport(verifySignatures({ ...body, ...evidence } as object as SignedEvidence, trusted)).isSound
-    const all = verifySignatures(body as object as SignedEvidence, []).votes.map(({ fingerprint }) => fingerprint)
-    expect([soundness({}), soundness({}, all), soundness({}, all.slice(1))]).toEqual([true, true, false])
+    const soundness = async (evidence: object, trusted: string[] = []) =>
+      (await reportOnFile(JSON.stringify({ ...body, ...evidence }), trusted))?.isSound
+    const all = body.signedVotes.map(({ publicKey }) => fingerprintOf(Buffer.from(publicKey, 'base64url')))
+    expect(await Promise.all([soundness({}), soundness({}, all), soundness({}, all.slice(1))])).toEqual([
+      true,
+      true,
+      false,
+    ])
     const [first, second] = body.signedVotes
     const payload = { ...body.payload, toAddress: fakeAddress('the attacker') }
     const forged = { ...second, signed: { ...second!.signed, vote: { ...second!.signed.vote, decision: 'reject' } } }
@@ -304,7 +308,7 @@ describe('the verification of evidence', () => {
       { signedVotes: [first, forged] },
       { signedVotes: [first, { ...second, publicKey: first!.publicKey }] },
     ])
-      expect(soundness(evidence), JSON.stringify(evidence)).toBe(false)
+      expect(await soundness(evidence), JSON.stringify(evidence)).toBe(false)
   })
 })
 

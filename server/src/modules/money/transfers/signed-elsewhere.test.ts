@@ -7,7 +7,7 @@ import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { createPolicy } from '../../../testing/fixtures.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { type SignedEvidence, verifySignatures } from '../../../verify-evidence.ts'
+import { reportOnFile } from '../../../verify-evidence.ts'
 
 const page = 'https://sign.example.org'
 /** Where `createTransferBench` has people use the service. */
@@ -74,10 +74,11 @@ describe('T78 keys of the page of the wallet service', () => {
       ['sign.example.org', page],
       ['sign.example.org', page],
     ])
-    expect(verifySignatures(body as object as SignedEvidence, []).faults).toEqual([])
+    expect((await reportOnFile(JSON.stringify(body), []))?.isSound).toBe(true)
     const [first, ...others] = body.signedVotes
     const moved = { ...body, signedVotes: [{ ...first!, rpId: 'evil.example.org' }, ...others] }
-    expect(verifySignatures(moved as object as SignedEvidence, []).votes[0]!.faults).not.toEqual([])
+    const report = await reportOnFile(JSON.stringify(moved), [])
+    expect(report?.lines).toContainEqual(expect.stringMatching(/^FAIL .*; the signature is not valid$/))
     await bench.deliver()
     const { authorization } = bench.vault.wallet.requests.findLast(({ path }) => path === '/transfers')!.body
     expect(authorization.votes).toHaveLength(3)

@@ -1,4 +1,5 @@
 import type { ByCaller } from '../../../access/caller.ts'
+import { readsOnly } from '../../../access/refusals.ts'
 import type { Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
@@ -75,6 +76,7 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
   if (groups.some((group) => group.vaultId !== first.vaultId)) {
     throw badRequest('groupIds', 'must be groups of one vault')
   }
+  if (first.isAuditor) throw readsOnly()
   if (!first.isAdmin) throw forbidden('administrator_required', 'Only administrators of the vault may invite')
   if (groups.some((group) => group.isEveryone)) {
     throw badRequest('groupIds', 'must not contain the group everyone, which every member is in')

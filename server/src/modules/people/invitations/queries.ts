@@ -59,13 +59,15 @@ function selectInvitations(db: Reader) {
 
 const person = ['u.id', 'u.name', 'u.email'] as const
 
-type InvitableGroup = { vaultId: string; isEveryone: boolean; isMember: boolean; isAdmin: boolean }
+type InvitableGroup = VaultRole & { vaultId: string; isEveryone: boolean }
+type VaultRole = { isMember: boolean; isAdmin: boolean; isAuditor: boolean }
 
 /** The groups among `groupIds` that exist, each with the role of the caller in its vault. */
 export async function listInvitableGroups(db: Reader, callerId: string, groupIds: string[]): Promise<InvitableGroup[]> {
   const { rows } = await sql<InvitableGroup>`
     select g.vault_id as "vaultId", ${isEveryone('g')} as "isEveryone",
-      own.is_member and not own.is_held as "isMember", own.is_admin and not own.is_held as "isAdmin"
+      own.is_member and not own.is_held as "isMember", own.is_admin and not own.is_held as "isAdmin",
+      own.is_auditor as "isAuditor"
     from policy_groups g
     cross join lateral (
       select m.*, ${isHeldUser(sql`g.vault_id`, sql`${callerId}`)} as is_held

@@ -22,7 +22,14 @@ export function invitationRoutes(app: App, deps: Deps): void {
     body: CreateInvitation,
     confirmed: 'where protected',
     answers: { 201: Invitation, 202: WaitingAction },
-    errors: [404, 'administrator_required', 'already_exists', 'limit_reached', 'quorum_unreachable'],
+    errors: [
+      404,
+      'administrator_required',
+      'auditor_reads_only',
+      'already_exists',
+      'limit_reached',
+      'quorum_unreachable',
+    ],
     secrets: ['token'],
     handler: async (trx, { body, ...by }) => {
       const vaultId = await vaultOf(trx, 'policy_groups', body.groupIds[0]!, by.caller.userId)

@@ -47,7 +47,7 @@ export async function addPasskey(
     throw conflict('limit_reached', `A person has at most ${passkeysPerPersonMax} passkeys`)
   }
   if (present.length > 0) await assertSigned(trx, deps, { assertion: body.confirmation, purpose }, now)
-  // The challenge of both answers is of one purpose; which kind of answer it is stands in what was signed.
+  // The nonces of both answers are of one purpose; which kind of answer it is stands in what was signed.
   const key = await verifyNewKey(trx, deps, { attestation: body.credential, purpose }, now)
   if (key === null) {
     throw conflict(
@@ -119,7 +119,7 @@ export async function removePasskeysOf(trx: Trx, { userId, reason, operator, now
   return keys.length
 }
 
-/** @throws 403 unless a passkey of the purpose's person signed its challenge */
+/** @throws 403 unless a passkey of the purpose's person signed for it */
 export async function assertSigned(
   trx: Trx,
   deps: Checks,

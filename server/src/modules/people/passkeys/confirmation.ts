@@ -24,7 +24,7 @@ export async function assertConfirmed(
   if (unlessNone === true && (await listCredentials(trx, caller.userId)).length === 0) return
   const path = request.url.split('?')[0]!
   const { method, bodyHash } = request
-  // Nobody gets a challenge for the empty hash of a body that has none.
+  // Nobody gets a nonce for the empty hash of a body that has none.
   const purpose = { for: 'confirm', userId: caller.userId, method, path, bodyHash: bodyHash ?? '' } as const
   await assertSigned(trx, deps, { assertion, purpose }, now)
 }

@@ -68,7 +68,7 @@ const differences = async () => (await verifyState(bench.test.deps.db)).differen
 const signIn = async (key: Authenticator) => {
   const prepared = await bench.test.anonymous.post('/auth/passkey/options', {})
   const cookie = String(prepared.headers['set-cookie']).split(';')[0]!
-  return bench.test.client({ cookie }).post('/auth/passkey', { credential: key.get(prepared.body) })
+  return bench.test.client({ cookie }).post('/auth/passkey', { credential: await key.signIn(prepared.body) })
 }
 
 describe('the first passkey of a member of a protected vault', () => {

@@ -3,17 +3,16 @@ import type { Deps } from '../../../deps.ts'
 import { passkeyChallengeMinutes } from '../../../lib/limits.ts'
 import { listCredentials } from './queries.ts'
 import { algorithms, type CreationOptions, type PasskeyOptions, type RequestOptions } from './schema.ts'
-import { newChallenge, type Purpose, rpIdOf } from './verify.ts'
+import { newNonce, type Purpose } from './verify.ts'
 
-type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
+type Checks = Pick<Deps, 'sealer'>
 type Credentials = Awaited<ReturnType<typeof listCredentials>>
 const timeout = passkeyChallengeMinutes * 60_000
 
 /** What a browser asks an authenticator to sign for the purpose. Without `credentials`: any passkey of this service. */
 export function requestOptions(deps: Checks, purpose: Purpose, credentials: Credentials, now: Date): RequestOptions {
   return {
-    rpId: rpIdOf(deps),
-    challenge: newChallenge(deps.sealer, purpose, now),
+    nonce: newNonce(deps.sealer, purpose, now),
     timeout,
     userVerification: 'required',
     allowCredentials: credentials,
@@ -31,9 +30,9 @@ export async function passkeyOptions(
   const purpose: Purpose = { for: 'add', userId }
   const present = await listCredentials(db, userId)
   const creation: CreationOptions = {
-    rp: { id: rpIdOf(deps), name: 'Strongroom' },
+    rp: { name: 'Strongroom' },
     user: { id: Buffer.from(userId).toString('base64url'), name: email, displayName: name ?? email },
-    challenge: newChallenge(deps.sealer, purpose, now),
+    nonce: newNonce(deps.sealer, purpose, now),
     pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     timeout,
     excludeCredentials: present,

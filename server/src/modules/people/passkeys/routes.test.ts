@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 let people = 0
-const ofNoBody = hashOfBody({})
+const ofNoBody = hashOfBody({})!
 const newPerson = () => {
   people += 1
   return test.signIn(`holder.${people}@example.org`)
@@ -26,8 +26,8 @@ async function add(person: Person, key: Authenticator, present?: Authenticator) 
   const { creation, confirmation } = await optionsFor(person)
   return person.post('/users/me/passkeys', {
     name: 'Phone',
-    credential: key.create(creation),
-    ...(present === undefined ? {} : { confirmation: present.get(confirmation!) }),
+    credential: await key.register(creation),
+    ...(present === undefined ? {} : { confirmation: await present.acceptPasskey(confirmation!) }),
   })
 }
 
@@ -42,14 +42,16 @@ async function withPasskey(algorithm: 'ES256' | 'EdDSA' = 'ES256') {
 async function confirm(person: Person, key: Authenticator, path: string, method = 'DELETE') {
   const asked = { method, path: `/api/v1${path}`, bodyHash: ofNoBody }
   const { body } = await person.post('/users/me/passkeys/confirmation', asked)
-  return headerOf(key.get(body))
+  return headerOf(await key.confirm(asked, body))
 }
 
-/** The browser that asks for a challenge and answers it, with its cookie. */
-async function signInWith(answer: (options: never) => Assertion, cookies = true) {
+type Answering = (options: { nonce: string }) => Assertion | Promise<Assertion>
+
+/** The browser that asks for a nonce and answers it, with its cookie. */
+async function signInWith(answer: Answering, cookies = true) {
   const prepared = await test.anonymous.post('/auth/passkey/options', {})
   const cookie = String(prepared.headers['set-cookie']).split(';')[0]!
-  const credential = answer(prepared.body as never)
+  const credential = await answer(prepared.body)
   const send = () => test.client(cookies ? { cookie } : {}).post('/auth/passkey', { credential })
   return { first: await send(), send }
 }
@@ -116,28 +118,27 @@ describe('POST /users/me/passkeys', () => {
     const { creation } = await optionsFor(person)
     const answer = await person.post('/users/me/passkeys', {
       name: 'Phone',
-      credential: new Authenticator().create(creation, flags),
+      credential: await new Authenticator().register(creation, flags),
     })
     expect(answer).toMatchObject({ status: 409, body: { reason: 'passkey_not_accepted' } })
     expect((await person.get('/users/me/passkeys')).body.items).toEqual([])
   })
 
-  it('refuses the challenge of another person, a used one, one that ended, and one that was changed', async () => {
+  it('refuses the nonce of another person, a used one, one that ended, and one that was changed', async () => {
     const [person, stranger] = [await newPerson(), await newPerson()]
     const { creation } = await optionsFor(stranger)
     const send = (credential: unknown) => person.post('/users/me/passkeys', { name: 'Phone', credential })
-    expect((await send(new Authenticator().create(creation))).status).toBe(409)
+    expect((await send(await new Authenticator().register(creation))).status).toBe(409)
     const own = (await optionsFor(person)).creation
-    const changed = Buffer.from(own.challenge, 'base64url')
+    const changed = Buffer.from(own.nonce, 'base64url')
     changed[23]! ^= 1
-    expect(
-      (await send(new Authenticator().create({ ...own, challenge: changed.toString('base64url') }))).body.reason,
-    ).toBe('passkey_not_accepted')
+    const late = await new Authenticator().register({ nonce: changed.toString('base64url') })
+    expect((await send(late)).body.reason).toBe('passkey_not_accepted')
     const ended = (await optionsFor(person)).creation
     test.clock.advance(5 * 60_000)
-    expect((await send(new Authenticator().create(ended))).status).toBe(409)
+    expect((await send(await new Authenticator().register(ended))).status).toBe(409)
     const fresh = (await optionsFor(person)).creation
-    expect((await send(new Authenticator().create(fresh))).status).toBe(201)
+    expect((await send(await new Authenticator().register(fresh))).status).toBe(201)
     expect((await person.get('/users/me/passkeys')).body.items).toHaveLength(1)
   })
 
@@ -184,7 +185,7 @@ describe('DELETE /users/me/passkeys/{id}', () => {
 describe('POST /auth/passkey', () => {
   it('signs in without a mail, once for each answer', async () => {
     const { person, key } = await withPasskey()
-    const { first, send } = await signInWith((options) => key.get(options))
+    const { first, send } = await signInWith((options) => key.signIn(options))
     expect(first).toMatchObject({ status: 200, body: { user: { id: person.userId } } })
     const session = await test.client({ authorization: `Bearer ${first.body.token}` }).get('/auth/sessions')
     expect(session.body.items.find((item) => item.current)!.method).toBe('passkey')
@@ -195,38 +196,127 @@ describe('POST /auth/passkey', () => {
 
   it('refuses another browser, an unknown passkey, a forged signature and a count that went back', async () => {
     const { key } = await withPasskey()
-    const refused = async (answer: (options: never) => Assertion, cookies = true) => {
+    const refused = async (answer: Answering, cookies = true) => {
       const { first } = await signInWith(answer, cookies)
       expect(first).toMatchObject({ status: 401, body: { reason: 'invalid_passkey' } })
     }
-    await refused((options) => key.get(options), false)
-    await refused((options) => new Authenticator().get(options))
+    await refused((options) => key.signIn(options), false)
+    await refused((options) => new Authenticator().signIn(options))
     const impostor = new Authenticator()
-    await refused((options) => ({ ...impostor.get(options), id: key.id.toString('base64url') }))
-    await refused((options) => key.get(options, { isVerified: false }))
-    await refused((options) => key.get(options, { origin: 'https://evil.example.org' }))
-    expect((await signInWith((options) => key.get(options, { count: 9 }))).first.status).toBe(200)
-    await refused((options) => key.get(options, { count: 9 }))
+    await refused(async (options) => ({ ...(await impostor.signIn(options)), id: key.id.toString('base64url') }))
+    await refused((options) => key.signIn(options, { isVerified: false }))
+    await refused((options) => key.signIn(options, { origin: 'https://evil.example.org' }))
+    expect((await signInWith((options) => key.signIn(options, { count: 9 }))).first.status).toBe(200)
+    await refused((options) => key.signIn(options, { count: 9 }))
   })
 
   it('takes no confirmation for a sign-in, and no sign-in for a confirmation', async () => {
     const { person, key, id } = await withPasskey()
     const path = `/users/me/passkeys/${id}` as const
-    const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', {
-      method: 'DELETE',
-      path: `/api/v1${path}`,
-      bodyHash: ofNoBody,
-    })
-    expect((await signInWith(() => key.get(confirmation))).first.status).toBe(401)
+    const asked = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
+    const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', asked)
+    // With the nonce of one purpose, a signature for either.
+    expect((await signInWith(() => key.signIn(confirmation))).first.status).toBe(401)
+    expect((await signInWith(() => key.confirm(asked, confirmation))).first.status).toBe(401)
+    expect((await signInWith((options) => key.confirm(asked, options))).first.status).toBe(401)
     const prepared = await test.anonymous.post('/auth/passkey/options', {})
-    const headers = headerOf(key.get(prepared.body))
-    expect((await person.delete(path, undefined, headers)).body.reason).toBe('passkey_required')
+    for (const signed of [
+      await key.signIn(prepared.body),
+      await key.confirm(asked, prepared.body),
+      await key.signIn(confirmation),
+      await key.acceptPasskey(confirmation),
+    ]) {
+      expect((await person.delete(path, undefined, headerOf(signed))).body.reason).toBe('passkey_required')
+    }
+    expect((await person.delete(path, undefined, headerOf(await key.confirm(asked, confirmation)))).status).toBe(204)
   })
 
   it('does not sign in who is disabled', async () => {
     const { person, key } = await withPasskey()
     const root = await test.signIn('root@example.org', { isPlatformAdmin: true })
     await root.post(`/users/${person.userId}/disable`, { reason: 'Left' })
-    expect((await signInWith((options) => key.get(options))).first.body.reason).toBe('invalid_passkey')
+    expect((await signInWith((options) => key.signIn(options))).first.body.reason).toBe('invalid_passkey')
+  })
+})
+
+describe('T79 an answer of a passkey whose signatures are not counted is believed once', () => {
+  /** As passkeys that are synced: the authenticator answers a count of 0 each time. */
+  const uncounted = { count: 0, isSynced: true }
+
+  it('in a sign-in, in the browser that asked', async () => {
+    const { key } = await withPasskey()
+    const { first, send } = await signInWith((options) => key.signIn(options, uncounted))
+    expect(first.status).toBe(200)
+    const { token } = first.body
+    expect(await send()).toMatchObject({ status: 401, body: { reason: 'invalid_passkey' } })
+    expect((await test.client({ authorization: `Bearer ${token}` }).get('/auth/session')).status).toBe(200)
+  })
+
+  it('in a confirmation, for the same request', async () => {
+    const { person, key } = await withPasskey()
+    const { creation, confirmation: asked } = await optionsFor(person)
+    const accepted = await key.acceptPasskey(asked!, uncounted)
+    const credential = await new Authenticator().register(creation)
+    const { id } = (await person.post('/users/me/passkeys', { name: 'Key', credential, confirmation: accepted })).body
+    const own = { method: 'DELETE', bodyHash: ofNoBody, path: `/api/v1/users/me/passkeys/${id}` }
+    const prepared = (await person.post('/users/me/passkeys/confirmation', own)).body
+    const confirmation = headerOf(await key.confirm(own, prepared, uncounted))
+    const remove = () => person.delete(`/users/me/passkeys/${id}`, undefined, confirmation)
+    expect((await remove()).status).toBe(204)
+    expect((await remove()).body.reason).toBe('passkey_required')
+  })
+
+  it('when a passkey is added, by the key that confirms it and by the key that is made', async () => {
+    const { person, key } = await withPasskey()
+    const { creation, confirmation } = await optionsFor(person)
+    const confirmed = await key.acceptPasskey(confirmation!, uncounted)
+    const send = async (credential: unknown, by: unknown) =>
+      (await person.post('/users/me/passkeys', { name: 'Key', credential, confirmation: by })).body
+    const made = await new Authenticator().register(creation, { isSynced: true })
+    expect(await send(made, confirmed)).toMatchObject({ name: 'Key' })
+    const next = await optionsFor(person)
+    const other = await new Authenticator().register(next.creation)
+    expect((await send(other, confirmed)).reason).toBe('passkey_required')
+    const again = await new Authenticator().register(creation)
+    expect((await send(again, await key.acceptPasskey(next.confirmation!, uncounted))).reason).toBe(
+      'passkey_not_accepted',
+    )
+  })
+})
+
+describe('T79 refuses an answer in a frame of another origin, and one that readers understand differently', () => {
+  const alterations: [what: string, alter: (json: string) => string | Buffer][] = [
+    ['crossOrigin true', (json) => json.replace('"crossOrigin":false', '"crossOrigin":true')],
+    ['crossOrigin null', (json) => json.replace('"crossOrigin":false', '"crossOrigin":null')],
+    ['a topOrigin', (json) => json.replace('}', ',"topOrigin":"http://localhost:8420"}')],
+    ['a byte order mark', (json) => `\ufeff${json}`],
+    ['a member twice', (json) => json.replace('}', ',"challenge":"AAAA"}')],
+    ['a member twice, the same', (json) => json.replace('{', '{"crossOrigin":false,')],
+  ]
+
+  it.each(alterations)('with %s', async (_what, alter) => {
+    const { person, key, id } = await withPasskey()
+    expect((await signInWith((options) => key.signIn(options, { alter }))).first.body.reason).toBe('invalid_passkey')
+    const path = `/users/me/passkeys/${id}` as const
+    const asked = { method: 'DELETE', path: `/api/v1${path}`, bodyHash: ofNoBody }
+    const { body } = await person.post('/users/me/passkeys/confirmation', asked)
+    const headers = headerOf(await key.confirm(asked, body, { alter }))
+    expect((await person.delete(path, undefined, headers)).body.reason).toBe('passkey_required')
+    const stranger = await newPerson()
+    const { creation } = await optionsFor(stranger)
+    const credential = await new Authenticator().register(creation, { alter })
+    const added = await stranger.post('/users/me/passkeys', { name: 'Phone', credential })
+    expect(added.body.reason).toBe('passkey_not_accepted')
+    expect((await signInWith((options) => key.signIn(options))).first.status).toBe(200)
+  })
+
+  it('and a second spelling of its base64url', async () => {
+    const { key } = await withPasskey()
+    const respelt = (text: string) => {
+      const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+      return text.slice(0, -1) + last[last.indexOf(text.at(-1)!) + 1]
+    }
+    const { first } = await signInWith(({ nonce }) => key.signIn({ nonce: respelt(nonce) }))
+    expect(first.body.reason).toBe('invalid_passkey')
   })
 })

@@ -27,7 +27,7 @@ export function passkeyRoutes(app: App, deps: Deps): void {
   api.calculate('preparePasskey', '/users/me/passkeys/options', {
     summary: 'Prepare a passkey',
     description:
-      'What a browser needs to make a passkey, and to confirm it with one that you have already. The challenges work ' +
+      'What a browser needs to make a passkey, and to confirm it with one that you have already. The nonces work ' +
       'once, for five minutes, for you.',
     answers: { 200: PasskeyOptions },
     errors: ['person_required'],

@@ -6,7 +6,12 @@ import { bytes, Fingerprint } from '../../rules/signatures/schema.ts'
 export const algorithms = [-8, -7] as const
 
 const CredentialId = bytes('Id of the credential', 1364, 'AQIDBAUGBwgJCgsMDQ4PEA')
-const Challenge = bytes('The bytes to sign', 128, 'GZ0Qm1Qz8mXc0mXjW0rVYw')
+const Nonce = bytes(
+  'A part of what is signed: the client computes the challenge from it (docs/signed-orders.md)',
+  128,
+  'GZ0Qm1Qz8mXc0mXjW0rVYw',
+)
+const AnsweredNonce = bytes('The `nonce` of the options that were answered', 128, 'GZ0Qm1Qz8mXc0mXjW0rVYw')
 const ClientData = bytes('`clientDataJSON` of the answer', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')
 const Transports = Type.Array(
   Type.String({ maxLength: 32, pattern: '^[a-z-]+$', description: 'A way to reach it.', examples: ['internal'] }),
@@ -17,16 +22,11 @@ const CredentialRef = Closed({
   id: CredentialId,
   transports: Transports,
 })
-const Timeout = Type.Integer({ description: 'Milliseconds until the challenge ends.', examples: [300000] })
+const Timeout = Type.Integer({ description: 'Milliseconds until the nonce ends.', examples: [300000] })
 const UserVerification = Type.Literal('required', {
   description: 'The authenticator checks who holds it, by PIN or body.',
   examples: ['required'],
 })
-const RpId = Type.String({
-  description: 'Host of the service; passkeys work on its pages only.',
-  examples: ['vault.example.org'],
-})
-
 export const Passkey = Closed(
   {
     id: Id,
@@ -52,7 +52,9 @@ export const Passkey = Closed(
   },
   {
     $id: 'Passkey',
-    description: 'A key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key.',
+    description:
+      'A sign-in key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key. It signs in and ' +
+      'confirms; it moves funds where the authority of a wallet service names it, too.',
   },
 )
 export type Passkey = Static<typeof Passkey>
@@ -60,6 +62,7 @@ export type Passkey = Static<typeof Passkey>
 export const Assertion = Closed(
   {
     id: CredentialId,
+    nonce: AnsweredNonce,
     clientDataJSON: ClientData,
     authenticatorData: bytes(
       '`authenticatorData` of the answer',
@@ -68,32 +71,37 @@ export const Assertion = Closed(
     ),
     signature: bytes('`signature` of the answer', 1024, 'MEUCIQDnr0m3QmVZ1vZ0'),
   },
-  { $id: 'PasskeyAssertion', description: 'What `navigator.credentials.get` answered.' },
+  { $id: 'PasskeyAssertion', description: 'What `navigator.credentials.get` answered, with the nonce of its options.' },
 )
 export type Assertion = Static<typeof Assertion>
 
 export const Attestation = Closed(
   {
     id: CredentialId,
+    nonce: AnsweredNonce,
     clientDataJSON: ClientData,
     attestationObject: bytes('`attestationObject` of the answer', 16_384, 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg'),
     transports: Transports,
   },
-  { $id: 'PasskeyAttestation', description: 'What `navigator.credentials.create` answered.' },
+  {
+    $id: 'PasskeyAttestation',
+    description: 'What `navigator.credentials.create` answered, with the nonce of its options.',
+  },
 )
 export type Attestation = Static<typeof Attestation>
 
 export const RequestOptions = Closed(
   {
-    rpId: RpId,
-    challenge: Challenge,
+    nonce: Nonce,
     timeout: Timeout,
     userVerification: UserVerification,
     allowCredentials: described(Type.Array(CredentialRef), 'The passkeys that may answer; empty: any of this service.'),
   },
   {
     $id: 'PasskeyRequestOptions',
-    description: 'What `navigator.credentials.get` takes as `publicKey`, with bytes in base64url.',
+    description:
+      'What `navigator.credentials.get` takes as `publicKey`, with bytes in base64url. The client adds `rpId` and the ' +
+      '`challenge`, which it computes for its own origin.',
   },
 )
 export type RequestOptions = Static<typeof RequestOptions>
@@ -102,7 +110,7 @@ const text = (description: string, example: string) => Type.String({ description
 
 export const CreationOptions = Closed(
   {
-    rp: described(Closed({ id: RpId, name: text('Name of the service.', 'Strongroom') }), 'The service.'),
+    rp: described(Closed({ name: text('Name of the service.', 'Strongroom') }), 'The service.'),
     user: described(
       Closed({
         id: bytes('Handle of the person', 128, 'Y21pOGgyazFwMGExYjJjM2Q0ZTVmNmc3aA'),
@@ -111,7 +119,7 @@ export const CreationOptions = Closed(
       }),
       'The person.',
     ),
-    challenge: Challenge,
+    nonce: Nonce,
     pubKeyCredParams: described(
       Type.Array(
         Closed({
@@ -137,7 +145,9 @@ export const CreationOptions = Closed(
   },
   {
     $id: 'PasskeyCreationOptions',
-    description: 'What `navigator.credentials.create` takes as `publicKey`, with bytes in base64url.',
+    description:
+      'What `navigator.credentials.create` takes as `publicKey`, with bytes in base64url. The client adds `rp.id` and the ' +
+      '`challenge`, which it computes for its own origin.',
   },
 )
 export type CreationOptions = Static<typeof CreationOptions>

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
+import { type ChallengeTerms, challengeOf } from '../../../lib/challenge.ts'
+import { readBase64url, readClientData } from '../../../lib/client-data.ts'
 import { passkeyChallengeMinutes } from '../../../lib/limits.ts'
 import { equalsSecret, type Sealer, sha256 } from '../../../lib/secrets.ts'
 import type { NewKey } from './actions.ts'
 import { type Assertion, type Attestation, algorithms } from './schema.ts'
 
-/** What an answer to the challenge is for. An answer for one purpose is none for another. */
+/** What the answer of a passkey is for. An answer for one purpose is none for another. */
 export type Purpose =
   | { for: 'sign-in'; bindingHash: string }
   | { for: 'add'; userId: string }
@@ -16,27 +18,28 @@ export type Purpose =
 const headBytes = 24
 
 /**
- * A challenge for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC with the
- * purpose. Nothing is stored until it is answered.
+ * A nonce for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC with the purpose.
+ * Nothing is stored until it is answered. It is never signed as it is: the client signs what `challengeOf` makes of it.
  */
-export function newChallenge(sealer: Sealer, purpose: Purpose, now: Date): string {
+export function newNonce(sealer: Sealer, purpose: Purpose, now: Date): string {
   const head = Buffer.alloc(headBytes)
   randomBytes(16).copy(head)
   head.writeBigUInt64BE(BigInt(now.getTime() + passkeyChallengeMinutes * 60_000), 16)
   return Buffer.concat([head, macOf(sealer, purpose, head)]).toString('base64url')
 }
 
-/** Whether the challenge was made here for this purpose and has not ended. */
-function isChallengeFor(sealer: Sealer, purpose: Purpose, challenge: string, now: Date): boolean {
-  const bytes = Buffer.from(challenge, 'base64url')
+/** Returns true if the nonce was made here for this purpose and has not ended. */
+function isNonceFor(sealer: Sealer, purpose: Purpose, nonce: string, now: Date): boolean {
+  const bytes = readBase64url(nonce)
+  if (bytes === null || bytes.length < headBytes) return false
   const head = bytes.subarray(0, headBytes)
-  if (head.length < headBytes || !equalsSecret(bytes.subarray(headBytes), macOf(sealer, purpose, head))) return false
+  if (!equalsSecret(bytes.subarray(headBytes), macOf(sealer, purpose, head))) return false
   return head.readBigUInt64BE(16) > BigInt(now.getTime())
 }
 
-/** Takes a challenge that was answered. Returns false when it was answered before. */
-async function useChallenge(trx: Trx, challenge: string): Promise<boolean> {
-  const bytes = Buffer.from(challenge, 'base64url')
+/** Takes a nonce that was answered. Returns false when it was answered before: a passkey that is synced counts nothing. */
+async function useNonce(trx: Trx, nonce: string): Promise<boolean> {
+  const bytes = Buffer.from(nonce, 'base64url')
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('used_passkey_challenges')
     .values({ challenge_hash: sha256(bytes), expires_at: new Date(Number(bytes.readBigUInt64BE(16))) })
@@ -52,27 +55,26 @@ type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
 type VerifiedKey = Pick<NewKey, 'credential_id' | 'public_key' | 'signatures' | 'is_synced'>
 
 /** The host whose passkeys these are: a browser offers them on its pages only. */
-export const rpIdOf = ({ publicOrigin }: Pick<Deps, 'publicOrigin'>): string => new URL(publicOrigin()).hostname
+const rpIdOf = ({ publicOrigin }: Pick<Deps, 'publicOrigin'>): string => new URL(publicOrigin()).hostname
 
-/** The key that an authenticator made for the challenge; null if it is not one for this person, origin and moment. */
+/** The key that an authenticator made for the nonce; null if it is not one for this person, origin and moment. */
 export async function verifyNewKey(
   trx: Trx,
   deps: Checks,
   { attestation, purpose }: { attestation: Attestation; purpose: Purpose },
   now: Date,
 ): Promise<VerifiedKey | null> {
-  const challenge = challengeOf(attestation)
-  if (!isChallengeFor(deps.sealer, purpose, challenge, now)) return null
+  const { id, nonce, transports: _, ...response } = attestation
+  if (!isNonceFor(deps.sealer, purpose, nonce, now) || !isReadable(response)) return null
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
-  const { id, transports: _, ...response } = attestation
   const verified = await unlessRefused(() =>
     verifyRegistrationResponse({
       response: { ...publicKeyOf(id), response },
-      ...expectedOf(deps, challenge),
+      ...expectedOf(deps, purpose, nonce),
       supportedAlgorithmIDs: [...algorithms],
     }),
   )
-  if (verified?.verified !== true || !(await useChallenge(trx, challenge))) return null
+  if (verified?.verified !== true || !(await useNonce(trx, nonce))) return null
   const { credential, credentialBackedUp } = verified.registrationInfo
   return {
     credential_id: Buffer.from(credential.id, 'base64url'),
@@ -92,26 +94,25 @@ export async function verifyAssertion(
   { assertion, purpose }: { assertion: Assertion; purpose: Purpose },
   now: Date,
 ): Promise<{ id: string; userId: string } | null> {
-  const challenge = challengeOf(assertion)
-  if (!isChallengeFor(deps.sealer, purpose, challenge, now)) return null
+  const { id, nonce, ...response } = assertion
+  if (!isNonceFor(deps.sealer, purpose, nonce, now) || !isReadable(response)) return null
   // Locked, so that of two answers of one authenticator with the same count one is refused.
   const key = await trx
     .selectFrom('passkeys')
     .select(['id', 'user_id', 'public_key', 'signatures'])
-    .where('credential_id', '=', Buffer.from(assertion.id, 'base64url'))
+    .where('credential_id', '=', Buffer.from(id, 'base64url'))
     .forUpdate()
     .executeTakeFirst()
   if (key === undefined || ('userId' in purpose && key.user_id !== purpose.userId)) return null
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
-  const { id, ...response } = assertion
   const verified = await unlessRefused(() =>
     verifyAuthenticationResponse({
       response: { ...publicKeyOf(id), response },
-      ...expectedOf(deps, challenge),
+      ...expectedOf(deps, purpose, nonce),
       credential: { id, publicKey: Uint8Array.from(key.public_key), counter: Number(key.signatures) },
     }),
   )
-  if (verified?.verified !== true || !(await useChallenge(trx, challenge))) return null
+  if (verified?.verified !== true || !(await useNonce(trx, nonce))) return null
   const { newCounter, credentialBackedUp } = verified.authenticationInfo
   await trx
     .updateTable('passkeys')
@@ -121,25 +122,26 @@ export async function verifyAssertion(
   return { id: key.id, userId: key.user_id }
 }
 
-/** The challenge that the browser says it had signed; the library compares it with what was signed. */
-function challengeOf({ clientDataJSON }: { clientDataJSON: string }): string {
-  try {
-    const { challenge } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8')) as {
-      challenge?: unknown
-    }
-    return typeof challenge === 'string' ? challenge : ''
-  } catch {
-    return ''
-  }
+/** What the client says where it signed must be one thing to every reader; the library compares it with what is expected. */
+function isReadable({ clientDataJSON }: { clientDataJSON: string }): boolean {
+  const bytes = readBase64url(clientDataJSON)
+  return bytes !== null && readClientData(bytes) !== null
 }
 
 /** To what every answer is bound. */
-const expectedOf = (deps: Checks, challenge: string) => ({
-  expectedChallenge: challenge,
+const expectedOf = (deps: Checks, purpose: Purpose, nonce: string) => ({
+  expectedChallenge: challengeOf(termsOf(purpose, deps.publicOrigin(), nonce)),
   expectedOrigin: deps.publicOrigin(),
   expectedRPID: rpIdOf(deps),
   requireUserVerification: true,
 })
+
+function termsOf(purpose: Purpose, origin: string, nonce: string): ChallengeTerms {
+  if (purpose.for === 'sign-in') return { purpose: 'sign-in', origin, nonce }
+  if (purpose.for === 'add') return { purpose: 'add-passkey', origin, nonce }
+  const { method, path, bodyHash } = purpose
+  return { purpose: 'confirm', origin, nonce, method, path, bodyHash }
+}
 
 const publicKeyOf = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} })
 

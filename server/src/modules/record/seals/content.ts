@@ -44,9 +44,23 @@ export function rootOf(leaves: readonly Buffer[]): Buffer {
   return row[0]!
 }
 
+/** The hashes beside the way from a leaf to the root, lowest first; what has no neighbour on its level adds none. */
+export function pathOf(leaves: readonly SealedLeaf[], index: number): Buffer[] {
+  const path: Buffer[] = []
+  let row = leaves.map(hashSealedLeaf)
+  for (let at = index; row.length > 1; at >>= 1) {
+    const neighbour = row[at ^ 1]
+    if (neighbour !== undefined) path.push(neighbour)
+    row = Array.from({ length: Math.ceil(row.length / 2) }, (_, i) => rootOf(row.slice(2 * i, 2 * i + 2)))
+  }
+  return path
+}
+
+const hashSealedLeaf = ({ id, hash }: SealedLeaf): Buffer => hashLeaf(canonicalJson({ hash: hash.toString('hex'), id }))
+
 /** The root of the leaves of a seal, each of which binds an id and a hash. */
 export function rootOfLeaves(leaves: readonly SealedLeaf[]): Buffer {
-  return rootOf(leaves.map(({ id, hash }) => hashLeaf(canonicalJson({ hash: hash.toString('hex'), id }))))
+  return rootOf(leaves.map(hashSealedLeaf))
 }
 
 /** The hash of a seal binds the seal before it, every leaf of its own, and who signs it. */

@@ -259,6 +259,14 @@ export function hashFacts(facts: Facts): string {
   return sha256(canonicalJson(facts)).toString('hex')
 }
 
+/**
+ * SHA-256 in hex of a whole decision, which its audit record holds: policies, thresholds and names of an evidence file are compared
+ * with it. The same for a new decision and for one that is read from the database.
+ */
+export function hashDecision(decision: Decision): string {
+  return sha256(canonicalJson(decision)).toString('hex')
+}
+
 export const initiatorKinds = ['person', 'service'] as const
 export type InitiatorKind = (typeof initiatorKinds)[number]
 

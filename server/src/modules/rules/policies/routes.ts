@@ -44,7 +44,7 @@ export function policyRoutes(app: App, deps: Deps): void {
     who: 'For administrators of the vault. Answers the group, whose `logoUri` is the address of the image.',
     type: 'policy_group',
     answer: PolicyGroup,
-    errors: ['administrator_required', 'caller_held', 'not_found'],
+    errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found'],
     idOf: ({ params }) => params.id,
     change: async (trx, { params, ...by }, logoUri) => {
       const group = await updatePolicyGroup(trx, params.id, { logoUri }, by)
@@ -93,7 +93,15 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.patch('updatePolicyGroup', '/policy-groups/:id', {
     summary: 'Update a policy group',
     description: 'For administrators of the vault. The code of a system group cannot be changed.',
-    errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
+    errors: [
+      'administrator_required',
+      'auditor_reads_only',
+      'caller_held',
+      'not_found',
+      'already_exists',
+      'system_object',
+      ...waiting,
+    ],
     body: UpdatePolicyGroup,
     confirmed: 'where protected',
     answers: { 200: PolicyGroup, 202: WaitingAction },
@@ -108,7 +116,15 @@ export function policyRoutes(app: App, deps: Deps): void {
     description:
       'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
       'policies or approves for a policy or a category, and while a rule of a policy names it.',
-    errors: ['administrator_required', 'caller_held', 'not_found', 'in_use', 'system_object', ...waiting],
+    errors: [
+      'administrator_required',
+      'auditor_reads_only',
+      'caller_held',
+      'not_found',
+      'in_use',
+      'system_object',
+      ...waiting,
+    ],
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params, ...by }) =>
@@ -119,7 +135,15 @@ export function policyRoutes(app: App, deps: Deps): void {
     summary: 'Add a member to a policy group',
     description:
       'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
-    errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object', ...waiting],
+    errors: [
+      'administrator_required',
+      'auditor_reads_only',
+      'caller_held',
+      'not_found',
+      'already_exists',
+      'system_object',
+      ...waiting,
+    ],
     body: AddMember,
     confirmed: 'where protected',
     answers: { 201: PolicyGroupMembership, 202: WaitingAction },
@@ -134,7 +158,14 @@ export function policyRoutes(app: App, deps: Deps): void {
     description:
       'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
       'membership in the group; 409 for the last administrator of the vault who can sign in.',
-    errors: ['administrator_required', 'caller_held', 'not_found', 'last_administrator', ...waiting],
+    errors: [
+      'administrator_required',
+      'auditor_reads_only',
+      'caller_held',
+      'not_found',
+      'last_administrator',
+      ...waiting,
+    ],
     params: memberParams,
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
@@ -149,7 +180,7 @@ export function policyRoutes(app: App, deps: Deps): void {
     description:
       'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
       'vault has a policy of this code.',
-    errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
+    errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found', 'already_exists', ...waiting],
     body: CreatePolicy,
     confirmed: 'where protected',
     answers: { 201: Policy, 202: WaitingAction },
@@ -193,7 +224,7 @@ export function policyRoutes(app: App, deps: Deps): void {
     summary: 'Update a policy',
     description:
       'For administrators of the vault. Fields that are left out stay; `rules` and `approvers` are replaced as a whole.',
-    errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', ...waiting],
+    errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found', 'already_exists', ...waiting],
     body: UpdatePolicy,
     confirmed: 'where protected',
     answers: { 200: Policy, 202: WaitingAction },
@@ -206,7 +237,7 @@ export function policyRoutes(app: App, deps: Deps): void {
   api.delete('deletePolicy', '/policies/:id', {
     summary: 'Delete a policy',
     description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
-    errors: ['administrator_required', 'caller_held', 'not_found', ...waiting],
+    errors: ['administrator_required', 'auditor_reads_only', 'caller_held', 'not_found', ...waiting],
     confirmed: 'where protected',
     answers: { 202: WaitingAction, 204: null },
     handler: (trx, { params, ...by }) =>

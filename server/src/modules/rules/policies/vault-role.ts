@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isHeldUser, membershipOf } from '../../../access/memberships.ts'
-import { administratorRequired, callerHeld } from '../../../access/refusals.ts'
+import { administratorRequired, callerHeld, readsOnly } from '../../../access/refusals.ts'
 import type { Trx } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
 
 /** The role of the caller in the vault of a row, read in the same statement as the row. */
-export type VaultRole = { isMember: boolean; isAdmin: boolean; isHeld: boolean }
+export type VaultRole = { isMember: boolean; isAdmin: boolean; isAuditor: boolean; isHeld: boolean }
 
 /**
  * @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing; 403 when they
@@ -20,6 +20,7 @@ export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun
 /** @throws 404 as `assertReadable`, 403 for a member who does not administer the vault */
 export function assertWritable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   const readable = assertReadable(row, noun)
+  if (readable.isAuditor) throw readsOnly()
   if (!readable.isAdmin) throw administratorRequired()
   return readable
 }
@@ -40,11 +41,12 @@ export async function lockForAdministrator(
     for update of t`.execute(trx)
 }
 
-/** Joins `s`: whether the caller is a member and an administrator of the vault, and whether a hold stops them in it. */
+/** Joins `s`: the roles of the caller in the vault, and whether a hold stops them in it. */
 export function joinVaultRole(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<unknown> {
   return sql`
     cross join lateral (
-      select is_member as "isMember", is_admin as "isAdmin", ${isHeldUser(vaultId, sql`${callerId}`)} as "isHeld"
+      select is_member as "isMember", is_admin as "isAdmin", is_auditor as "isAuditor",
+        ${isHeldUser(vaultId, sql`${callerId}`)} as "isHeld"
       from ${membershipOf(vaultId, sql`${callerId}`)} own
     ) s`
 }

@@ -1,0 +1,33 @@
+import { canonicalJson } from '../signing/canonical.ts'
+import { sha256 } from './bytes.ts'
+import type { Json, SignedVoteEvidence } from './evidence.ts'
+import { type CheckedVote, checkVotes } from './votes.ts'
+
+/** An approval request as the API answers it, with what people signed of it. */
+export interface RequestFile {
+  boundPayload: Json
+  payloadHash: string
+  signedVotes: SignedVoteEvidence[]
+}
+
+/** Reads an approval request. Returns null for a text that is not one. */
+export function readRequest(text: string): RequestFile | null {
+  try {
+    const file = JSON.parse(text) as Partial<RequestFile> | null
+    if (typeof file?.boundPayload !== 'object' || typeof file.payloadHash !== 'string') return null
+    const { boundPayload, payloadHash, signedVotes = [] } = file
+    return Array.isArray(signedVotes) ? { boundPayload, payloadHash, signedVotes } : null
+  } catch {
+    return null
+  }
+}
+
+/** Compares the hash of what was voted on with `payloadHash`, and checks each signed vote with the key beside it. */
+export async function verifyRequest(
+  { boundPayload, payloadHash, signedVotes }: RequestFile,
+  { trusted = [] }: { trusted?: readonly string[] } = {},
+): Promise<{ isHashed: boolean; votes: CheckedVote[] }> {
+  const hash = await sha256(canonicalJson(boundPayload)).catch(() => null)
+  const votes = await checkVotes(signedVotes, { subject: 'approval_request', hash: payloadHash, trusted })
+  return { isHashed: hash === payloadHash, votes }
+}

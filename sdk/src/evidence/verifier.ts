@@ -1,0 +1,14 @@
+/** Checks evidence files of transfers offline: `@strongroom/sdk/evidence`. */
+export { type Evidence, readEvidence } from './evidence.ts'
+export { type RequestFile, readRequest, verifyRequest } from './request.ts'
+export {
+  type Check,
+  type CheckName,
+  checkNames,
+  type Field,
+  type FieldState,
+  type Verdict,
+  type VerifyOptions,
+  verifyEvidence,
+} from './verify.ts'
+export type { CheckedVote, VoteFault } from './votes.ts'

@@ -1,0 +1,34 @@
+import { digestOf } from './canonical.ts'
+import { SigningError } from './signing-error.ts'
+
+/**
+ * The challenges of a sign-in, of a passkey that is added and of a confirmation (docs/signed-orders.md). The client builds each from a
+ * document that says what the signature is for: a service that answers the hash of a vote as nonce gets a signature that is no vote.
+ */
+
+/** What a passkey of the service signs. `origin` is the client's, and no part of an answer. */
+export type ChallengeTerms = { origin: string; nonce: string } & (
+  | { purpose: 'sign-in' | 'add-passkey' }
+  | { purpose: 'confirm'; method: string; path: string; bodyHash: string }
+)
+
+const nonceForm = /^[A-Za-z0-9_-]{1,128}$/
+
+/**
+ * The 32 bytes that the authenticator signs.
+ * @throws SigningError for an origin that is none, and for a nonce that is no base64url
+ */
+export async function challengeOf(terms: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
+  const { purpose, origin, nonce } = terms
+  if (typeof nonce !== 'string' || !nonceForm.test(nonce)) throw new SigningError('nonce', 'is not base64url')
+  if (!isOrigin(origin)) throw new SigningError('origin', 'is not an origin such as https://vault.example.org')
+  const document = { format: 'strongroom-challenge-1', purpose, origin, nonce }
+  if (terms.purpose !== 'confirm') return digestOf(document)
+  const { method, path, bodyHash } = terms
+  return digestOf({ ...document, method, path, bodyHash })
+}
+
+const isOrigin = (origin: string): boolean => URL.canParse(origin) && new URL(origin).origin === origin
+
+/** The RP ID of a client: the host of its own origin. */
+export const rpIdOf = (origin: string): string => new URL(origin).hostname
