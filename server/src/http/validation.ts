@@ -19,7 +19,7 @@ export class ValidationError extends Error {
 }
 
 type Given = { value: unknown; faults: FieldFault[]; valuesCount: number }
-type JsonSchema = { properties?: Record<string, { type?: string }> }
+type JsonSchema = { $ref?: string; properties?: Record<string, { type?: string; items?: object }> }
 
 /**
  * Compiles each schema at its first use, so that start-up does not pay for unused routes. Bodies are never coerced; query
@@ -32,6 +32,8 @@ export function createValidatorCompiler(
   const options = { strict: false, useDefaults: true, formats }
   const untilFirst = new Ajv({ ...options, schemas })
   const forEvery = new Ajv({ ...options, schemas, allErrors: true })
+  const resolve = (schema: JsonSchema) =>
+    schema.$ref === undefined ? schema : ((schemas.find(({ $id }) => $id === schema.$ref) ?? {}) as JsonSchema)
   return ({ schema, httpPart = 'body' }) => {
     let validate: ValidateFunction | undefined
     return (given: unknown) => {
@@ -41,16 +43,45 @@ export function createValidatorCompiler(
       const isValid = validate(value)
       if (isValid && faults.length === 0) return { value }
       if (!isValid) {
-        // To continue after a fault takes time and memory for each wrong value, so only small requests are checked in full.
-        const look = valuesCount > faultyValuesMax ? validate : forEvery.compile(schema)
-        if (look !== validate) look(value)
+        // To continue after a fault takes time and memory for each wrong value, so only small requests are checked in full, and
+        // of large ones the first fault of each row.
+        const errors =
+          valuesCount > faultyValuesMax
+            ? [...errorsOfRows(untilFirst, resolve(schema as JsonSchema), value), ...(validate.errors ?? [])]
+            : errorsOf(forEvery.compile(schema), value)
         const hidden = new Set(faults.map(({ field }) => field))
-        faults.unshift(...toFaults((look.errors ?? []).slice(0, validationErrorsMax), httpPart, hidden))
+        faults.unshift(...toFaults(unique(errors).slice(0, validationErrorsMax), httpPart, hidden))
       }
       return { error: new ValidationError(faults.slice(0, faultsListedMax)) }
     }
   }
 }
+
+function errorsOf(validate: ValidateFunction, value: unknown): ErrorObject[] {
+  return validate(value) ? [] : (validate.errors ?? [])
+}
+
+/** The first fault of each faulty row of a body that has `rows`, at the path that it has there. */
+function errorsOfRows(ajv: Ajv, { properties = {} }: JsonSchema, body: unknown): ErrorObject[] {
+  const items = properties.rows?.items
+  const rows = (body as { rows?: unknown } | null)?.rows
+  if (items === undefined || !Array.isArray(rows)) return []
+  const validate = ajv.compile(items)
+  const found: ErrorObject[] = []
+  for (const [i, row] of rows.entries()) {
+    if (found.length >= faultsListedMax) break
+    found.push(
+      ...errorsOf(validate, row).map((error) => ({ ...error, instancePath: `/rows/${i}${error.instancePath}` })),
+    )
+  }
+  return found
+}
+
+const unique = (errors: ErrorObject[]): ErrorObject[] => [
+  ...new Map(
+    errors.map((error) => [`${error.instancePath} ${error.keyword} ${JSON.stringify(error.params)}`, error]),
+  ).values(),
+]
 
 /** Checks every text of a body for characters that hide or disguise it, so that a new field needs no rule of its own. */
 function readBody(body: unknown): Given {
@@ -115,7 +146,13 @@ function toFaults(errors: ErrorObject[], httpPart: string, hidden: Set<string>):
     }
     return true
   })
-  return reported.map((error) => toFault(error, httpPart))
+  return reported.map((error) => withLine(toFault(error, httpPart)))
+}
+
+/** Rows are counted from 1, as people count them and as the lines of a file are. */
+function withLine(fault: FieldFault): FieldFault {
+  const row = /^rows\.(\d+)(\.|$)/.exec(fault.field)?.[1]
+  return row === undefined ? fault : { line: Number(row) + 1, ...fault }
 }
 
 function toFault(error: ErrorObject, httpPart: string): FieldFault {

@@ -7,6 +7,9 @@ export const rawAmountPattern = '^(0|[1-9][0-9]{0,77})$'
 
 const decimalForm = new RegExp(decimalPattern)
 
+/** Whether a text has the form of a decimal amount, whatever token it is of. */
+export const isDecimal = (text: string): boolean => decimalForm.test(text)
+
 /**
  * Parses a decimal amount in token units into raw smallest units.
  * Returns null for anything inexact: wrong form, more fraction digits than `decimals`, or above 2^256-1.

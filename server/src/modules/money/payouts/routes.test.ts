@@ -108,6 +108,34 @@ describe('ordering', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
 
+  it('names every faulty row of JSON with its line, also of a thousand rows with other faults than values', async () => {
+    const faulty = [
+      { ...rowOf('1'), toAddress: undefined },
+      { ...rowOf('1'), amount: 1 },
+      { ...rowOf('1'), extra: 'x' },
+    ]
+    const rows = [...rowsOf('1', '2'), ...faulty, rowOf('3')]
+    const few = await pay(rows)
+    expect(few.body.details.map(({ line, field, message }) => `${line} ${field} ${message}`)).toEqual([
+      '3 rows.2.toAddress is required',
+      '4 rows.3.amount must be string',
+      '5 rows.4.extra is not a field of this request',
+    ])
+    const many = await pay([...rows, ...Array.from({ length: 990 }, () => rowOf('1'))])
+    expect([many.status, many.body.details]).toEqual([400, few.body.details])
+  })
+
+  it('says of a text that is no amount and of a negative amount what is wrong with them', async () => {
+    const { body } = await pay(rowsOf('x', '-1', '1e3', '0', '1.1234567'))
+    expect(body.details.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      '1 must be a decimal string such as 1.5',
+      '2 must be greater than 0',
+      '3 must be a decimal string such as 1.5',
+      '4 must be greater than 0',
+      '5 must fit USDT with its 6 decimals',
+    ])
+  })
+
   it('takes an external id once, for good, and names the earlier one to those who may see it', async () => {
     const [row] = rowsOf('1')
     const first = await pay([row!])

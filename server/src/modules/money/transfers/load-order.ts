@@ -5,7 +5,7 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { type AppError, badRequest, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
-import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
+import { formatDecimal, isDecimal, parseDecimal } from '../../../lib/money.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
@@ -111,7 +111,7 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
   if (body.token !== undefined && body.token !== token_code)
     fault('token', `is not the token that tokenId names, which is ${token_code}`)
   const amount = parseDecimal(body.amount, decimals)
-  if (amount === null) fault('amount', `must fit ${token_code} with its ${decimals} decimals`)
+  if (amount === null) fault('amount', faultOfAmount(body.amount, token_code, decimals))
   else if (amount === 0n) fault('amount', 'must be greater than 0')
 
   const to = parseOnchainAddress(body.toAddress, source.network_type)
@@ -123,6 +123,13 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
 
   if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
   return { source: { ...source, token_id, token_code, decimals }, to, amount }
+}
+
+/** Why a text is not an amount of the token. */
+function faultOfAmount(text: string, tokenCode: string, decimals: number): string {
+  if (isDecimal(text)) return `must fit ${tokenCode} with its ${decimals} decimals`
+  if (text.startsWith('-') && isDecimal(text.slice(1))) return 'must be greater than 0'
+  return 'must be a decimal string such as 1.5'
 }
 
 /** The counterparty that has the recipient address and is archived; null: there is none. */
