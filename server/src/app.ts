@@ -26,6 +26,7 @@ import { holdRoutes } from './modules/money/holds/routes.ts'
 import { holdComponents } from './modules/money/holds/schema.ts'
 import { inboxRoutes } from './modules/money/inbox/routes.ts'
 import { inboxComponents } from './modules/money/inbox/schema.ts'
+import { adjustExecutor } from './modules/money/ledger/adjust-together.ts'
 import { ledgerRoutes } from './modules/money/ledger/routes.ts'
 import { ledgerComponents } from './modules/money/ledger/schema.ts'
 import { payoutRoutes } from './modules/money/payouts/routes.ts'
@@ -250,5 +251,6 @@ function executorsOf(deps: Deps): Required<Executors> {
     transfer_replace: raiseFeeExecutor,
     rules_change: rulesExecutor({ deps, governed: governedOf(deps) }),
     ...passkeyExecutors,
+    balance_adjust: adjustExecutor,
   }
 }

@@ -95,9 +95,24 @@ program
   .command('reset')
   .argument('<vault>', 'code of the vault')
   .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
-  .description('switch the governance of a vault off, when too few of those who vote are left')
-  .action(async (vault: string, { reason }: { reason: string }) =>
-    (await openCommands()).switchGovernanceOff(vault, reason),
+  .option('--gone <emails...>', 'disabled people who will not come back')
+  .description(
+    'lower the threshold of a vault to what those who are left can reach, when too few of those who vote are left',
+  )
+  .action(async (vault: string, { reason, gone = [] }: { reason: string; gone?: string[] }) =>
+    (await openCommands()).lowerThreshold(vault, { reason, gone }),
+  )
+
+program
+  .command('holds')
+  .description('what is stopped in a vault')
+  .command('release')
+  .argument('<vault>', 'code of the vault')
+  .argument('<hold>', 'id of the hold')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it, and every member of the vault is told')
+  .description('release a hold, when those who could are held themselves')
+  .action(async (vault: string, hold: string, { reason }: { reason: string }) =>
+    (await openCommands()).releaseHold(vault, hold, reason),
   )
 
 /** Options of the verifiers that compare with witnesses. */

@@ -15,11 +15,12 @@ import { firstPasskeyMinutes, magicLinkTtlMinutes } from './lib/limits.ts'
 import { createRecordKey } from './lib/record-key.ts'
 import { createSealKey } from './lib/seal-key.ts'
 import { createSealer, keyIdOfSecret } from './lib/secrets.ts'
+import { releaseByOperator } from './modules/money/holds/release.ts'
 import { allowPasskeyOf, removePasskeysOf } from './modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
-import { resetGovernance } from './modules/rules/governance/settings.ts'
+import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { findRunningOrigin } from './running-service.ts'
 import { adoptKey, rotateKey } from './seal-again.ts'
 import { makeSecretKey, readSecretKeyFile } from './secret-key-file.ts'
@@ -86,14 +87,21 @@ export function allowPasskey(email: string, reason: string): Promise<void> {
   })
 }
 
-export function switchGovernanceOff(code: string, reason: string): Promise<void> {
+export function lowerThreshold(code: string, { reason, gone }: { reason: string; gone: string[] }): Promise<void> {
+  return withRecord(async (db) => {
+    const { threshold } = await inTransaction(db, (trx) =>
+      resetGovernance(trx, { code, reason, gone, operator: nameOfOperator(), now: new Date() }),
+    )
+    print(`Changes of the rules of ${code} need ${threshold} besides their author now, and every member is told.`)
+  })
+}
+
+export function releaseHold(code: string, id: string, reason: string): Promise<void> {
   return withRecord(async (db) => {
     await inTransaction(db, (trx) =>
-      resetGovernance(trx, { code, reason, operator: nameOfOperator(), now: new Date() }),
+      releaseByOperator(trx, { code, id, reason, operator: nameOfOperator(), now: new Date() }),
     )
-    print(
-      `The vault ${code} has no governance any more. Its administrators change its rules alone, and every member is told.`,
-    )
+    print(`The hold ${id} of the vault ${code} is released, and every member is told.`)
   })
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from './db/transaction.ts'
-import { resetGovernance } from './modules/rules/governance/settings.ts'
+import { disable, findUserIdOf } from './modules/people/users/offboarding.ts'
+import { resetGovernance } from './modules/rules/governance/reset.ts'
 import type { Answer } from './testing/answer.ts'
 import { Authenticator } from './testing/authenticator.ts'
 import { fakeAddress } from './testing/fake-wallet.ts'
@@ -403,14 +404,20 @@ describe('T57 another vault', () => {
   it('T57 is verified by its own records', async () => {
     const other = await createVaultFixture(bench.test, { code: 'other-vault' })
     await ensureGroup(other, 'members')
-    await addMember(bench.test, other, 'third.admin@example.org', ['administrators'])
+    const left = ['gone.admin@example.org', 'away.admin@example.org']
+    for (const email of ['third.admin@example.org', ...left])
+      await addMember(bench.test, other, email, ['administrators'])
     await recordPeople(bench.test.deps)
-    const governance = { threshold: 1, looseningDelayHours: 0, tighteningDelayHours: 0 }
+    const governance = { threshold: 2, looseningDelayHours: 0, tighteningDelayHours: 0 }
     await must(other.admin.put('/vaults/other-vault/governance', governance))
     expect(await found()).toEqual([])
     const now = bench.test.clock.now()
+    const platform = { userId: '', reason: 'Left', actorId: null, operator: 'root', now }
+    await inTransaction(bench.test.deps.db, async (trx) => {
+      for (const email of left) await disable(trx, { ...platform, userId: await findUserIdOf(trx, email) })
+    })
     await inTransaction(bench.test.deps.db, (trx) =>
-      resetGovernance(trx, { code: 'other-vault', reason: 'Nobody is left', operator: 'root', now }),
+      resetGovernance(trx, { code: 'other-vault', reason: 'Two left', gone: left, operator: 'root', now }),
     )
     expect(await found()).toEqual([])
   })

@@ -59,6 +59,9 @@ export type Resources = {
   transfer(): Promise<string>
   payout(): Promise<string>
   hold(): Promise<string>
+  /** A hold on a person, placed by somebody other than the callers. */
+  holdOnPerson(): Promise<string>
+  adjustment(): Promise<string>
   lateRatedTransfer(): Promise<string>
   approvalRequest(): Promise<string>
   session(): Promise<string>
@@ -469,6 +472,21 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       for (const each of [id, body.reason]) secrets.owner.add(each)
       return id as string
     }),
+    holdOnPerson: keep('holdOnPerson', async () => {
+      const person = await test.signIn(`held.${fresh()}@example.org`)
+      await post(vault.admin, `/policy-groups/${members}/members`, { userId: person.userId })
+      const body = { subjectType: 'user', subjectId: person.userId, reason: `hold ${fresh()}` }
+      const { id } = await post(vault.admin, `/vaults/${code}/holds`, body)
+      for (const each of [id, body.reason]) secrets.administrators.add(each)
+      return id as string
+    }),
+    adjustment: keep('adjustment', async () => {
+      const reason = `adjustment ${fresh()} of ${code}`
+      const body = { addressId: hidden.id, tokenId: vault.tokens.eth.id, amount: '1', reason }
+      const { id } = await post(admin, `/vaults/${code}/adjustments`, body)
+      for (const each of [id, reason]) secrets.owner.add(each)
+      return id as string
+    }),
     lateRatedTransfer: keep('lateRatedTransfer', async () => {
       const id = await transfer()
       const { createdAt, tokenId } = (await owner.get(`/vaults/${code}/transfers/${id}`)).body
@@ -664,6 +682,8 @@ function absentResources(code: string): Resources {
     transfer: nothing,
     payout: nothing,
     hold: nothing,
+    holdOnPerson: nothing,
+    adjustment: nothing,
     lateRatedTransfer: nothing,
     approvalRequest: nothing,
     session: nothing,

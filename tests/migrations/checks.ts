@@ -207,6 +207,13 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [{ leaves_out: true }],
     },
   ],
+  '0068-holds-of-people': [
+    { query: 'select id, ends_at from holds', finds: [{ id: 'h1', ends_at: null }] },
+    endHold('ends_at = now()', 'holds_of_people'),
+    endHold("confirmed_by_id = 'u2'", 'holds_confirmed'),
+    endHold("confirmed_at = now(), confirmed_by_id = 'u1'", 'holds_by_two'),
+    endHold("confirmed_at = now(), confirmed_by_id = 'u2'", null),
+  ],
   '0049-backtests': [insertApprover('group', null), insertApprover('user', 'policy_approvers_threshold_of_group')],
   '0063-signed-payouts': [
     {
@@ -315,6 +322,11 @@ function insertWaitingKeys(ids: string[], refusedBy: string | null): Check {
       approval_threshold, expires_at, created_at, updated_at) values ${rows.join(', ')}`,
     refusedBy,
   }
+}
+
+/** An end or a confirmation of a hold that `u1` placed on a counterparty. */
+function endHold(change: string, refusedBy: string | null): Check {
+  return { statement: `update holds set ${change} where id = 'h1'`, refusedBy }
 }
 
 /** Active holds of these origins on one deposit. */

@@ -7,7 +7,7 @@ revoke insert, update, delete on schema_migrations, schema_migrations_lock from 
 grant update (seal_sequence, mac) on audit_records to strongroom_app;
 grant update (outcome, reason, vault_id, deposit_id, quarantined, quarantine_key) on wallet_events to strongroom_app;
 revoke update, delete, truncate on holds from strongroom_app;
-grant update (released_at, released_by_id, release_reason, reserved) on holds to strongroom_app;
+grant update (released_at, released_by_id, release_reason, reserved, confirmed_by_id, confirmed_at) on holds to strongroom_app;
 revoke delete, truncate on screenings from strongroom_app;
 revoke update, delete, truncate on rules_versions from strongroom_app;
 revoke update, delete, truncate on deposit_orphans, exposure_covers from strongroom_app;

@@ -478,7 +478,11 @@ export interface HeldRates {
 }
 
 export interface Holds {
+  because_of_id: string | null;
+  confirmed_at: Timestamp | null;
+  confirmed_by_id: string | null;
   created_at: Timestamp;
+  ends_at: Timestamp | null;
   handed_over: Generated<number>;
   id: string;
   origin: Generated<string>;

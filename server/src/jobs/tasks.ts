@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { governedOf } from '../governed.ts'
 import { runDueBacktests } from '../modules/money/backtests/run.ts'
+import { endUnconfirmedHolds } from '../modules/money/holds/people.ts'
 import { sealLedgerEntries } from '../modules/money/ledger/seal.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
 import { runDueReconciliations } from '../modules/money/reconciliations/run.ts'
@@ -41,6 +42,7 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'expire-payouts', everyMilliseconds: 1_000, run: () => expirePayouts(deps) },
     { name: 'note-stuck-transfers', everyMilliseconds: 10_000, run: () => noteStuckTransfers(deps) },
     { name: 'post-fees', everyMilliseconds: 30_000, run: () => postOutstandingFees(deps) },
+    { name: 'end-holds', everyMilliseconds: 10_000, run: () => endUnconfirmedHolds(deps) },
     { name: 'expire-approvals', everyMilliseconds: 1_000, run: () => expireRequests(deps) },
     {
       name: 'apply-rules',

@@ -351,3 +351,8 @@ export const governanceDelayHoursMax = 720
 export const changesPerSetMax = 200
 /** How many change sets of a vault may wait for votes or for their time at once. */
 export const waitingChangeSetsMax = 50
+
+/** How long a hold on a person lasts that no second person confirms. */
+export const holdConfirmationHours = 72
+/** How long the same person cannot hold a person again whose hold ended unconfirmed. */
+export const holdRepetitionDays = 30

@@ -61,6 +61,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     transfer_replace: t('Higher fee of a transfer'),
     rules_change: t('Change of the rules'),
     passkey_add: t('First passkey of a person'),
+    balance_adjust: t('Adjustment of a balance'),
   }
   return words[action]
 }

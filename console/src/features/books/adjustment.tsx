@@ -11,6 +11,7 @@ import { Failed } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { WaitsForApproval } from '../../ui/waits.tsx'
 import { addressOptions, tokenOptions } from '../reports/queries.ts'
 import { AccountFields } from './entries.tsx'
 import type { BooksSearch } from './parts.ts'
@@ -31,15 +32,17 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
       const body = { addressId, tokenId, amount: `${sign}${decimal}`, reason }
       return vaultOf(code).adjustments.create(body, { idempotencyKey: key })
     },
-    onSuccess: ({ addressId, tokenId }) => {
+    onSuccess: ({ value, pendingApproval }) => {
+      setKey(newIdempotencyKey())
+      if (pendingApproval !== null) return
       void client.invalidateQueries({ queryKey: ['books', code] })
       announce(t('The adjustment is in the books.'))
       setDraft(nothing)
-      setKey(newIdempotencyKey())
-      change({ part: 'entries', addressId, tokenId })
+      change({ part: 'entries', addressId: value.addressId, tokenId: value.tokenId })
     },
     onError: () => setConfirming(false),
   })
+  const waiting = post.data?.pendingApproval ?? null
   const errors = errorsOfFields(post.error, ['addressId', 'tokenId', 'amount', 'reason'])
   const set = (changed: Partial<Draft>) => {
     post.reset()
@@ -53,6 +56,7 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
           'For opening balances and for corrections that no event explains. Nothing moves on the chain. An adjustment is never deleted: a wrong one is corrected by another.',
         )}
       </p>
+      {waiting !== null && <WaitsForApproval code={code} requestId={waiting.id} />}
       <form
         className="max-w-xl"
         onSubmit={(event) => {

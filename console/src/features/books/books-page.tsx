@@ -7,6 +7,7 @@ import { Entries } from './entries.tsx'
 import { Quarantine, Uncredited } from './held.tsx'
 import { type BooksProps, type Part, parts } from './parts.ts'
 import { ReconciliationPart } from './reconciliation.tsx'
+import { UnagreedAdjustments } from './unagreed.tsx'
 import { VerificationPart } from './verification.tsx'
 
 /** The books of a vault, and what is not in them although it came from the wallet. */
@@ -36,7 +37,12 @@ export function BooksPage({ code, search, change }: BooksProps) {
         {part === 'held' && <Quarantine code={code} />}
         {part === 'unmatched' && <Uncredited code={code} />}
         {part === 'verification' && <VerificationPart code={code} search={search} change={change} />}
-        {part === 'adjust' && <AdjustmentForm code={code} change={change} />}
+        {part === 'adjust' && (
+          <>
+            <AdjustmentForm code={code} change={change} />
+            <UnagreedAdjustments code={code} />
+          </>
+        )}
       </Tabs>
     </Page>
   )

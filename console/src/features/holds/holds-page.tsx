@@ -13,6 +13,7 @@ import { ListState } from '../../ui/list-states.tsx'
 import { Page } from '../../ui/page.tsx'
 import { membersQuery } from '../people/queries.ts'
 import { vaultQuery } from '../vault-settings/queries.ts'
+import { ConfirmHold } from './confirm-hold.tsx'
 import { PlaceHold } from './place-hold.tsx'
 import { holdsQuery, type SubjectType, useMayPlace, useMayRelease } from './queries.ts'
 import { ReleaseHold } from './release-hold.tsx'
@@ -122,9 +123,16 @@ function columnsOf(code: string, release: ((hold: Hold) => void) | null): Column
     {
       id: 'state',
       header: t('State'),
-      cell: ({ isActive, releasedAt, releaseReason }) =>
+      cell: ({ isActive, endsAt, confirmedAt, releasedAt, releaseReason }) =>
         isActive ? (
-          <Badge tone="bad">{t('in force')}</Badge>
+          <>
+            <Badge tone="bad">{t('in force')}</Badge>
+            {endsAt !== null && confirmedAt === null && (
+              <span className="block text-quiet">
+                {t('ends {time} unless a second person confirms it', { time: formatTime(endsAt) })}
+              </span>
+            )}
+          </>
         ) : (
           <span title={releaseReason ?? ''}>
             {t('Released {time}', { time: releasedAt === null ? '' : formatTime(releasedAt) })}
@@ -139,12 +147,15 @@ function columnsOf(code: string, release: ((hold: Hold) => void) | null): Column
     align: 'end',
     cell: (hold) =>
       hold.isActive ? (
-        <Button
-          aria-label={t('Release the hold on {subject}?', { subject: nameOfHeld(hold) })}
-          onClick={() => release(hold)}
-        >
-          {t('Release')}
-        </Button>
+        <div className="flex flex-wrap justify-end gap-2">
+          <ConfirmHold code={code} hold={hold} />
+          <Button
+            aria-label={t('Release the hold on {subject}?', { subject: nameOfHeld(hold) })}
+            onClick={() => release(hold)}
+          >
+            {t('Release')}
+          </Button>
+        </div>
       ) : null,
   }
   return [...columns, actions]

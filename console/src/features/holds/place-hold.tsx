@@ -36,6 +36,13 @@ export function PlaceHold({ code, subject, name, close }: PlaceHoldProps) {
       >
         <p className="mb-2">{effectOf(subject.type)}</p>
         <p className="mb-4 text-quiet">{t('It takes effect at once. To release it, two people must agree.')}</p>
+        {subject.type === 'user' && (
+          <p className="mb-4 text-quiet">
+            {t(
+              'A hold on a person ends after 72 hours unless a second person confirms it. If too few people who vote were left besides you, you are suspended as well until then.',
+            )}
+          </p>
+        )}
         <TextArea
           label={t('Reason')}
           hint={t('The administrators get it by mail, and everybody who sees the hold reads it.')}

@@ -134,7 +134,7 @@ describe('T17 a credited deposit that the chain lost', () => {
     expect(await standing()).toEqual(['80', '0', '0'])
   })
 
-  it('T17 is covered by an adjustment, and by what a transfer releases', async () => {
+  it('T17 is covered by an adjustment of two people, and by what a transfer releases', async () => {
     await arrives()
     const id = await spend('60')
     await goes()
@@ -150,7 +150,11 @@ describe('T17 a credited deposit that the chain lost', () => {
       amount: '120',
       reason: 'Loss',
     }
-    expect((await bench.vault.admin.post(`${base()}/adjustments`, body)).status).toBe(201)
+    const asked = await bench.vault.admin.post(`${base()}/adjustments`, body)
+    expect(asked.status).toBe(202)
+    expect(await standing()).toEqual(['0', '0', '100'])
+    const { request } = asked.body
+    expect((await other.post(`${base()}/approval-requests/${request.id}/approve`)).body.status).toBe('applied')
     expect(await standing()).toEqual(['20', '0', '0'])
   })
 

@@ -1,13 +1,16 @@
-import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
+import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { conflict, forbidden } from '../../../lib/errors.ts'
+import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { endSessionsOf } from '../../people/sign-in/sessions.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { type HoldSubjectType, lockForPlacing } from '../../rules/holds/active.ts'
-import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
-import { findMet, findSubject, isLastAdministrator, isShutOut } from './queries.ts'
+import { assertPerson } from '../../rules/policies/dual-control.ts'
+import { leavesQuorum } from './left-quorum.ts'
+import { assertMayPlace } from './may-place.ts'
+import { assertNotRepeated, endOfHold, isPerson } from './people.ts'
+import { findMet, findSubject, isLastAdministrator, isShutOut, type Subject } from './queries.ts'
 import { insertReserving } from './reserve.ts'
 
 type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string }
@@ -16,11 +19,13 @@ type Placing = { subjectType: HoldSubjectType; subjectId: string; reason: string
  * Stops something at once. It waits for every order, vote and hand-over that is being decided, and lets none begin before
  * its commit: what was decided before it has been committed, and what comes after it sees it. Returns the id of the hold.
  *
+ * A hold on a person ends after 72 hours unless a second person confirms it.
+ *
  * @throws 403 for a member whom no policy allows it, 404 for what they do not see, 409 when it is held already, has ended,
  *   or is the last administrator
  */
 export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Placing, by: ByMember): Promise<string> {
-  const { vaultId, actorId, now } = byMember(by)
+  const { vaultId, now } = byMember(by)
   await assertMayPlace(trx, by.member, now)
   await lockForPlacing(trx, vaultId)
   const what = { type: subjectType, id: subjectId }
@@ -29,48 +34,87 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
   if (subjectType === 'user' && (await isLastAdministrator(trx, vaultId, subjectId)))
     throw conflict('last_administrator', 'The vault has no other administrator who is not held')
 
-  const { handedOver, initiatorIds } = await findMet(trx, vaultId, what)
   const id = newId(now)
-  const hold = {
-    vault_id: vaultId,
-    id,
-    subject_type: subjectType,
-    subject_id: subjectId,
-    origin: 'people',
-    reason,
-    placed_by_id: actorId,
-    handed_over: handedOver,
-    created_at: now,
-  } as const
-  const reserved = await insertReserving(trx, hold, subject.deposit, now)
-  const change = {
-    vaultId,
-    actorId,
-    action: 'hold.placed',
-    targetType: 'hold',
-    targetId: id,
-    details: { subjectType, subjectId, reason, reserved: reserved?.toString() ?? null, handedOver },
-    words: {
-      sentence: `A hold was placed on the ${subjectType} ${subject.name}`,
-      after: { reason, ...(handedOver > 0 ? { 'transfers handed over before': handedOver } : {}) },
-    },
-    now,
-  }
-  await announceVaultChange(trx, change, { userIds: initiatorIds })
-  if (subjectType === 'user' && (await isShutOut(trx, subjectId))) await endSessionsOf(trx, subjectId, 'hold', now)
+  const people = subjectType === 'user' && (await isPerson(trx, subjectId))
+  const endsAt = people ? endOfHold(now) : null
+  const suspends = people && (await checkOnPerson(trx, subjectId, by)) === 'suspends'
+  await insertAnnounced(
+    trx,
+    { id, what, name: subject.name, deposit: subject.deposit, reason, endsAt, becauseOfId: null },
+    by,
+  )
+  if (suspends) await suspendPlacer(trx, { becauseOfId: id, endsAt }, by)
   return id
 }
 
 /**
- * Administrators always may, and others whom a policy allows it with certainty: a hold does not wait for votes.
- * @throws 403
+ * A hold on a person who votes on rules or releases leaves a quorum besides the one who places it, or suspends that one, too.
+ * @throws 403 for a service, and for somebody whose last hold on the person ended unconfirmed
  */
-async function assertMayPlace(trx: Trx, member: Member, now: Date): Promise<void> {
-  if (member.isAdmin) return
-  const facts = factsOfInitiator(member, now)
-  const question = { vaultId: member.vault.id, actionType: 'hold_place', initiator: member, facts }
-  const { effect, blockReason } = await decide(trx, question)
-  if (effect === 'allow') return
-  if (effect === 'block') throw forbidden('blocked_by_policy', blockReason ?? 'A policy blocks this')
-  throw forbidden('no_policy_allows', 'Administrators place holds, and those whom a policy allows it without votes')
+async function checkOnPerson(trx: Trx, subjectId: string, by: ByMember): Promise<'leaves a quorum' | 'suspends'> {
+  const { vaultId, actorId: placerId, now } = byMember(by)
+  assertPerson(by.member)
+  await assertNotRepeated(trx, { vaultId, subjectId, placerId, now })
+  return (await leavesQuorum(trx, { vaultId, subjectId, placerId })) ? 'leaves a quorum' : 'suspends'
+}
+
+async function suspendPlacer(
+  trx: Trx,
+  { becauseOfId, endsAt }: { becauseOfId: string; endsAt: Date | null },
+  by: ByMember,
+): Promise<void> {
+  const { actorId, now } = byMember(by)
+  const what = { type: 'user', id: actorId } as const
+  const subject = orNotFound(await findSubject(trx, by.member, what), 'Subject')
+  const reason =
+    'Their hold on another person leaves too few who vote: until a second person confirms it, both are suspended'
+  const placed = { id: newId(now), what, name: subject.name, deposit: null, reason, endsAt, becauseOfId }
+  await insertAnnounced(trx, placed, by)
+}
+
+type Placed = {
+  id: string
+  what: { type: HoldSubjectType; id: string }
+  name: string
+  deposit: Subject['deposit']
+  reason: string
+  endsAt: Date | null
+  becauseOfId: string | null
+}
+
+/** Inserts a hold, tells whom it meets, and signs out a person for whom nothing is left. */
+async function insertAnnounced(trx: Trx, placed: Placed, by: ByMember): Promise<void> {
+  const { vaultId, actorId, now } = byMember(by)
+  const { id, what, name, deposit, reason, endsAt, becauseOfId } = placed
+  const { handedOver, initiatorIds } = await findMet(trx, vaultId, what)
+  const hold = {
+    vault_id: vaultId,
+    id,
+    subject_type: what.type,
+    subject_id: what.id,
+    origin: 'people',
+    reason,
+    placed_by_id: actorId,
+    handed_over: handedOver,
+    ends_at: endsAt,
+    because_of_id: becauseOfId,
+    created_at: now,
+  } as const
+  const reserved = await insertReserving(trx, hold, deposit, now)
+  const details = {
+    ...{ subjectType: what.type, subjectId: what.id, reason, reserved: reserved?.toString() ?? null, handedOver },
+    ...(endsAt === null ? {} : { endsAt: endsAt.toISOString() }),
+    ...(becauseOfId === null ? {} : { becauseOfId }),
+  }
+  const after = {
+    reason,
+    ...(handedOver > 0 ? { 'transfers handed over before': handedOver } : {}),
+    ...(endsAt === null ? {} : { 'ends unless a second person confirms it': endsAt.toISOString() }),
+  }
+  const change = {
+    ...{ vaultId, actorId, action: 'hold.placed', targetType: 'hold', targetId: id, details, now },
+    words: { sentence: `A hold was placed on the ${what.type} ${name}`, after },
+  }
+  await announceVaultChange(trx, change, { userIds: initiatorIds })
+  if (what.type === 'user' && (await isShutOut(trx, what.id))) await endSessionsOf(trx, what.id, 'hold', now)
 }

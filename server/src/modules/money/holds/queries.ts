@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Static } from 'typebox'
 import { isAddressInScope, type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
-import { isAdministrators, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
+import { isAdministrators, isEveryone, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
 import { displayNameOf, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { isOneOf } from '../../../db/one-of.ts'
@@ -57,6 +57,8 @@ const selectHolds = sql`
     h.released_at is null as "isActive", h.reserved, h.handed_over as "handedOverCount", h.created_at,
     h.placed_by_id as "placedById", ${profileOfUser(sql.ref('h.placed_by_id'))} as "placedBy",
     ${wireTime('h.created_at')} as "createdAt", ${wireTime('h.released_at')} as "releasedAt", h.release_reason as "releaseReason",
+    ${wireTime('h.ends_at')} as "endsAt", h.because_of_id as "becauseOfId", ${wireTime('h.confirmed_at')} as "confirmedAt",
+    h.confirmed_by_id as "confirmedById", ${profileOfUser(sql.ref('h.confirmed_by_id'))} as "confirmedBy",
     h.released_by_id as "releasedById", ${profileOfUser(sql.ref('h.released_by_id'))} as "releasedBy",
     case h.subject_type
       when 'vault' then (select v.name from vaults v where v.id = h.subject_id)
@@ -197,4 +199,19 @@ export async function wakeQueued(
   await sql`
     update transfers set next_attempt_at = ${now} where vault_id = ${vaultId} and phase = 'queued'
       ${transferId === null ? sql`` : sql`and id = ${transferId}`}`.execute(trx)
+}
+
+/** The active holds that suspend the one who placed a hold. */
+export async function listCompanions(trx: Trx, vaultId: string, becauseOfId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from holds where vault_id = ${vaultId} and because_of_id = ${becauseOfId} and released_at is null`.execute(
+    trx,
+  )
+  return rows.map(({ id }) => id)
+}
+
+export async function findEveryoneId(trx: Trx, vaultId: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    select g.id from policy_groups g where g.vault_id = ${vaultId} and ${isEveryone('g')}`.execute(trx)
+  return rows[0]!.id
 }

@@ -1,16 +1,17 @@
-import { type By, byInitiator } from '../../../access/caller.ts'
+import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { lockForPlacing } from '../../rules/holds/active.ts'
 import { alreadyReleased } from '../../rules/holds/write.ts'
 import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
 import { decideResolution } from '../resolutions/may-resolve.ts'
 import { changeScreening, lockScreeningHeldBy } from '../screening/queries.ts'
-import { findHold, lockActiveHold, type ShownHold, wakeQueued } from './queries.ts'
+import { findEveryoneId, findHold, listCompanions, lockActiveHold, type ShownHold, wakeQueued } from './queries.ts'
 import { endHold } from './reserve.ts'
 import { HoldReleasePayload } from './schema.ts'
 
@@ -31,7 +32,9 @@ export const holdExecutors: { hold_release: Executor } = {
     },
     async apply(trx, context, step) {
       const { reason } = readPayload(step.payload)
-      await releaseHold(trx, { id: targetOf(step), reason }, byInitiator(context))
+      const { vaultId, initiatorId: releasedById, now } = context
+      const ending = { releasedById, reason, now }
+      await endWithCompanion(trx, { vaultId, id: targetOf(step), isItself: true }, ending)
       return { resultId: targetOf(step) }
     },
   },
@@ -57,30 +60,61 @@ function evidenceOf({ subjectType, subjectId, subjectName, origin, reason, place
   return { subjectType, subjectId, subjectName, origin, reason, placedById, createdAt }
 }
 
-async function releaseHold(trx: Trx, { id, reason }: { id: string; reason: string }, by: By): Promise<void> {
-  const { vaultId, actorId, now } = by
+type Ending = { releasedById: string | null; reason: string; now: Date; operator?: string }
+
+/**
+ * Ends a hold and what suspends the one who placed it; without the hold itself, the suspension alone.
+ * @throws 409 when it was released already
+ */
+export async function endWithCompanion(
+  trx: Trx,
+  { vaultId, id, isItself }: { vaultId: string; id: string; isItself: boolean },
+  ending: Ending,
+): Promise<void> {
+  if (isItself) await releaseHold(trx, { vaultId, id }, ending)
+  for (const companion of await listCompanions(trx, vaultId, id))
+    await releaseHold(trx, { vaultId, id: companion }, ending)
+}
+
+async function releaseHold(trx: Trx, { vaultId, id }: { vaultId: string; id: string }, ending: Ending): Promise<void> {
+  const { releasedById, reason, now, operator } = ending
   const screening = await lockScreeningHeldBy(trx, vaultId, id)
   const hold = await lockActiveHold(trx, vaultId, id)
   if (hold === null) throw alreadyReleased()
-  await endHold(trx, hold, { releasedById: actorId, reason, now })
+  await endHold(trx, hold, { releasedById, reason, now })
   if (screening !== null) {
-    // Two people have decided instead of the screening, which is not asked any more.
+    // People have decided instead of the screening, which is not asked any more.
     await changeScreening(trx, { vaultId, id: screening.id }, { waived_hold_id: id, next_attempt_at: null })
   }
   await wakeQueued(trx, vaultId, now)
   const { subject_type: subjectType, subject_id: subjectId } = hold
-  await announceVaultChange(
-    trx,
-    {
-      vaultId,
-      actorId,
-      action: 'hold.released',
-      targetType: 'hold',
-      targetId: id,
-      details: { subjectType, subjectId, reason, reserved: hold.reserved },
-      words: { sentence: `The hold on the ${subjectType} ${subjectId} was released`, after: { reason } },
-      now,
-    },
-    { userIds: hold.placed_by_id === null ? [] : [hold.placed_by_id] },
-  )
+  const byOperator = operator === undefined ? {} : { operator }
+  const change = {
+    ...{ vaultId, actorId: releasedById, action: 'hold.released', targetType: 'hold', targetId: id, now },
+    details: { subjectType, subjectId, reason, reserved: hold.reserved, ...byOperator },
+    words: { sentence: `The hold on the ${subjectType} ${subjectId} was released`, after: { reason, ...byOperator } },
+  }
+  const userIds = [
+    ...(hold.placed_by_id === null ? [] : [hold.placed_by_id]),
+    ...(subjectType === 'user' ? [subjectId] : []),
+  ]
+  const groupIds = operator === undefined ? [] : [await findEveryoneId(trx, vaultId)]
+  await announceVaultChange(trx, change, { userIds, groupIds })
+}
+
+type ByOperator = { code: string; id: string; reason: string; operator: string; now: Date }
+
+/**
+ * Releases a hold for an operator of the service, when those who could are held themselves. Every member gets a mail.
+ * @throws when there is no such vault or no such hold in force
+ */
+export async function releaseByOperator(trx: Trx, { code, id, ...ending }: ByOperator): Promise<void> {
+  const { rows } = await sql<{ vaultId: string }>`
+    select h.vault_id as "vaultId" from holds h join vaults v on v.id = h.vault_id
+    where v.code = ${code} and h.id = ${id} and h.released_at is null`.execute(trx)
+  const [found] = rows
+  if (found === undefined)
+    throw new Error(`The vault ${JSON.stringify(code)} has no hold ${JSON.stringify(id)} in force`)
+  await lockForPlacing(trx, found.vaultId)
+  await endWithCompanion(trx, { vaultId: found.vaultId, id, isItself: true }, { ...ending, releasedById: null })
 }

@@ -35,8 +35,9 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await bench.sql(
-    'update holds set released_at = now(), release_reason = $1 where released_at is null and subject_type <> $2',
-    ['the end of a test', 'deposit'],
+    `update holds set released_at = now(), released_by_id = $3, release_reason = $1
+      where released_at is null and subject_type <> $2`,
+    ['the end of a test', 'deposit', second.userId],
   )
   await bench.expectSoundLedger()
 })
@@ -430,7 +431,11 @@ describe('T72 a person who is held', () => {
   })
 
   it('is not the last administrator who can act', async () => {
-    await held('user', second.userId)
+    await bench.sql(
+      `insert into holds (vault_id, id, subject_type, subject_id, reason, placed_by_id, created_at)
+        values ($1, 'c' || repeat('7', 24), 'user', $2, 'Stop', $3, now())`,
+      [bench.vault.id, second.userId, bench.vault.admin.userId],
+    )
     expect(outcome(await place('user', bench.vault.admin.userId))).toEqual([409, 'last_administrator'])
   })
 })

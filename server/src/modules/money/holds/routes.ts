@@ -5,6 +5,7 @@ import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { assertPerson } from '../../rules/policies/dual-control.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
+import { confirmHold } from './people.ts'
 import { placeHold } from './place.ts'
 import { toHold } from './present.ts'
 import { findHold, listHolds } from './queries.ts'
@@ -41,13 +42,33 @@ export function holdRoutes(app: App, deps: Deps, executors: Executors): void {
       'Stops an address, the vault, a deposit, a counterparty, a transfer or a person at once, above all policies and ' +
       'votes. Administrators may, and those whom a policy of action type `hold_place` allows it without votes. After the ' +
       'answer nothing is ordered, voted or handed over that the hold forbids; what may have been sent before is counted ' +
-      'in `handedOverCount`. 409 `already_exists` while the subject is held.',
-    errors: ['blocked_by_policy', 'no_policy_allows', 'already_exists', 'last_administrator', 'wrong_state'],
+      'in `handedOverCount`. 409 `already_exists` while the subject is held. A hold on a person is placed by a person and ends ' +
+      'after 72 hours unless a second person confirms it; if it leaves too few people besides you to change the rules or to ' +
+      'release a hold, you are suspended as well.',
+    errors: [
+      ...(['blocked_by_policy', 'no_policy_allows', 'already_exists', 'last_administrator', 'wrong_state'] as const),
+      ...(['person_required', 'other_person_required'] as const),
+    ],
     body: HoldPlacing,
     answers: { 201: Hold },
     handler: async (trx, { member, body, now }) => {
       const id = await placeHold(trx, body, { member, now })
       return toHold(orNotFound(await findHold(trx, member, id), 'Hold'))
+    },
+  })
+
+  api.post('confirmHold', '/vaults/:code/holds/:id/confirm', {
+    summary: 'Confirm a hold on a person',
+    description:
+      'A second person who may place holds keeps a hold on a person until it is released. Whoever placed it is suspended no ' +
+      'longer. 403 `other_person_required` for the one who placed it, 409 `wrong_state` when it does not wait for anybody.',
+    errors: ['blocked_by_policy', 'no_policy_allows', 'person_required', 'other_person_required', 'wrong_state'],
+    confirmed: 'where protected',
+    answers: { 200: Hold },
+    handler: async (trx, { member, params, now, confirm }) => {
+      if (member.vault.protection === 'votes') await confirm(trx)
+      await confirmHold(trx, params.id, { member, now })
+      return toHold(orNotFound(await findHold(trx, member, params.id), 'Hold'))
     },
   })
 

@@ -60,6 +60,20 @@ export const Hold = Closed(
     placedById: described(Nullable(Id), 'Who placed it; null for the service itself.'),
     placedBy: ProfileBeside,
     createdAt: Timestamp,
+    endsAt: described(
+      Nullable(Timestamp),
+      'Of a hold on a person: when it ends unless a second person confirms it, in UTC; otherwise null.',
+    ),
+    confirmedAt: described(
+      Nullable(Timestamp),
+      'Instant at which a second person confirmed it; null before, and without `endsAt`.',
+    ),
+    confirmedById: described(Nullable(Id), 'Who confirmed it.'),
+    confirmedBy: ProfileBeside,
+    becauseOfId: described(
+      Nullable(Id),
+      'Of a suspension: the hold whose placing would have left too few people who vote, so that it suspends who placed it, too.',
+    ),
     releasedAt: described(Nullable(Timestamp), 'Instant of the release, in UTC; null while it holds.'),
     releasedById: described(Nullable(Id), 'Who asked for the release; others approved it.'),
     releasedBy: ProfileBeside,

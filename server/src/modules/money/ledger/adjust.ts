@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import { type ByMember, byMember } from '../../../access/caller.ts'
-import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
-import type { Trx } from '../../../db/client.ts'
+import type { By } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { violates } from '../../../db/transaction.ts'
 import { type AppError, badRequest, conflict, notFound } from '../../../lib/errors.ts'
@@ -12,35 +11,58 @@ import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { type ActiveHold, assertNotHeld, findActiveHold, shareHoldLock } from '../../rules/holds/active.ts'
 import { isOverflow, postEntries } from './post-entries.ts'
 import { signedPosting } from './postings.ts'
-import type { Adjustment, AdjustmentBody } from './schema.ts'
+import type { AdjustmentBody } from './schema.ts'
+
+/** What an adjustment is about, as it is checked. */
+export type PlannedAdjustment = {
+  address: string
+  label: string | null
+  ownerId: string
+  code: string
+  decimals: number
+  amount: bigint
+}
 
 /**
- * Corrects the balance of an address against the vault's adjustment account. `amount` is signed, in token units.
- * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token, 409 below zero or while the
- *   vault, the address or a deposit of this token at it is held
+ * Checks an adjustment against the address and the token that it names.
+ * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token
  */
-export async function adjustBalance(
-  trx: Trx,
-  { addressId, tokenId, amount: signed, reason }: Static<typeof AdjustmentBody>,
-  by: ByMember,
-): Promise<Static<typeof Adjustment>> {
-  const { vaultId, actorId, now } = byMember(by)
+export async function planAdjustment(
+  db: Db | Trx,
+  vaultId: string,
+  { addressId, tokenId, amount: signed }: Static<typeof AdjustmentBody>,
+): Promise<PlannedAdjustment> {
   const { rows } = await sql<{
     address: string
     label: string | null
-    owner_id: string
+    ownerId: string
     code: string | null
     decimals: number | null
-    created_by: MemberProfile | null
   }>`
-    select a.address, a.label, a.owner_id, t.code, t.decimals, ${profileOfUser(sql`${actorId}`)} as created_by
+    select a.address, a.label, a.owner_id as "ownerId", t.code, t.decimals
     from addresses a left join tokens t on t.network_id = a.network_id and t.id = ${tokenId}
-    where a.vault_id = ${vaultId} and a.id = ${addressId}`.execute(trx)
+    where a.vault_id = ${vaultId} and a.id = ${addressId}`.execute(db)
   const found = rows[0]
   if (found === undefined) throw notFound('Address')
-  if (found.decimals === null) throw badRequest('tokenId', 'is not a token of the network of this address')
-  const amount = parseSigned(signed, found.decimals)
+  const { code, decimals, ...address } = found
+  if (code === null || decimals === null) throw badRequest('tokenId', 'is not a token of the network of this address')
+  return { ...address, code, decimals, amount: parseSigned(signed, decimals) }
+}
 
+/**
+ * Corrects the balance of an address against the vault's adjustment account. `amount` is signed, in token units. Returns the id
+ * of the adjustment.
+ * @throws as `planAdjustment`, 409 below zero or while the vault, the address or a deposit of this token at it is held
+ */
+export async function adjustBalance(
+  trx: Trx,
+  body: Static<typeof AdjustmentBody>,
+  { vaultId, actorId, now }: By,
+): Promise<string> {
+  const { addressId, tokenId, reason } = body
+  const planned = await planAdjustment(trx, vaultId, body)
+  const { amount } = planned
+  await shareHoldLock(trx, vaultId)
   await assertAdjustable(trx, { vaultId, addressId, tokenId })
 
   const id = newId(now)
@@ -57,47 +79,44 @@ export async function adjustBalance(
   await postEntries(trx, [posting], now).catch((error: unknown) => {
     throw refusalOf(error) ?? error
   })
+  await announceAdjustment(trx, { id, body, planned }, { vaultId, actorId, now })
+  return id
+}
+
+type Posted = { id: string; body: Static<typeof AdjustmentBody>; planned: PlannedAdjustment }
+
+function announceAdjustment(trx: Trx, { id, body, planned }: Posted, by: By): Promise<void> {
+  const { addressId, tokenId, reason } = body
+  const { address, label, amount, decimals, code, ownerId } = planned
   const change = {
-    vaultId,
-    actorId,
+    ...by,
     action: 'ledger.adjusted',
     targetType: 'address',
     targetId: addressId,
     details: { adjustmentId: id, tokenId, amount: amount.toString(), reason },
     words: {
-      sentence: `The balance of the address ${found.address} was adjusted`,
-      after: { label: found.label, amount: `${formatDecimal(amount, found.decimals)} ${found.code}`, reason },
+      sentence: `The balance of the address ${address} was adjusted`,
+      after: { label, amount: `${formatDecimal(amount, decimals)} ${code}`, reason },
     },
-    now,
   }
-  await announceVaultChange(trx, change, { userIds: [found.owner_id] })
-  return {
-    id,
-    vaultId,
-    addressId,
-    tokenId,
-    amount: amount.toString(),
-    amountDecimal: formatDecimal(amount, found.decimals),
-    reason,
-    createdById: actorId,
-    createdBy: found.created_by,
-    createdAt: now.toISOString(),
-  }
+  return announceVaultChange(trx, change, { userIds: [ownerId] })
 }
 
-/** One person must not make available again what a hold has stopped. */
-async function assertAdjustable(
-  trx: Trx,
+/**
+ * One person must not make available again what a hold has stopped. The caller has the lock of the holds, or asks again later.
+ * @throws 409
+ */
+export async function assertAdjustable(
+  db: Db | Trx,
   { vaultId, addressId, tokenId }: { vaultId: string; addressId: string; tokenId: string },
 ): Promise<void> {
-  await shareHoldLock(trx, vaultId)
   // An exposure is no hold: an adjustment covers it first.
-  assertNotHeld(await findActiveHold(trx, { vaultId, addressId, ofExposure: false }))
+  assertNotHeld(await findActiveHold(db, { vaultId, addressId, ofExposure: false }))
   const { rows } = await sql<ActiveHold>`
     select h.id, h.subject_type as "subjectType", h.subject_id as "subjectId"
     from holds h join operations o on o.vault_id = h.vault_id and o.id = h.subject_id
     where h.vault_id = ${vaultId} and h.subject_type = 'deposit' and h.released_at is null
-      and o.address_id = ${addressId} and o.token_id = ${tokenId} limit 1`.execute(trx)
+      and o.address_id = ${addressId} and o.token_id = ${tokenId} limit 1`.execute(db)
   assertNotHeld(rows[0] ?? null)
 }
 

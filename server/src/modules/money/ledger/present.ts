@@ -3,8 +3,8 @@ import type { Position } from '../../../lib/cursor.ts'
 import { idOfSequence } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { type Holding, sumOfHoldings, usdOfHolding } from './holdings.ts'
-import type { AccountRow, StatementAccount, StatementRow, TotalRow } from './queries.ts'
-import type { Balances, LedgerEntry, PastBalance } from './schema.ts'
+import type { AccountRow, AdjustmentRow, StatementAccount, StatementRow, TotalRow } from './queries.ts'
+import type { Adjustment, Balances, LedgerEntry, PastBalance } from './schema.ts'
 
 type Total = Static<typeof Balances>['totals'][number]
 type Account = NonNullable<Static<typeof Balances>['accounts']>[number]
@@ -89,3 +89,19 @@ export function toPastBalance(
     entryId: newest === null ? null : entryId(newest),
   }
 }
+
+export const toAdjustment = (row: AdjustmentRow): Static<typeof Adjustment> => ({
+  id: row.id,
+  vaultId: row.vault_id,
+  addressId: row.address_id,
+  tokenId: row.token_id,
+  amount: row.amount,
+  amountDecimal: formatDecimal(BigInt(row.amount), row.decimals),
+  address: row.address,
+  asset: row.code,
+  reason: row.reason,
+  isAgreed: row.is_agreed,
+  createdById: row.created_by_id,
+  createdBy: row.created_by,
+  createdAt: row.created_at.toISOString(),
+})

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../../access/address-scope.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Paging, Position } from '../../../lib/cursor.ts'
 import { newestRate } from '../../registry/rates/queries.ts'
+import { isAgreed } from './agreed.ts'
 import type { EntryKind } from './postings.ts'
 import type { Reconciliation } from './schema.ts'
 
@@ -201,4 +203,41 @@ export async function lockAccountOf(
     select balance from ledger_accounts where vault_id = ${vaultId} and address_id = ${addressId}
       and token_id = ${tokenId} and purpose = 'available' for update`.execute(trx)
   return BigInt(rows[0]?.balance ?? '0')
+}
+
+/** An adjustment as it is shown. */
+export type AdjustmentRow = {
+  id: string
+  vault_id: string
+  address_id: string
+  token_id: string
+  amount: string
+  address: string
+  code: string
+  decimals: number
+  reason: string
+  is_agreed: boolean
+  created_by_id: string
+  created_by: MemberProfile | null
+  created_at: Date
+}
+
+/** One page of the adjustments, newest first; one row more than the limit. */
+export async function listAdjustments(
+  db: Db | Trx,
+  vaultId: string,
+  { id, isAgreed: wanted }: { id?: string; isAgreed?: boolean | undefined },
+  { after, limit }: Paging,
+): Promise<AdjustmentRow[]> {
+  const { rows } = await sql<AdjustmentRow>`
+    select d.id, d.vault_id, d.address_id, d.token_id, d.amount::text as amount, a.address, t.code, t.decimals, d.reason,
+      ${isAgreed('d')} as is_agreed, d.created_by_id, ${profileOfUser(sql.ref('d.created_by_id'))} as created_by, d.created_at
+    from adjustments d
+    join addresses a on a.vault_id = d.vault_id and a.id = d.address_id
+    join tokens t on t.id = d.token_id
+    where d.vault_id = ${vaultId} ${id === undefined ? sql`` : sql`and d.id = ${id}`}
+      ${wanted === undefined ? sql`` : sql`and ${isAgreed('d')} = ${wanted}`}
+      ${after === null ? sql`` : sql`and (d.created_at, d.id) < (${after.createdAt}, ${after.id})`}
+    order by d.created_at desc, d.id desc limit ${limit + 1}`.execute(db)
+  return rows
 }

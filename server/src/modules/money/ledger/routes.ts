@@ -9,13 +9,15 @@ import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds, parseDay, parseTimestamp } from '../../../lib/period.ts'
-import { adjustBalance } from './adjust.ts'
-import { positionOf, toAccount, toEntry, toPastBalance, toTotal, toUsdTotal } from './present.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { adjustOrAsk, askAgreement } from './adjust-together.ts'
+import { positionOf, toAccount, toAdjustment, toEntry, toPastBalance, toTotal, toUsdTotal } from './present.ts'
 import {
   type AccountKey,
   findAccount,
   findEntryAt,
   listAccounts,
+  listAdjustments,
   listStatement,
   listTotals,
   type StatementAccount,
@@ -24,6 +26,7 @@ import { reconcileVault } from './reconcile.ts'
 import {
   Adjustment,
   AdjustmentBody,
+  AdjustmentQuery,
   Balances,
   BalancesQuery,
   EntriesQuery,
@@ -35,6 +38,7 @@ import {
 
 export function ledgerRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Ledger', { access: 'member' })
+  const { approvalTtlHours } = deps.config
 
   api.get('getBalances', '/vaults/:code/balances', {
     summary: 'Get balances',
@@ -100,12 +104,38 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     description:
       'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a ' +
       'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
-      'no event explains.',
+      'no event explains. In a vault with governance or protection, and where it would cover an exposure or an event is ' +
+      'quarantined, it waits for a second administrator: 202 with the approval request; services may not ask.',
     access: 'administrator',
-    errors: ['balance_overflow', 'held', 'insufficient_funds'],
+    errors: ['balance_overflow', 'held', 'insufficient_funds', 'person_required', 'quorum_unreachable'],
     body: AdjustmentBody,
-    answers: { 201: Adjustment },
-    handler: (trx, { body, ...by }) => adjustBalance(trx, body, by),
+    confirmed: 'where protected',
+    answers: { 201: Adjustment, 202: WaitingAction },
+    handler: (trx, { body, ...by }) => adjustOrAsk(trx, body, { ...by, approvalTtlHours }),
+  })
+
+  api.list('listAdjustments', '/vaults/:code/adjustments', {
+    summary: 'List adjustments',
+    description:
+      'For administrators and auditors of the vault, newest first. `isAgreed` says whether two people agreed on it: in a ' +
+      'vault with governance or protection policies count no other.',
+    access: 'auditor',
+    querystring: AdjustmentQuery,
+    item: Adjustment,
+    load: (db, { member, query }, page) => listAdjustments(db, member.vault.id, query, page),
+    present: toAdjustment,
+  })
+
+  api.post('agreeToAdjustment', '/vaults/:code/adjustments/:id/agree', {
+    summary: 'Request agreement on an adjustment',
+    description:
+      'For administrators of the vault. Asks a second administrator to agree on an adjustment that one person made, such ' +
+      'as before the vault had governance: from the approval on, policies count it. Services may not.',
+    access: 'administrator',
+    errors: ['person_required', 'quorum_unreachable', 'wrong_state'],
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction },
+    handler: (trx, { params, ...by }) => askAgreement(trx, params.id, { ...by, approvalTtlHours }),
   })
 
   api.get('getReconciliation', '/vaults/:code/ledger/reconciliation', {

@@ -199,13 +199,27 @@ export const Adjustment = Closed(
     tokenId: Id,
     amount: described(SignedRaw, 'Effect on the balance in the smallest unit of the token; negative if it decreases.'),
     amountDecimal: SignedDecimal,
+    address: described(Text('0x9858EfFD232B4033E47d90003D41EC34EcaEda94'), 'The on-chain address.'),
+    asset: Text('USDT'),
     reason: described(Text('Opening balance of the migration'), 'Why the balance was adjusted.'),
+    isAgreed: Type.Boolean({
+      description:
+        'Whether two people agreed on it. In a vault with governance or protection, policies count no other adjustment.',
+      examples: [false],
+    }),
     createdById: Id,
     createdBy: ProfileBeside,
     createdAt: Timestamp,
   },
   { $id: 'Adjustment', description: 'A change of a balance without a transaction on chain.' },
 )
+
+export const AdjustmentQuery = Closed({
+  isAgreed: Type.Optional(
+    Type.Boolean({ description: 'true: those on which two people agreed; false: all others.', examples: [false] }),
+  ),
+  ...pageQuery,
+})
 
 const ReconciledToken = described(
   Closed({

@@ -9,6 +9,7 @@ import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { insufficientGasMessage } from '../transfers/ask-services.ts'
 import {
+  agreedAvailable,
   factsOf,
   findArchivedRecipient,
   findSources,
@@ -167,7 +168,7 @@ export function questionOf(
 ): BatchQuestion {
   const orders = rows.map(({ order }) => ({
     ...factsOf(order, { initiator, category: null, now }),
-    available: formatDecimal(availableOf(order.source), order.source.decimals),
+    available: agreedAvailable(availableOf(order.source), order.source),
   }))
   return { vaultId, actionType: 'transfer', initiator, orders }
 }

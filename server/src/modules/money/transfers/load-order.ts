@@ -18,6 +18,7 @@ import { type ActiveHold, findActiveHold, heldConflict, sharedHoldLock } from '.
 import { factsOfInitiator, type Question } from '../../rules/policies/decide.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
+import { unagreedPart } from '../ledger/agreed.ts'
 import type { OrderBody } from './payload.ts'
 import { findNativeCoin } from './queries.ts'
 
@@ -170,7 +171,7 @@ export function factsOf(
     token: { id: source.token_id, code: source.token_code },
     amount: formatDecimal(amount, source.decimals),
     ...(source.usd_rate === null ? {} : { usdRate: source.usd_rate }),
-    available: formatDecimal(source.available ?? '0', source.decimals),
+    available: agreedAvailable(BigInt(source.available ?? '0'), source),
     networkSlug: source.network_slug,
     sourceAddressId: source.address_id,
     sourceAddress: source.address,
@@ -182,6 +183,15 @@ export function factsOf(
     ...(maxFee === undefined ? {} : { maxFee: maxFee.decimal }),
     ...(riskScore === undefined ? {} : { riskScore }),
   }
+}
+
+/**
+ * The fact `available`, in token units: what is available without what single people adjusted, as far as the vault is under a
+ * quorum.
+ */
+export function agreedAvailable(available: bigint, { unagreed, decimals }: Order['source']): string {
+  const agreed = available - BigInt(unagreed ?? '0')
+  return formatDecimal(agreed < 0n ? 0n : agreed, decimals)
 }
 
 /** The entry of the address book for the destination, and what the vault knows of it besides. */
@@ -216,6 +226,8 @@ export type SourceRow = RateColumns & {
   token_enabled: boolean | null
   /** null: the address has no account of the token. */
   available: string | null
+  /** The part of it that policies do not count; null without a token. */
+  unagreed: string | null
   to_address_id: string | null
   counterparty: AddressOwner | null
   /** As the whole vault knows it: the same for every initiator. */
@@ -283,7 +295,8 @@ const sourceColumns = (scope: AddressScope, key: RawBuilder<string | null>) => s
   ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug,
   n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
   t.contract_address, t.decimals, t.enabled and not ${isWithheld(sql`a.vault_id`, sql`t.id`)} as token_enabled,
-  l.balance as available, d.id as to_address_id,
+  l.balance as available,
+  ${unagreedPart({ vaultId: sql`a.vault_id`, addressId: sql`a.id`, tokenId: sql`t.id` })} as unagreed, d.id as to_address_id,
   ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, key)} as counterparty,
   ${recipientSignsOf(sql`a.vault_id`, key)} as recipient,
   r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,

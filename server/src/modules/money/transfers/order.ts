@@ -7,7 +7,6 @@ import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { formatDecimal } from '../../../lib/money.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
 import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
 import { toOperationRow } from '../../operations/feed/write.ts'
@@ -25,7 +24,7 @@ import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type Gas, insufficientGas } from './ask-services.ts'
 import type { RequestRecord } from './compare-record.ts'
-import { assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
+import { agreedAvailable, assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
 import { hashPayload, type OrderBody, type Payload, toPayload } from './payload.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from './sign-order.ts'
@@ -72,7 +71,7 @@ export async function orderTransfer(
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
   if (hold !== null) throw refusalOfHold(hold, member.userId)
   if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
-  const facts = { ...question.facts, available: formatDecimal(available, source.decimals) }
+  const facts = { ...question.facts, available: agreedAvailable(available, source) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const payload = signed?.payload ?? toPayload(newId(now), member, order)
   const refused = refusalByPolicies(decision, 'this transfer')

@@ -34,7 +34,7 @@ export const ApprovalRequest = Closed(
     targetType: described(
       Enum([
         ...(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'hold', 'composite'] as const),
-        ...(['transfer', 'wallet_event', 'change_set', 'passkey'] as const),
+        ...(['transfer', 'wallet_event', 'change_set', 'passkey', 'adjustment'] as const),
       ]),
       'Kind of what the action creates or changes.',
     ),

@@ -197,8 +197,9 @@ test('the vote of somebody who was disabled or held meanwhile no longer counts',
   await bench.applyDue()
   expect(await bench.changeSet(held.id)).toMatchObject({ status: 'failed' })
   await bench.sql(`update holds set released_at = now(), release_reason = 'test'`)
-  // Who is held is signed out.
+  // Who is held is signed out, and so is who placed it, because too few who vote were left besides them.
   bench.admins[1] = await bench.test.signIn('second@example.org')
+  bench.admins[3] = await bench.test.signIn('fourth@example.org')
 })
 
 test('the vote of somebody who was removed from the group meanwhile no longer counts', async () => {

@@ -49,3 +49,20 @@ export async function countValidVotes(
       and w.user_id in (${electorate(vaultId, approverGroupId)})`.execute(db)
   return rows[0]!.count
 }
+
+/** Somebody in the group that votes. */
+export type Voter = { userId: string; email: string | null; isHeld: boolean; isAble: boolean }
+
+/** The people in the group that votes, those who cannot vote now included; auditors are none of them. */
+export async function listElectorate(trx: Trx, vaultId: string, groupId: string | null): Promise<Voter[]> {
+  const isHeld = isHeldUser(sql`${vaultId}::text`, sql`u.id`)
+  const { rows } = await sql<Voter>`
+    select u.id as "userId", u.email, ${isHeld} as "isHeld", u.disabled_at is null and not ${isHeld} as "isAble"
+    from policy_groups g
+    join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
+    join users u on u.id = m.user_id and u.kind = 'person'
+    where g.vault_id = ${vaultId} and ${groupId === null ? isAdministrators('g') : sql`g.id = ${groupId}`}
+      and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)}
+    order by u.created_at, u.id`.execute(trx)
+  return rows
+}

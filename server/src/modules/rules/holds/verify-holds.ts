@@ -27,8 +27,12 @@ function differenceOf(hold: Selectable<Holds>, records: TargetRecord[]): string 
     details.subjectType === hold.subject_type &&
     details.subjectId === hold.subject_id &&
     details.reason === hold.reason &&
+    (details.endsAt ?? null) === (hold.ends_at?.toISOString() ?? null) &&
+    (details.becauseOfId ?? null) === hold.because_of_id &&
     actorId === hold.placed_by_id
   if (!isSame) return 'it is on something else, or by somebody else, than was recorded'
+  const confirmation = differenceOfConfirmation(hold, records)
+  if (confirmation !== null) return confirmation
   const [end, another] = released
   if (another !== undefined) return 'it was released more than once'
   if ((end !== undefined) !== (hold.released_at !== null)) {
@@ -37,4 +41,12 @@ function differenceOf(hold: Selectable<Holds>, records: TargetRecord[]): string 
   const isEndSame =
     end === undefined || (end.actorId === hold.released_by_id && end.details.reason === hold.release_reason)
   return isEndSame ? null : 'its release is not as recorded'
+}
+
+/** A confirmation keeps a hold on a person for good, so nobody may write one that no second person made. */
+function differenceOfConfirmation(hold: Selectable<Holds>, records: TargetRecord[]): string | null {
+  const [confirmed, another] = records.filter(({ action }) => action === 'hold.confirmed')
+  if (another !== undefined) return 'it was confirmed more than once'
+  const isSame = (confirmed?.actorId ?? null) === hold.confirmed_by_id
+  return isSame ? null : 'it is not confirmed as recorded'
 }

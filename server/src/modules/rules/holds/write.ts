@@ -48,3 +48,20 @@ export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw alreadyReleased()
 }
+
+/** Confirms a hold that waits for a second person, by compare-and-set. @throws 409 when it does not wait */
+export async function markConfirmed(
+  trx: Trx,
+  { vaultId, id, confirmedById, now }: { vaultId: string; id: string; confirmedById: string; now: Date },
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('holds')
+    .set({ confirmed_by_id: confirmedById, confirmed_at: now })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .where('released_at', 'is', null)
+    .where('confirmed_at', 'is', null)
+    .where('ends_at', '>', now)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The hold does not wait for a second person')
+}

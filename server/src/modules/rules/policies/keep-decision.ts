@@ -4,7 +4,7 @@ import type { Decision } from './decision.ts'
 
 /**
  * Actions that other rules decide on: those of a category, those of the order that a transaction replaces, which is tried
- * itself, governance, and the first passkey of a person.
+ * itself, governance, the first passkey of a person, and an adjustment, on which two administrators agree.
  */
 export const decidedElsewhere: readonly string[] = [
   'category_assign',
@@ -12,6 +12,7 @@ export const decidedElsewhere: readonly string[] = [
   'transfer_replace',
   'rules_change',
   'passkey_add',
+  'balance_adjust',
 ]
 
 type Kept = {

@@ -14,6 +14,7 @@ export const gatedActions = [
   'transfer_replace',
   'rules_change',
   'passkey_add',
+  'balance_adjust',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -37,6 +38,7 @@ type TargetType =
   | 'wallet_event'
   | 'change_set'
   | 'passkey'
+  | 'adjustment'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
+import { addMember, createVaultFixture, ensureGroup } from '../../../testing/fixtures.ts'
+import { createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
+import { verifyHolds } from '../../rules/holds/verify-holds.ts'
+import { endUnconfirmedHolds } from './people.ts'
+import { releaseByOperator } from './release.ts'
+
+/** One administrator of four, in a vault whose rules two others must agree on, who holds everybody else. */
+let bench: GovernanceBench
+let alone: Person
+let others: Person[]
+let guard: Person
+let base: `/vaults/${string}`
+
+const hours = 3_600_000
+const outcome = ({ status, body }: Answer<{ reason: string }>) => [status, body?.reason]
+
+beforeAll(async () => {
+  bench = await createGovernanceBench()
+  base = bench.url
+  alone = bench.vault.admin
+  others = bench.admins.slice(1)
+  guard = await addMember(bench.test, bench.vault, 'guard@example.org', ['guards'])
+  const guardsId = await ensureGroup(bench.vault, 'guards')
+  const guarding = { code: 'guards', name: 'Guards may hold', actionType: 'hold_place', effect: 'allow' }
+  expect((await alone.post(`/policy-groups/${guardsId}/policies`, guarding)).status).toBe(201)
+  // Who is held in their only vault is signed out; these have another one.
+  const elsewhere = await createVaultFixture(bench.test, { code: 'elsewhere', isLocked: false })
+  for (const { email } of [...others, guard, bench.member]) await addMember(bench.test, elsewhere, email)
+  expect((await bench.govern({ threshold: 1 })).status).toBe(200)
+}, 60_000)
+afterAll(() => bench.close())
+beforeEach(async () => {
+  await bench.sql('delete from holds')
+})
+
+const hold = (on: Person, by: Person = alone) =>
+  by.post(`${base}/holds`, { subjectType: 'user', subjectId: on.userId, reason: 'Something is wrong' })
+const confirm = (id: string, by: Person) => by.post(`${base}/holds/${id}/confirm`)
+const held = async (on: Person, by: Person = alone) => {
+  const { status, body } = await hold(on, by)
+  expect([status, body.message]).toEqual([201, undefined])
+  return body
+}
+const acts = async (by: Person) => (await by.get(`${base}/policies`)).status === 200
+const whoActs = async () => {
+  const able = []
+  for (const person of [alone, ...others]) if (await acts(person)) able.push(person.userId)
+  return able
+}
+/** What the record contradicts of the holds that are there; those of earlier tests are gone. */
+const differences = async () => {
+  const ids = (await bench.sql('select id from holds')).map(({ id }) => id)
+  return (await verifyHolds(bench.test.deps.db)).differences.filter(({ targetId }) => ids.includes(targetId))
+}
+const pass = async (milliseconds: number) => {
+  bench.test.clock.advance(milliseconds)
+  await endUnconfirmedHolds(bench.test.deps)
+}
+
+describe('T82 nobody is locked out by one', () => {
+  it('T82 who holds everybody else is suspended, too, and nobody is held for good', async () => {
+    const first = await held(others[0]!)
+    expect(await acts(alone)).toBe(true)
+    const last = await held(others[1]!)
+    expect(await whoActs()).toEqual([others[2]!.userId])
+    expect(outcome(await hold(others[2]!))).toEqual([403, 'caller_held'])
+    const { body } = await others[2]!.get(`${base}/holds?active=true`)
+    const suspension = body.items.find(({ becauseOfId }) => becauseOfId !== null)!
+    expect(suspension).toMatchObject({ subjectId: alone.userId, becauseOfId: last.id, endsAt: last.endsAt })
+    expect(Date.parse(first.endsAt!) - Date.parse(first.createdAt)).toBe(72 * hours)
+    await pass(72 * hours - 1_000)
+    expect(await whoActs()).toEqual([others[2]!.userId])
+    await pass(1_000)
+    expect(await whoActs()).toHaveLength(4)
+    expect(await differences()).toEqual([])
+    // The same again is for somebody else to begin.
+    expect(outcome(await hold(others[0]!))).toEqual([403, 'other_person_required'])
+    expect((await hold(others[0]!, others[1])).status).toBe(201)
+  })
+
+  it('T82 holds of a guard lock out nobody either', async () => {
+    await held(others[0]!, guard)
+    await held(others[1]!, guard)
+    await held(others[2]!, guard)
+    expect(await acts(guard)).toBe(false)
+    expect(outcome(await hold(alone, guard))).toEqual([403, 'caller_held'])
+    expect(await acts(alone)).toBe(true)
+  })
+
+  it('T82 a service holds no person', async () => {
+    const token = await alone.post(`${base}/service-tokens`, {
+      name: 'Robot',
+      groupIds: [bench.vault.groups.administrators],
+    })
+    expect((await bench.approve(others[0]!, token.body.request.id)).body.status).toBe('applied')
+    const robot = bench.test.client({ authorization: `Bearer ${token.body.token}` }) as Person
+    expect(outcome(await hold(others[0]!, robot))).toEqual([403, 'person_required'])
+    expect(outcome(await confirm((await held(bench.member)).id, robot))).toEqual([403, 'person_required'])
+  })
+
+  it('T82 a second person keeps a hold, and lifts the suspension of the first', async () => {
+    await held(others[0]!)
+    const last = await held(others[1]!)
+    expect(await acts(alone)).toBe(false)
+    expect(outcome(await confirm(last.id, bench.member))).toEqual([403, 'no_policy_allows'])
+    const confirmed = await confirm(last.id, others[2]!)
+    expect(confirmed.body).toMatchObject({ isActive: true, confirmedById: others[2]!.userId })
+    expect(outcome(await confirm(last.id, others[2]!))).toEqual([409, 'wrong_state'])
+    expect(await acts(alone)).toBe(true)
+    await pass(73 * hours)
+    expect(await acts(others[0]!)).toBe(true)
+    expect(await acts(others[1]!)).toBe(false)
+    expect(await differences()).toEqual([])
+  })
+
+  it('T82 a confirmation and an end that nobody gave are named by the verifier', async () => {
+    const { id } = await held(bench.member)
+    expect(await differences()).toEqual([])
+    await bench.sql('update holds set confirmed_by_id = $2, confirmed_at = now() where id = $1', [
+      id,
+      others[0]!.userId,
+    ])
+    expect(await differences()).toMatchObject([{ targetId: id }])
+    await bench.sql('update holds set confirmed_by_id = null, confirmed_at = null, ends_at = null where id = $1', [id])
+    expect(await differences()).toMatchObject([{ targetId: id }])
+  })
+
+  it('T82 who placed a hold does not confirm it, nor does who is held', async () => {
+    const { id, endsAt } = await held(others[0]!)
+    expect(endsAt).not.toBeNull()
+    expect(outcome(await confirm(id, alone))).toEqual([403, 'other_person_required'])
+    expect(outcome(await confirm(id, others[0]!))).toEqual([403, 'caller_held'])
+    const thing = await alone.post(`${base}/holds`, { subjectType: 'vault', subjectId: bench.vault.id, reason: 'Stop' })
+    expect(thing.body.endsAt).toBeNull()
+    expect(outcome(await confirm(thing.body.id, others[1]!))).toEqual([409, 'wrong_state'])
+  })
+
+  it('T82 the approvers of releases that a policy names are a quorum of their own', async () => {
+    const keepers = [bench.member, guard].map(({ userId }) => ({ kind: 'user', userId }))
+    const policy = {
+      ...{ code: 'keepers', name: 'Keepers', actionType: 'hold_release', effect: 'requireApproval' },
+      ...{ approvalThreshold: 2, approvers: keepers },
+    }
+    await bench.sql('delete from governance')
+    const made = await alone.post(`/policy-groups/${bench.vault.groups.everyone}/policies`, policy)
+    expect([made.status, made.body.message]).toEqual([201, undefined])
+    await held(bench.member)
+    expect(await acts(alone)).toBe(false)
+  })
+
+  it('T82 an operator releases a hold, on the record and with a mail to every member', async () => {
+    await held(others[0]!)
+    const { id } = await held(others[1]!)
+    const release = (of: string) =>
+      inTransaction(bench.test.deps.db, (trx) =>
+        releaseByOperator(trx, {
+          ...{ code: bench.vault.code, id: of, reason: 'They called us', operator: 'root' },
+          now: bench.test.clock.now(),
+        }),
+      )
+    await expect(release('nothing')).rejects.toThrow('has no hold "nothing" in force')
+    await release(id)
+    expect(await acts(others[1]!)).toBe(true)
+    expect(await acts(alone)).toBe(true)
+    await expect(release(id)).rejects.toThrow('in force')
+    const { body } = await alone.get(`${base}/audit-log?action=hold.released`)
+    const record = body.items.find(({ targetId }) => targetId === id)!
+    expect(record).toMatchObject({ actorId: null, details: { reason: 'They called us', operator: 'root' } })
+    const told = await bench.sql('select user_id from notifications where subject_id = $1', [record.id])
+    const people = [alone, ...others, guard, bench.member].map(({ userId }) => userId)
+    expect(told.map(({ user_id }) => user_id).sort()).toEqual(people.sort())
+  })
+})

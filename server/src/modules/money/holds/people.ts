@@ -1,0 +1,107 @@
+import { sql } from 'kysely'
+import { type ByMember, byMember } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { conflict, forbidden } from '../../../lib/errors.ts'
+import { holdConfirmationHours, holdRepetitionDays } from '../../../lib/limits.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { lockForPlacing } from '../../rules/holds/active.ts'
+import { markConfirmed } from '../../rules/holds/write.ts'
+import { assertPerson } from '../../rules/policies/dual-control.ts'
+import { assertMayPlace } from './may-place.ts'
+import { findHold, lockActiveHold } from './queries.ts'
+import { endWithCompanion } from './release.ts'
+
+/** Holds on people, which one person places and two keep. */
+
+type OnPerson = { vaultId: string; subjectId: string; placerId: string; now: Date }
+
+/** Whether a hold concerns a person, not a service or a thing. */
+export async function isPerson(trx: Trx, userId: string): Promise<boolean> {
+  const { rows } = await sql<{ kind: string }>`select kind from users where id = ${userId}`.execute(trx)
+  return rows[0]?.kind === 'person'
+}
+
+/**
+ * One person must not hold another again and again: when the hold of a placer ended without a second person, somebody else
+ * places the next one.
+ * @throws 403
+ */
+export async function assertNotRepeated(trx: Trx, { vaultId, subjectId, placerId, now }: OnPerson): Promise<void> {
+  const since = new Date(now.getTime() - holdRepetitionDays * 86_400_000)
+  const { rows } = await sql`
+    select from holds h where h.vault_id = ${vaultId} and h.subject_type = 'user' and h.subject_id = ${subjectId}
+      and h.placed_by_id = ${placerId} and h.because_of_id is null and h.ends_at is not null and h.confirmed_at is null
+      and h.released_at is not null and h.released_by_id is null and h.created_at > ${since} limit 1`.execute(trx)
+  if (rows.length === 0) return
+  const message =
+    'Your last hold on this person ended, because nobody confirmed it: somebody else must place the next one'
+  throw forbidden('other_person_required', message)
+}
+
+/** When a hold on a person ends unless a second person confirms it. */
+export const endOfHold = (now: Date): Date => new Date(now.getTime() + holdConfirmationHours * 3_600_000)
+
+/**
+ * Keeps a hold on a person until it is released, by a second person; whoever placed it is suspended no longer.
+ * @throws 403 for the one who placed it, for a service and for members who may not place holds, 404, 409
+ */
+export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<void> {
+  const { vaultId, actorId, now } = byMember(by)
+  assertPerson(by.member)
+  await assertMayPlace(trx, by.member, now)
+  await lockForPlacing(trx, vaultId)
+  const hold = orNotFound(await findHold(trx, by.member, id), 'Hold')
+  if (hold.placedById === actorId)
+    throw forbidden('other_person_required', 'A hold is confirmed by somebody other than the one who placed it')
+  if (hold.becauseOfId !== null)
+    throw conflict('wrong_state', 'A suspension of the one who placed a hold is not confirmed')
+  await markConfirmed(trx, { vaultId, id, confirmedById: actorId, now })
+  const { subjectId, subjectName, reason } = hold
+  await announceVaultChange(
+    trx,
+    {
+      ...{ vaultId, actorId, now },
+      action: 'hold.confirmed',
+      targetType: 'hold',
+      targetId: id,
+      details: { subjectId, reason },
+      words: {
+        sentence: `The hold on the user ${subjectName} was confirmed, and ends only by its release`,
+        after: { reason },
+      },
+    },
+    { userIds: hold.placedById === null ? [subjectId] : [subjectId, hold.placedById] },
+  )
+  await endWithCompanion(
+    trx,
+    { vaultId, id, isItself: false },
+    { releasedById: actorId, reason: 'A second person confirmed the hold', now },
+  )
+}
+
+const batchMax = 20
+
+/** Ends the holds on people that nobody confirmed in time. */
+export async function endUnconfirmedHolds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  const now = clock()
+  for (const { vaultId, id } of await listUnconfirmed(db, now)) {
+    await inTransaction(db, async (trx) => {
+      await lockForPlacing(trx, vaultId)
+      const hold = await lockActiveHold(trx, vaultId, id)
+      if (hold === null || hold.confirmed_at !== null || hold.ends_at === null || hold.ends_at > now) return
+      const reason = `Nobody confirmed the hold within ${holdConfirmationHours} hours`
+      await endWithCompanion(trx, { vaultId, id, isItself: true }, { releasedById: null, reason, now })
+    })
+  }
+}
+
+async function listUnconfirmed(db: Db, now: Date): Promise<{ vaultId: string; id: string }[]> {
+  const { rows } = await sql<{ vaultId: string; id: string }>`
+    select vault_id as "vaultId", id from holds
+    where released_at is null and confirmed_at is null and ends_at is not null and ends_at <= ${now}
+    order by ends_at limit ${batchMax}`.execute(db)
+  return rows
+}
