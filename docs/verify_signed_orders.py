@@ -7,13 +7,14 @@ ORDER = {"transferId": ID, "vaultId": ID, "initiatorId": ID, "fromAddressId": ID
          "network": r"[a-z0-9][a-z0-9-]{0,62}", "coinType": int, "derivationPath": r"m(/[0-9]+)+", "toAddress": ADDRESS,
          "tokenId": ID, "contractAddress": ADDRESS, "amount": NUMBER, "feeLevel": "low|medium|high", "maxFee": NUMBER,
          "rulesVersion": int, "expiresAt": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"}
-VOTE = {"format": "strongroom-vote-1", "subject": "transfer|payout|approval_request|authority", "hash": "[0-9a-f]{64}",
-        "decision": "initiate|approve|reject", "person": ID}
+VOTE = {"format": "strongroom-vote-2", "subject": "transfer|payout|approval_request|authority", "hash": "[0-9a-f]{64}",
+        "decision": "initiate|approve|reject|cancel", "person": ID, "authority": "[0-9a-f]{64}", "signedAt": ORDER["expiresAt"]}
 SIGNED = {"vote": dict, "keyId": r"[A-Za-z0-9._:-]{1,1400}"}
 SIGNED |= {name: r"[A-Za-z0-9_-]{1,4096}" for name in ("signature", "authenticatorData", "clientDataJSON")}
 PAYOUT = {"format": "strongroom-payout-1", "payoutId": ID, "sums": list} | {
     name: ORDER[name] for name in ("vaultId", "initiatorId", "rulesVersion", "expiresAt")}
 SUM = {"network": ORDER["network"], "contractAddress": ADDRESS, "amount": NUMBER, "rowsCount": int, "root": VOTE["hash"]}
+NULLABLE = {"contractAddress", "authority"}
 OPTIONAL = {"feeLevel", "maxFee", "authenticatorData", "clientDataJSON"}
 
 class Refused(Exception): pass
@@ -24,12 +25,14 @@ def demand(holds, code):
 def fits(value, fields):
     def right(name, rule):
         one = value.get(name)
-        if isinstance(rule, str): return isinstance(one, str) and re.fullmatch(rule, one) or name == "contractAddress" and one is None
+        if isinstance(rule, str): return isinstance(one, str) and re.fullmatch(rule, one) or name in NULLABLE and one is None
         return type(one) is rule and (rule is not int or 0 <= one < 2**53)
     return type(value) is dict and value.keys() - OPTIONAL <= fields.keys() and fields.keys() - OPTIONAL <= value.keys() and all(
         name in fields and right(name, fields[name]) for name in value)
 
 def time(text): return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+
+SKEW, WAIT = datetime.timedelta(minutes=5), datetime.timedelta(days=30)
 
 def canonical(document): return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -107,7 +110,7 @@ def check(vector, authority):
     demand(fits(order, ORDER) and type(given["authorityVersion"]) is int and type(votes) is list and len(votes) <= 50, "AUTHORIZATION_MALFORMED")
     demand(all(fits(one, SIGNED) and fits(one["vote"], VOTE) for one in votes), "AUTHORIZATION_MALFORMED")
     demand("batch" not in given or fits_batch(batch), "AUTHORIZATION_MALFORMED")
-    try: expires = time(order["expiresAt"])
+    try: expires, times = time(order["expiresAt"]), [time(one["vote"]["signedAt"]) for one in votes]
     except ValueError: raise Refused("AUTHORIZATION_MALFORMED")
     same = ("network", "coinType", "derivationPath", "fromAddress", "toAddress", "contractAddress", "amount", "feeLevel", "maxFee")
     demand(order["vaultId"] == authority["vaultId"] and order["transferId"] == request["id"], "ORDER_DIFFERS")
@@ -118,16 +121,21 @@ def check(vector, authority):
     signed = ("payout", batch["payout"]) if batch else ("transfer", order)
     about = (signed[0], sha256(canonical(signed[1])).hex())
     demand(all((one["vote"]["subject"], one["vote"]["hash"]) == about for one in votes), "ORDER_DIFFERS")
+    demand(all(one["vote"]["authority"] == sha256(canonical(authority)).hex() for one in votes), "AUTHORITY_VERSION_DIFFERS")
     for one in votes:
         key = next((key for key in authority["keys"] if key["id"] == one["keyId"]), {"person": None})
         demand(key["person"] == one["vote"]["person"], "KEY_UNKNOWN")
         demand(signed_by(key, one), "SIGNATURE_INVALID")
+    demand(all(at <= time(vector["now"]) + SKEW for at in times), "SIGNED_IN_FUTURE")
+    initiated = [at for one, at in zip(votes, times) if (one["vote"]["decision"], one["vote"]["person"]) == ("initiate", order["initiatorId"])]
+    demand(all(expires - at <= WAIT for at in initiated), "EXPIRES_TOO_LATE")
     rule = next((rule for rule in authority["rules"] if all(rule[name] == order[name] for name in ("network", "contractAddress"))), None)
     demand(rule, "TOKEN_NOT_PERMITTED")
     persons = {group["id"]: set(group["persons"]) for group in authority["groups"]}
-    who = {word: {one["vote"]["person"] for one in votes if one["vote"]["decision"] == word} for word in ("initiate", "approve", "reject")}
-    initiator, approvers = order["initiatorId"], who["approve"] - who["reject"] - {order["initiatorId"]}
-    demand(initiator in (who["initiate"] - who["reject"]) & persons[rule["initiators"]], "NOT_INITIATED")
+    who = {word: {one["vote"]["person"] for one in votes if one["vote"]["decision"] == word} for word in ("initiate", "approve", "reject", "cancel")}
+    stopped = who["reject"] | who["cancel"]
+    initiator, approvers = order["initiatorId"], who["approve"] - stopped - {order["initiatorId"]}
+    demand(initiator in (who["initiate"] - stopped) & persons[rule["initiators"]], "NOT_INITIATED")
     listed = {"network": order["network"], "address": order["toAddress"]} in authority["addresses"]
     for floor in rule["floors"]:
         if total > int(floor["above"]) and not (floor["to"] == "unlisted" and listed):

@@ -9,6 +9,7 @@ import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
+import { newVote } from '../server/src/testing/votes.ts'
 import { freePort } from './setup/free-port.ts'
 import { addAuthenticator } from './setup/signing-window.ts'
 
@@ -55,6 +56,11 @@ async function keyOf(person: Person) {
   return { id: passkey!.credentialId, person: person.userId, publicKey }
 }
 
+const toNamed = ({ id, person, publicKey }: (typeof keys)[number]) => ({
+  person,
+  key: { id: Buffer.from(id, 'base64url'), publicKey, origin },
+})
+
 it('what passkeys signed on the pages reaches the wallet service, which verifies it for itself', async () => {
   const { vault, owner, firstApprover, secondApprover } = bench
   const base = `/vaults/${vault.code}` as const
@@ -65,11 +71,7 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   const { creation } = (await secondApprover.post('/users/me/passkeys/options', {})).body
   await secondApprover.post('/users/me/passkeys', { name: 'Key', credential: await key.register(creation) })
   keys = await Promise.all([owner, firstApprover, secondApprover].map(keyOf))
-  const named = keys.map(({ id, person, publicKey }) => ({
-    person,
-    key: { id: Buffer.from(id, 'base64url'), publicKey, origin },
-  }))
-  vault.wallet.authority = authorityAnswer(vault.id, named, 3)
+  vault.wallet.authority = authorityAnswer(vault.id, keys.map(toNamed), 3)
 
   administrator = await pageOf(vault.admin)
   await administrator.goto(`${origin}/v/${vault.code}/settings`)
@@ -92,8 +94,8 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   await voter.getByRole('button', { name: 'Approve' }).click()
   await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   await voter.getByText('You approved this.').waitFor()
-  const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash: payloadHash, decision: 'approve' } as const
-  const signature = key.vote({ ...vote, person: secondApprover.userId })
+  const person = secondApprover.userId
+  const signature = key.vote(newVote({ subject: 'transfer', hash: payloadHash, decision: 'approve', person }))
   expect((await bench.act(secondApprover, id, 'approve', { signature })).body.status).toBe('pending')
 
   await bench.deliver()
@@ -129,8 +131,8 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   await approve.click()
   await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
   await voter.getByText('You approved this.').waitFor()
-  const vote = { format: 'strongroom-vote-1', subject: 'payout', hash: payloadHash, decision: 'approve' } as const
-  const signature = key.vote({ ...vote, person: bench.secondApprover.userId })
+  const person = bench.secondApprover.userId
+  const signature = key.vote(newVote({ subject: 'payout', hash: payloadHash, decision: 'approve', person }))
   const { status } = (await bench.secondApprover.post(`${base}/${id}/approve`, { signature })).body
   expect(status).toBe('approved')
 

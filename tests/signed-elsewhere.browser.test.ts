@@ -12,6 +12,7 @@ import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { usdtContract } from '../server/src/testing/fixtures.ts'
 import { confirming } from '../server/src/testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
+import { newVote } from '../server/src/testing/votes.ts'
 import { hashOf } from '../wallet/src/authority/canonical.ts'
 import { refusalOfOrder } from '../wallet/src/authority/decide.ts'
 import type { Authority, AuthorityKey } from '../wallet/src/authority/documents.ts'
@@ -88,6 +89,8 @@ async function protect(): Promise<void> {
       {
         network: 'ethereum',
         contractAddress: usdtContract,
+        symbol: 'USDT',
+        decimals: 6,
         initiators: group,
         perDay: null,
         floors: [{ above: '0', to: 'unlisted', group, votes: 2 }],
@@ -165,8 +168,9 @@ describe('T78 who signs on the page of the wallet service', () => {
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await voter.getByText('You approved this.').waitFor()
 
-    const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash: payloadHash, decision: 'approve' } as const
-    const signature = keys.get(bench.secondApprover)!.vote({ ...vote, person: bench.secondApprover.userId })
+    const by = { person: bench.secondApprover.userId, authority: hashOf(authority) }
+    const vote = newVote({ subject: 'transfer', hash: payloadHash, decision: 'approve', ...by })
+    const signature = keys.get(bench.secondApprover)!.vote(vote)
     expect((await bench.act(bench.secondApprover, id, 'approve', { signature })).body.status).toBe('pending')
     await bench.deliver()
     const { body } = bench.vault.wallet.requests.findLast(

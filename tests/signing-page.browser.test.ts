@@ -195,6 +195,7 @@ describe('T78 the page of the wallet service', () => {
     expect(await factOf(without, 'Amount')).toBe('1234567890000000001')
     const stranger = await shown({ order: orderOf({ vaultId: 'another-vault' }) })
     await stranger.getByText('The wallet service did not say which of its rules applies').waitFor()
+    expect(await stranger.getByRole('button', { name: 'Sign the approval' }).isDisabled()).toBe(true)
   })
 
   it.each<[string, Asked]>([
@@ -238,11 +239,13 @@ describe('T78 the page of the wallet service', () => {
     const [{ origin: from, data }] = (await handedTo(page)) as [Handed]
     expect([from, data.type]).toEqual([origin, 'strongroom-signed'])
     const vote = {
-      format: 'strongroom-vote-1',
+      format: 'strongroom-vote-2',
       subject: 'transfer',
       hash: hashOf(order),
       decision: 'approve',
       person: 'ben',
+      authority: hashOf(authority),
+      signedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     }
     expect(data.signed.vote).toEqual(vote)
     const key = entry as AuthorityKey & { kind: 'passkey' }

@@ -17,6 +17,7 @@ import type { Address, TransferPayload } from '../server/src/testing/answer.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { createRandom } from '../server/src/testing/random.ts'
+import { newVote } from '../server/src/testing/votes.ts'
 import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
 import type { Authority } from '../wallet/src/authority/documents.ts'
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
@@ -44,6 +45,7 @@ let service: pg.Pool
 let keeper: pg.Pool
 let address: Address
 let clientId: string
+let authorityHash: string
 const people: Record<string, Signer> = {}
 /** Switched the protection on; the wallet service does not know this key. */
 let administrator: Signer
@@ -94,7 +96,8 @@ beforeAll(async () => {
   )
   const vaultId = await openVault()
   clientId = (await keeper.query('select id from wallet.clients')).rows[0].id
-  await pinAuthority(keeper, new AuthorityStore(authorityDir), clientId, authorityOf(vaultId))
+  const { hash } = await pinAuthority(keeper, new AuthorityStore(authorityDir), clientId, authorityOf(vaultId))
+  authorityHash = hash
 }, 120_000)
 afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp()
@@ -273,13 +276,15 @@ function forgedAuthorization(honest: Captured, order: Record<string, unknown>, r
   const hash = sha256(canonicalJson(order)).toString('hex')
   const own = new Authenticator(server.url)
   const forged = ['treasurer', 'first', 'second'].map((name, i) =>
-    own.vote({
-      format: 'strongroom-vote-1',
-      subject: 'transfer',
-      hash,
-      decision: i === 0 ? 'initiate' : 'approve',
-      person: people[name]!.id,
-    }),
+    own.vote(
+      newVote({
+        subject: 'transfer',
+        hash,
+        decision: i === 0 ? 'initiate' : 'approve',
+        person: people[name]!.id,
+        authority: authorityHash,
+      }),
+    ),
   )
   const named = forged.map((vote, i) => ({ ...vote, keyId: String(honest.votes[i]?.keyId ?? vote.keyId) }))
   const relabelled = honest.votes.map((vote) => ({ ...vote, vote: { ...(vote.vote as object), hash } }))
@@ -386,7 +391,7 @@ function authorityOf(vaultId: string): Authority {
   }))
   const { treasurer, first, second } = people
   return {
-    format: 'strongroom-authority-1',
+    format: 'strongroom-authority-2',
     vaultId,
     version: 1,
     previous: null,
@@ -397,10 +402,15 @@ function authorityOf(vaultId: string): Authority {
     ],
     addresses: [],
     change: { group: 'approvers', votes: 2 },
+    trustsServicePage: true,
+    delayHours: 0,
+    contacts: [],
     rules: [
       {
         network: 'ethereum',
         contractAddress: null,
+        symbol: 'ETH',
+        decimals: 18,
         initiators: 'initiators',
         perDay: null,
         floors: [
@@ -435,13 +445,8 @@ async function orderAs(name: string, amount: string) {
 
 async function voteAs(name: string, id: string, key = people[name]!.key) {
   const { payloadHash: hash } = await people[name]!.call('GET', `/vaults/treasury/transfers/${id}`, 200)
-  const vote: Vote = {
-    format: 'strongroom-vote-1',
-    subject: 'transfer',
-    hash,
-    decision: 'approve',
-    person: people[name]!.id,
-  }
+  const by = { person: people[name]!.id, authority: authorityHash }
+  const vote = newVote({ subject: 'transfer', hash, decision: 'approve', ...by })
   return { payloadHash: hash, signature: key.vote(vote) }
 }
 
@@ -477,7 +482,7 @@ async function orderAllAs(name: string, amounts: string[]) {
 
 function voteOf(name: string, hash: string, decision: Vote['decision']) {
   const { key, id: person } = people[name]!
-  return key.vote({ format: 'strongroom-vote-1', subject: 'payout', hash, decision, person })
+  return key.vote(newVote({ subject: 'payout', hash, decision, person, authority: authorityHash }))
 }
 
 async function voteOnAllAs(name: string, { payoutId, plan }: Awaited<ReturnType<typeof orderAllAs>>) {

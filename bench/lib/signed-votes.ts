@@ -2,6 +2,8 @@ import { canonicalJson } from '../../server/src/lib/canonical-json.ts'
 import { sha256 } from '../../server/src/lib/secrets.ts'
 import type { Vote } from '../../server/src/lib/signed-vote.ts'
 import { Authenticator } from '../../server/src/testing/authenticator.ts'
+import { authorityAnswer } from '../../server/src/testing/fake-authority.ts'
+import { newVote } from '../../server/src/testing/votes.ts'
 import { loadClosed, percentile, toRequest } from './http-load.ts'
 import { measureRounds } from './rounds.ts'
 import type { Run } from './run.ts'
@@ -22,7 +24,7 @@ export async function measureSignedVotes(run: Run): Promise<void> {
   const initiator = await signerOf(run, world.initiator)
   const admin = await signerOf(run, world.admin)
   // The hand-over asks for the authority; without one, orders would wait and be tried again beside what is measured.
-  world.wallet.authority = { authority: { keys: [] }, version: 1, hash: '0'.repeat(64) }
+  world.wallet.authority = authorityAnswer(world.vault.id, [])
   const approvers = await Promise.all(world.approvers.map((token) => signerOf(run, token)))
   const cast = (isProtected: boolean, atOnce: number) => async () => {
     await protect(run, admin, isProtected ? 'votes' : 'off')
@@ -109,7 +111,7 @@ async function signOrder(run: Run, { token, key }: Signer, wanted: object): Prom
 /** Signed before the clock runs. */
 function voteOf(run: Run, { token, userId, key }: Signer, { id, payload }: Order, isSigned: boolean): Buffer {
   const hash = sha256(canonicalJson(payload)).toString('hex')
-  const vote: Vote = { format: 'strongroom-vote-1', subject: 'transfer', hash, decision: 'approve', person: userId }
+  const vote = newVote({ subject: 'transfer', hash, decision: 'approve', person: userId })
   const body = { payloadHash: hash, ...(isSigned ? { signature: key.vote(vote) } : {}) }
   return toRequest('POST', `/api/v1${vaultPath(run)}/transfers/${id}/approve`, bearer(token), JSON.stringify(body))
 }

@@ -15,7 +15,7 @@ const votesToChange = 3
 /** The first version, or one that follows: each of the keepers may order ether, and two others have to approve. */
 export function authorityOf(vaultId: string, keepers: Keeper[], previous: { version: number; hash: string } | null) {
   return {
-    format: 'strongroom-authority-1',
+    format: 'strongroom-authority-2',
     vaultId,
     version: (previous?.version ?? 0) + 1,
     previous: previous?.hash ?? null,
@@ -31,10 +31,15 @@ export function authorityOf(vaultId: string, keepers: Keeper[], previous: { vers
     groups: [{ id: group, persons: keepers.map(({ id }) => id) }],
     addresses: [],
     change: { group, votes: votesToChange },
+    trustsServicePage: true,
+    delayHours: 0,
+    contacts: [],
     rules: [
       {
         network: 'ethereum',
         contractAddress: null,
+        symbol: 'ETH',
+        decimals: 18,
         initiators: group,
         perDay: `${10n ** 18n}`,
         floors: [{ above: '0', to: 'any', group, votes: 2 }],
@@ -90,7 +95,9 @@ export async function followOrigin(
   const before = keys[0]!.origins[0]!
   if (before === origin) return
   const authority = authorityOf(vaultId, keepersAt(origin), present)
-  const vote = { format: 'strongroom-vote-1', subject: 'authority', hash: hashOf(authority), decision: 'approve' }
+  const signedAt = new Date().toISOString()
+  const about = { hash: hashOf(authority), authority: present.hash, signedAt }
+  const vote = { format: 'strongroom-vote-2', subject: 'authority', decision: 'approve', ...about }
   const signers = keepersAt(before).slice(0, votesToChange)
   const votes = signers.map(({ id: person, key }) => key.vote({ ...vote, person }))
   await ask(wallet, 'POST', { authority, votes })

@@ -40,7 +40,7 @@ async function order({ client, key, person, reserve }: Signer, amount = '', toAd
   if (payload.toAddress.toLowerCase() !== toAddress.toLowerCase()) throw new Error('the service changed the recipient')
   const { transferId, expiresAt, rulesVersion } = payload
   if (expiresAt === undefined || rulesVersion === undefined) throw new Error('the order has no end')
-  const vote = key.vote(show(payload, 'initiate', person))
+  const vote = key.vote(show(payload, 'initiate', { person, authority: await authorityOf(client) }))
   const { id } = await transfers.create({ ...wanted, signed: { transferId, expiresAt, rulesVersion, vote } })
   return id
 }
@@ -48,15 +48,21 @@ async function order({ client, key, person, reserve }: Signer, amount = '', toAd
 async function approve({ client, key, person }: Signer, id = ''): Promise<string> {
   const { transfers } = client.vault(reserveCode)
   const { payload } = await transfers.get(id)
-  const vote = show(payload, 'approve', person)
+  const vote = show(payload, 'approve', { person, authority: await authorityOf(client) })
   const { status } = await transfers.approve(id, { payloadHash: vote.hash, signature: key.vote(vote) })
   return status
 }
 
 /** What is signed: the hash is computed from the order that is shown, and not taken from the service. */
-function show(payload: TransferPayload, decision: Vote['decision'], person: string): Vote {
+function show(payload: TransferPayload, decision: Vote['decision'], by: Pick<Vote, 'person' | 'authority'>): Vote {
   process.stderr.write(`signed: ${decision} ${payload.amount} wei to ${payload.toAddress}\n`)
-  return { format: 'strongroom-vote-1', subject: 'transfer', hash: hashOf(payload), decision, person }
+  const about = { hash: hashOf(payload), decision, signedAt: new Date().toISOString() }
+  return { format: 'strongroom-vote-2', subject: 'transfer', ...about, ...by }
+}
+
+/** Hash of the authority in force, which the vote names. */
+async function authorityOf(client: Strongroom): Promise<string> {
+  return hashOf((await client.vault(reserveCode).authority.get()).document)
 }
 
 /** Signs in with the passkey. */

@@ -28,12 +28,19 @@ export type Claims = {
   alter?: (json: string) => string | Buffer
 }
 
+type Vote = {
+  format: string
+  subject: string
+  hash: string
+  decision: string
+  person: string
+  authority?: string | null
+  signedAt?: string
+}
 /** What the service answers to who prepares a signature. */
 type Prepared = { nonce: string }
 type Call = { method: string; path: string; bodyHash: string }
 type OfOrigin<Document> = Document extends unknown ? Omit<Document, 'origin'> : never
-
-type Vote = { format: string; subject: string; hash: string; decision: string; person: string }
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest()
 const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')

@@ -15,9 +15,9 @@ export interface ServiceSigningKey {
  *     const signature = await signVote(vote, { id: keyId, privateKey })
  */
 export async function signVote(vote: SignedVote['vote'], { id, privateKey }: ServiceSigningKey): Promise<SignedVote> {
-  const { decision, format, hash, person, subject } = vote
-  // All values are strings and the names are in their order: this is the canonical form.
-  const text = JSON.stringify({ decision, format, hash, person, subject })
+  const { authority, decision, format, hash, person, signedAt, subject } = vote
+  // All values are strings or null, and the names are in their order: this is the canonical form.
+  const text = JSON.stringify({ authority, decision, format, hash, person, signedAt, subject })
   const bytes = await crypto.subtle.sign('Ed25519', privateKey, new TextEncoder().encode(text))
   const signature = btoa(String.fromCharCode(...new Uint8Array(bytes)))
   return { vote, keyId: id, signature: signature.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') }

@@ -5,6 +5,7 @@ import { serviceTokenActions } from './modules/people/service-tokens/governed.ts
 import type { Governed } from './modules/rules/governance/actions.ts'
 import { governanceActions } from './modules/rules/governance/settings.ts'
 import { policyActions } from './modules/rules/policies/governed.ts'
+import { folderActions } from './modules/vaults/folders/governed.ts'
 import { vaultActions } from './modules/vaults/vaults/governed.ts'
 import { withProbe } from './modules/vaults/vaults/probe-wallet.ts'
 
@@ -17,6 +18,7 @@ export function governedOf(deps: Deps): Governed {
       ...serviceTokenActions,
       ...categoryActions,
       ...vaultActions(deps),
+      ...folderActions,
       ...governanceActions,
     },
     withProbe: (change) => withProbe(deps, change),

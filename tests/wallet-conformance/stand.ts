@@ -123,7 +123,7 @@ async function protect(databaseUrl: string, directory: string): Promise<Options[
   const pool = new pg.Pool({ connectionString: databaseUrl })
   const { rows } = await pool.query("select id from wallet.clients where name = 'protected'")
   await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, {
-    format: 'strongroom-authority-1',
+    format: 'strongroom-authority-2',
     vaultId: 'conformance-vault',
     version: 1,
     previous: null,
@@ -131,7 +131,20 @@ async function protect(databaseUrl: string, directory: string): Promise<Options[
     groups: [{ id: 'signers', persons: signers.map(({ person }) => person) }],
     addresses: [],
     change: votes,
-    rules: [{ network: 'ethereum', contractAddress: null, initiators: 'signers', perDay: null, floors }],
+    trustsServicePage: false,
+    delayHours: 0,
+    contacts: [],
+    rules: [
+      {
+        network: 'ethereum',
+        contractAddress: null,
+        symbol: 'ETH',
+        decimals: 18,
+        initiators: 'signers',
+        perDay: null,
+        floors,
+      },
+    ],
   })
   await pool.end()
   return signers.map(({ person, pair }) => ({ id: `key-of-${person}`, privateKey: pair.privateKey }))

@@ -3,6 +3,8 @@ import type { Order } from './asked.ts'
 /** What the wallet service says of an order by the authority in force. */
 export interface Description {
   version: number
+  /** Its hash, which votes name. */
+  authority: string
   isListed: boolean
   rule: Rule | null
   token: { symbol: string | null; decimals: number } | null

@@ -19,9 +19,11 @@ const texts: Record<Decision, [title: string, action: string]> = {
 export async function showOrder({ order, decision, person }: Asked): Promise<void> {
   const hash = toHex(await sha256(canonical(order)))
   const [title, action] = texts[decision]
+  let authority: string | null = null
   const consent = askConsent(action, async () => {
-    const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash, decision, person } as const
-    const signed = await signVote(vote, windowEnd)
+    if (authority === null) return
+    const about = { hash, decision, person, authority, signedAt: new Date().toISOString() }
+    const signed = await signVote({ format: 'strongroom-vote-2', subject: 'transfer', ...about }, windowEnd)
     consent.close()
     handBack(signed, consent.note)
   })
@@ -52,6 +54,8 @@ export async function showOrder({ order, decision, person }: Asked): Promise<voi
   const description = await askDescription(order)
   if (windowEnd.aborted) return
   showRules(order, description, { said, amount, fee })
+  authority = description?.authority ?? null
+  if (authority === null) consent.forbid('Nothing can be signed until the wallet service has said it.')
   const isKnown = decision === 'reject' || description?.isListed === true
   consent.demand((onInput) => (isKnown ? [] : [typedEndOf(order.toAddress, onInput)]))
 }

@@ -2,11 +2,14 @@ import { canonical, sha256, toText } from './encoding.ts'
 import { rpId } from './place.ts'
 
 export interface Vote {
-  format: 'strongroom-vote-1'
+  format: 'strongroom-vote-2'
   subject: 'transfer'
   hash: string
   decision: string
   person: string
+  /** Hash of the authority whose rules the person was shown. */
+  authority: string
+  signedAt: string
 }
 
 export interface SignedVote {

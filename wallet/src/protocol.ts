@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Authority } from './authority/documents.ts'
+import { Authority, Authority1 } from './authority/documents.ts'
 import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from './limits.ts'
 
 /** What is on the wire: one schema validates, serialises and documents. */
@@ -263,7 +263,7 @@ export const AuthorityUpdate = Type.Object(
 )
 export const PresentAuthority = Type.Object(
   {
-    authority: Authority,
+    authority: Type.Union([Authority, Authority1]),
     version: Type.Integer({ minimum: 1, examples: [1] }),
     hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the authority: its fingerprint.' }),
   },

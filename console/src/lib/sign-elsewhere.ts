@@ -22,7 +22,9 @@ export async function signElsewhere(page: string, order: object, vote: SignedVot
     }, 500)
     const take = ({ origin, source, data }: MessageEvent) => {
       if (origin !== page || source !== opened || data?.type !== 'strongroom-signed') return
-      if (canonicalJson(data.signed?.vote ?? null) === canonicalJson(vote)) end(() => resolve(data.signed))
+      // The page has a clock of its own.
+      const said = { ...data.signed?.vote, signedAt: vote.signedAt }
+      if (canonicalJson(said) === canonicalJson(vote)) end(() => resolve(data.signed))
       else end(() => reject(new Error(t('What is shown is not what would be signed.'))))
     }
     const end = (settle: () => void) => {

@@ -1,13 +1,14 @@
-import type {
-  ApprovalRequest,
-  Payout,
-  PayoutOrder,
-  PayoutPreview,
-  PayoutRow,
-  SignedVote,
-  Transfer,
-  TransferOrder,
-  TransferPreview,
+import {
+  type ApprovalRequest,
+  type Payout,
+  type PayoutOrder,
+  type PayoutPreview,
+  type PayoutRow,
+  type SignedVote,
+  StrongroomError,
+  type Transfer,
+  type TransferOrder,
+  type TransferPreview,
 } from '@strongroom/sdk'
 import { strongroom, vaultOf } from './api.ts'
 import { signChallenge } from './authenticator.ts'
@@ -26,10 +27,11 @@ type Binding = Pick<Vote, 'subject' | 'decision' | 'person'> & {
 }
 
 /** @throws an error for people when the page shows something else than would be signed; nothing is signed then */
-async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code = ''): Promise<SignedVote> {
+async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code: string): Promise<SignedVote> {
   const hash = await sha256(canonicalJson(bound))
   if (!isShown || hash !== payloadHash) throw new Error(t('What is shown is not what would be signed.'))
-  const vote: Vote = { format: 'strongroom-vote-1', hash, ...rest }
+  const [authority, signedAt] = [await hashOfAuthority(code), new Date().toISOString()]
+  const vote: Vote = { format: 'strongroom-vote-2', hash, authority, signedAt, ...rest }
   if (vote.subject === 'transfer') {
     const { origins } = await readSigningPages(code)
     if (origins[0] !== undefined) return (await import('./sign-elsewhere.ts')).signElsewhere(origins[0], bound, vote)
@@ -37,6 +39,16 @@ async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code 
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(vote)))
   const { id: keyId, ...signature } = await signChallenge(new Uint8Array(challenge))
   return { vote, keyId, ...signature }
+}
+
+/** Of the authority in force, from its document; null: the wallet service has none. */
+async function hashOfAuthority(code: string): Promise<string | null> {
+  try {
+    return await sha256(canonicalJson((await vaultOf(code).authority.get()).document))
+  } catch (error) {
+    if (error instanceof StrongroomError && error.status === 404) return null
+    throw error
+  }
 }
 
 /** Nobody signs here because the list of pages is missing: this page is one of the service, which may withhold the list. */
@@ -57,7 +69,7 @@ export type ShownPayout = Payout & { rows: PayoutRow[] }
 /** The approval of exactly what the page of a transfer, a request or a payout shows, signed by the reader. */
 export async function signApproval(code: string, shown: Transfer | ApprovalRequest | ShownPayout): Promise<SignedVote> {
   const { user } = await strongroom.auth.getCurrentSession()
-  if ('rows' in shown) return signPayoutVote(shown, user.id)
+  if ('rows' in shown) return signPayoutVote(code, shown, user.id)
   const isRequest = 'boundPayload' in shown
   const bound = isRequest ? shown.boundPayload : (shown as Transfer).payload
   const { toAddress, network, fromAddress, amountDecimal, payload } = shown as Transfer
@@ -72,7 +84,7 @@ export async function signApproval(code: string, shown: Transfer | ApprovalReque
   return signVote({ subject, decision: 'approve', person: user.id, bound, payloadHash, isShown }, code)
 }
 
-async function signPayoutVote({ id, rows, rowsCount, sums, payloadHash }: ShownPayout, person: string) {
+async function signPayoutVote(code: string, { id, rows, rowsCount, sums, payloadHash }: ShownPayout, person: string) {
   const orders = rows.map(({ payload }) => payload)
   const bound = await payoutOf(id, orders)
   const isShown =
@@ -85,7 +97,7 @@ async function signPayoutVote({ id, rows, rowsCount, sums, payloadHash }: ShownP
         digitsOf(payload.amount) === digitsOf(amountDecimal),
     ) &&
     bound.sums.every(({ amount }, i) => digitsOf(amount) === digitsOf(sums[i]?.amountDecimal ?? ''))
-  return signVote({ subject: 'payout', decision: 'approve', person, bound, payloadHash, isShown })
+  return signVote({ subject: 'payout', decision: 'approve', person, bound, payloadHash, isShown }, code)
 }
 
 /** What the initiator signs of an order, where its preview asks for that. */
@@ -109,6 +121,7 @@ export async function signOrder(
 
 /** What the initiator signs of a payout, where its preview asks for that. */
 export async function signPayout(
+  code: string,
   order: PayoutOrder,
   { payoutId, orders, vote }: NonNullable<PayoutPreview['toSign']>,
 ): Promise<PayoutOrder> {
@@ -125,7 +138,7 @@ export async function signPayout(
       )
     })
   const { person, hash: payloadHash } = vote
-  const signed = await signVote({ subject: 'payout', decision: 'initiate', person, bound, payloadHash, isShown })
+  const signed = await signVote({ subject: 'payout', decision: 'initiate', person, bound, payloadHash, isShown }, code)
   const { rulesVersion = 0, expiresAt = '' } = bound
   return { ...order, signed: { payoutId, expiresAt, rulesVersion, vote: signed } }
 }

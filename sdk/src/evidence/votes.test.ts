@@ -10,11 +10,13 @@ const origin = 'https://vault.example.org'
 const payloadHash = '3b8b3b6a3b1f5a1d6a1e3a3d9d1cf0a1f25d3b4c5e6f708192a3b4c5d6e7f809'
 
 const voteOf = (more: Partial<Vote> = {}): Vote => ({
-  format: 'strongroom-vote-1',
+  format: 'strongroom-vote-2',
   subject: 'transfer',
   hash: payloadHash,
   decision: 'approve',
   person: 'ada',
+  authority: null,
+  signedAt: '2026-11-01T12:00:00.000Z',
   ...more,
 })
 

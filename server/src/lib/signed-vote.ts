@@ -5,9 +5,11 @@ import { sha256 } from './secrets.ts'
 
 /** What people and services sign in a protected vault (docs/signed-orders.md). */
 
-export const voteFormat = 'strongroom-vote-1'
+export const voteFormat = 'strongroom-vote-2'
+/** Of votes that were kept before format 2. They stay verifiable, and none of them is taken any more. */
+export const earlierVoteFormat = 'strongroom-vote-1'
 export const voteSubjects = ['transfer', 'payout', 'approval_request', 'authority'] as const
-export const voteDecisions = ['initiate', 'approve', 'reject'] as const
+export const voteDecisions = ['initiate', 'approve', 'reject', 'cancel'] as const
 
 export type Vote = {
   format: typeof voteFormat
@@ -17,6 +19,17 @@ export type Vote = {
   decision: (typeof voteDecisions)[number]
   /** The user id of who signs. */
   person: string
+  /** Hash of the authority whose symbols and decimals the signer was shown; null: the wallet service has none. */
+  authority: string | null
+  /** By the clock of the signer. */
+  signedAt: string
+}
+
+/** A vote as it was kept, which may be of the format before. */
+export type KeptVote = Omit<Vote, 'format' | 'authority' | 'signedAt'> & {
+  format: typeof voteFormat | typeof earlierVoteFormat
+  authority?: string | null
+  signedAt?: string
 }
 
 /** A vote with its signature; the last two fields are those of a passkey. Bytes are in base64url. */
@@ -27,25 +40,26 @@ export type SignedVote = {
   authenticatorData?: string
   clientDataJSON?: string
 }
+export type KeptSignedVote = Omit<SignedVote, 'vote'> & { vote: KeptVote }
 
 /** A key that people vote with; `publicKey` is its SPKI in DER. */
 export type VotingKey =
   | { kind: 'passkey'; publicKey: Buffer; rpId: string; origins: readonly string[] }
   | { kind: 'service'; publicKey: Buffer }
 
-export const hashOfVote = (vote: Vote): Buffer => sha256(canonicalJson(vote))
+export const hashOfVote = (vote: KeptVote): Buffer => sha256(canonicalJson(vote))
 
 /** SHA-256 of an SPKI in hex: what people compare. */
 export const fingerprintOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex')
 
 /** The origin of the page where a passkey signed, as the browser says; what it says is signed with it. */
-export function originOf({ clientDataJSON = '' }: SignedVote): string | null {
+export function originOf({ clientDataJSON = '' }: KeptSignedVote): string | null {
   const bytes = readBase64url(clientDataJSON)
   return bytes === null ? null : (readClientData(bytes)?.origin ?? null)
 }
 
 /** Whether the key signed exactly this vote. Whatever cannot be read is no signature. */
-export function isSignedBy(signed: SignedVote, key: VotingKey): boolean {
+export function isSignedBy(signed: KeptSignedVote, key: VotingKey): boolean {
   try {
     return key.kind === 'passkey' ? isAssertionOf(signed, key) : isServiceSignature(signed, key.publicKey)
   } catch {
@@ -65,7 +79,7 @@ const isPresentAndVerified = 0x01 | 0x04
 const authenticatorDataBytesMin = 37
 
 function isAssertionOf(
-  { vote, signature, authenticatorData, clientDataJSON }: SignedVote,
+  { vote, signature, authenticatorData, clientDataJSON }: KeptSignedVote,
   { publicKey, rpId, origins }: Extract<VotingKey, { kind: 'passkey' }>,
 ): boolean {
   if (authenticatorData === undefined || clientDataJSON === undefined) return false
@@ -79,7 +93,7 @@ function isAssertionOf(
   return isSignature(readKey(publicKey), Buffer.concat([data, sha256(clientData)]), bytes(signature))
 }
 
-function isServiceSignature({ vote, signature, ...passkey }: SignedVote, publicKey: Buffer): boolean {
+function isServiceSignature({ vote, signature, ...passkey }: KeptSignedVote, publicKey: Buffer): boolean {
   if (passkey.authenticatorData !== undefined || passkey.clientDataJSON !== undefined) return false
   const key = readKey(publicKey)
   return key.asymmetricKeyType === 'ed25519' && isSignature(key, Buffer.from(canonicalJson(vote)), bytes(signature))

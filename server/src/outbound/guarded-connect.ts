@@ -12,6 +12,13 @@ export function isConnectError(error: unknown): boolean {
   return error instanceof Error && connectErrors.has(error)
 }
 
+/** Errors of targets that are no public address, nor named by the operator: to try again changes nothing. */
+const refusals = new WeakSet<Error>()
+
+export function isForbiddenTarget(error: unknown): boolean {
+  return error instanceof Error && refusals.has(error)
+}
+
 /**
  * A dispatcher that connects to public addresses only (threat T49). The check happens at connect time, on the addresses
  * that are then used, so a name that resolves differently the second time cannot bypass it. `allowedHosts` are the
@@ -127,5 +134,7 @@ function lookupPublic(resolve: Resolve): LookupFunction {
 }
 
 function refusal(hostname: string): Error {
-  return new Error(`${hostname} is no public address, and WALLET_ALLOWED_HOSTS does not list it`)
+  const error = new Error(`${hostname} is no public address, and WALLET_ALLOWED_HOSTS does not list it`)
+  refusals.add(error)
+  return error
 }

@@ -7,7 +7,7 @@ export type AuthorityKey = { person: string; key: Pick<Authenticator, 'id' | 'pu
 /** What a wallet service answers whose authority has these passkeys, each for the origin that it was made at. */
 export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1) {
   const authority = {
-    format: 'strongroom-authority-1',
+    format: 'strongroom-authority-2',
     vaultId,
     version,
     previous: version === 1 ? null : '0'.repeat(64),
@@ -23,6 +23,9 @@ export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version =
     groups: [{ id: 'treasurers', persons: [...new Set(keys.map(({ person }) => person))] }],
     addresses: [],
     change: { group: 'treasurers', votes: 1 },
+    trustsServicePage: true,
+    delayHours: 0,
+    contacts: [],
     rules: [],
   }
   return { authority, version, hash: sha256(canonicalJson(authority)).toString('hex') }

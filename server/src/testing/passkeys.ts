@@ -3,6 +3,7 @@ import { hashOfBody } from '../http/confirmation.ts'
 import type { Answer, AnswerOf, AnyBody, Method } from './answer.ts'
 import type { Person } from './app.ts'
 import { Authenticator } from './authenticator.ts'
+import { newVote } from './votes.ts'
 
 /** A passkey of a person who had none, which is in use at once. */
 export async function addPasskey(person: Person): Promise<Authenticator> {
@@ -37,13 +38,8 @@ export function acceptRequest(
   { admin, key, url }: { admin: Person; key: Authenticator; url: `/vaults/${string}` },
   { id, payloadHash }: { id: string; payloadHash: string },
 ): Promise<AnswerOf<'post', '/vaults/v/approval-requests/r/approve'>> {
-  const signature = key.vote({
-    format: 'strongroom-vote-1',
-    subject: 'approval_request',
-    hash: payloadHash,
-    decision: 'approve',
-    person: admin.userId,
-  })
+  const person = admin.userId
+  const signature = key.vote(newVote({ subject: 'approval_request', hash: payloadHash, decision: 'approve', person }))
   return admin.post(`${url}/approval-requests/${id}/approve`, { payloadHash, signature })
 }
 

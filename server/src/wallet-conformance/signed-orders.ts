@@ -87,15 +87,21 @@ export async function newOrder(
   return { body, order, shown }
 }
 
-/** The votes of these keys on an order. */
-export function votesOn(order: SignedOrder, initiator: Key | null, approvers: Key[]): SignedVote[] {
-  const hash = hashOf(order)
-  const initiated = initiator === null ? [] : [voteOf(initiator, hash, 'initiate')]
-  return [...initiated, ...approvers.map((key) => voteOf(key, hash, 'approve'))]
+/** The votes of these keys on an order, under this authority. */
+export function votesOn(
+  order: SignedOrder,
+  { hash: authority }: Pick<Shown, 'hash'>,
+  initiator: Key | null,
+  approvers: Key[],
+): SignedVote[] {
+  const about = { hash: hashOf(order), authority }
+  const initiated = initiator === null ? [] : [voteOf(initiator, { ...about, decision: 'initiate' })]
+  return [...initiated, ...approvers.map((key) => voteOf(key, { ...about, decision: 'approve' }))]
 }
 
-function voteOf({ id, person, privateKey }: Key, hash: string, decision: Vote['decision']): SignedVote {
-  const vote: Vote = { format: voteFormat, subject: 'transfer', hash, decision, person }
+function voteOf({ id, person, privateKey }: Key, about: Pick<Vote, 'hash' | 'authority' | 'decision'>): SignedVote {
+  const signedAt = new Date().toISOString()
+  const vote: Vote = { format: voteFormat, subject: 'transfer', person, signedAt, ...about }
   const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
   return { vote, keyId: id, signature }
 }

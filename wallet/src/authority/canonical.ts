@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 
 /** What documents that are signed consist of. */
-export type Json = string | number | null | Json[] | { [name: string]: Json }
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
 /**
- * The canonical form (RFC 8785) of a document of strings, whole numbers, null, arrays and objects with ASCII names.
+ * The canonical form (RFC 8785) of a document of strings, whole numbers, booleans, null, arrays and objects with
+ * ASCII names.
  * Throws on anything else, so that two documents never have one form.
  */
 export function canonicalForm(value: unknown): string {
-  if (value === null) return 'null'
+  if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') {
     if (/\p{Surrogate}/u.test(value)) throw new NotCanonicalError('a text has half a surrogate pair')
     return JSON.stringify(value)

@@ -7,7 +7,7 @@ import { ConfigError } from '../config.ts'
 import { migrate } from '../database/migrate.ts'
 import { WalletError } from '../errors.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
-import type { Authority } from './documents.ts'
+import type { AnyAuthority } from './documents.ts'
 import { parseAuthority } from './parse.ts'
 import { pinAuthority, readProtection, updateAuthority } from './protection.ts'
 import { AuthorityStore, openAuthorities } from './store.ts'
@@ -88,7 +88,7 @@ function assertTyped(typed: string, hash: string) {
 }
 
 /** What two people read aloud to each other. */
-function describe({ keys, groups, change, rules, ...authority }: Authority): string[] {
+function describe({ keys, groups, change, rules, ...authority }: AnyAuthority): string[] {
   const document = { keys, groups, change, rules, ...authority }
   const fingerprint = (publicKey: string) =>
     toFingerprint(createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex'))

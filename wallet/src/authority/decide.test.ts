@@ -157,9 +157,8 @@ describe('T58 votes that do not count', () => {
     const known = { ...large, toAddress: listed }
     expect(codeOfSigned(known, authorize(known, { by: anna, approvers: [ben, carla] }))).toBe('ok')
     const elsewhere = { ...authority, addresses: [{ network: 'polygon', address: listed }] }
-    expect(codeOfSigned(known, authorize(known, { by: anna, approvers: [ben, carla] }), { authority: elsewhere })).toBe(
-      'VOTES_MISSING',
-    )
+    const asElsewhere = authorize(known, { by: anna, approvers: [ben, carla], under: elsewhere })
+    expect(codeOfSigned(known, asElsewhere, { authority: elsewhere })).toBe('VOTES_MISSING')
     const atTheFloor = { ...order, amount: '1000', toAddress: listed }
     expect(codeOfSigned(atTheFloor, authorize(atTheFloor, { by: anna }))).toBe('ok')
     const above = { ...atTheFloor, amount: '1001' }
@@ -263,9 +262,18 @@ describe('T58 the authority', () => {
 
   test('the vote of a key that was removed', () => {
     const keys = authority.keys.filter(({ id }) => id !== carla.entry.id)
-    expect(codeOf({ authority: { ...v2, keys }, authorization: { ...valid(), authorityVersion: 2 } })).toBe(
-      'KEY_UNKNOWN',
-    )
+    const under = { ...v2, keys }
+    const authorization = authorize(order, { by: anna, approvers: [ben, carla], under })
+    expect(codeOf({ authority: under, authorization })).toBe('KEY_UNKNOWN')
+  })
+
+  test('votes of somebody who was shown another authority, such as one with other decimals, or none', () => {
+    const rules = authority.rules.map((rule) => ({ ...rule, decimals: 6 }))
+    for (const shown of [hashOf({ ...authority, rules }), null]) {
+      const misled = signVote(ben, { hash: hashOf(order), decision: 'approve', authority: shown })
+      const votes = [initiation(), misled, approval(carla)]
+      expect(codeOf({ authorization: withVotes(votes) })).toBe('AUTHORITY_VERSION_DIFFERS')
+    }
   })
 
   test('a token that no rule names, and one of another network', () => {
@@ -280,6 +288,24 @@ describe('T58 the authority', () => {
     expect(codeOf({ now: new Date('2026-01-31T09:30:00.001Z') })).toBe('ORDER_EXPIRED')
     expect(codeOf({ lastDay: 8000n })).toBe('ok')
     expect(codeOf({ lastDay: 8001n })).toBe('PER_DAY_EXCEEDED')
+  })
+
+  test('an order ends at most 30 days after its initiator signed it, and nobody signs in the future', () => {
+    const ending = (expiresAt: string, signedAt: string) => {
+      const signed = { ...order, expiresAt }
+      return codeOfSigned(signed, authorize(signed, { by: anna, approvers: [ben, carla], signedAt }))
+    }
+    expect(ending('2026-02-28T09:00:00.000Z', '2026-01-29T09:00:00.000Z')).toBe('ok')
+    expect(ending('2026-02-28T09:00:00.001Z', '2026-01-29T09:00:00.000Z')).toBe('EXPIRES_TOO_LATE')
+    expect(ending('9999-12-31T23:59:59.999Z', '2026-01-31T09:00:00.000Z')).toBe('EXPIRES_TOO_LATE')
+    expect(ending('2026-02-28T09:00:00.000Z', '2026-01-31T09:05:00.000Z')).toBe('ok')
+    expect(ending('2026-02-28T09:00:00.000Z', '2026-01-31T09:05:00.001Z')).toBe('SIGNED_IN_FUTURE')
+    // Whoever signs twice does not gain by the later one.
+    const long = { ...order, expiresAt: '2026-02-28T09:00:00.001Z' }
+    const right = authorize(long, { by: anna, approvers: [ben, carla], signedAt: '2026-01-31T08:00:00.000Z' })
+    const about = { hash: hashOf(long), signedAt: '2026-01-29T09:00:00.000Z' }
+    const early = signVote(annaToo, { ...about, decision: 'initiate' })
+    expect(codeOfSigned(long, { ...right, votes: [...right.votes, early] })).toBe('EXPIRES_TOO_LATE')
   })
 })
 
@@ -302,6 +328,18 @@ describe('T58 what cannot be read', () => {
       'a vote of another format',
       { ...good, votes: [{ ...good.votes[0], vote: { ...good.votes[0].vote, format: 'x' } }] },
     ],
+    [
+      'a vote of format 1',
+      { ...good, votes: [{ ...good.votes[0], vote: { ...good.votes[0].vote, format: 'strongroom-vote-1' } }] },
+    ],
+    [
+      'a vote without its time',
+      { ...good, votes: [{ ...good.votes[0], vote: { ...good.votes[0].vote, signedAt: undefined } }] },
+    ],
+    [
+      'a vote at no time',
+      { ...good, votes: [{ ...good.votes[0], vote: { ...good.votes[0].vote, signedAt: '2026-02-30T09:00:00.000Z' } }] },
+    ],
     ['a vote with another field', { ...good, votes: [{ ...good.votes[0], extra: 1 }] }],
     [
       'a decision that does not exist',
@@ -322,7 +360,7 @@ describe('T58 what cannot be read', () => {
 describe('T59 the next version', () => {
   const codeOfNext = (changes: Partial<Authority>, by: (typeof anna)[]) => {
     const next = follow(authority, changes, by)
-    return refusalOfNext(authority, next.authority, next.votes)?.code ?? 'ok'
+    return refusalOfNext(authority, next.authority, next.votes, now)?.code ?? 'ok'
   }
 
   test('is signed by a quorum of the version before', () => {
@@ -342,16 +380,16 @@ describe('T59 the next version', () => {
   test('votes for another version, by keys that only the new one has, or on a transfer do not count', () => {
     const next = follow(authority, {}, [dora, emil])
     const widened = { ...next.authority, change: { group: 'officers', votes: 1 } }
-    expect(refusalOfNext(authority, widened, next.votes)?.code).toBe('ORDER_DIFFERS')
+    expect(refusalOfNext(authority, widened, next.votes, now)?.code).toBe('ORDER_DIFFERS')
     const frida = passkey('frida', 'frida')
     const keys = [...authority.keys, frida.entry]
     const groups = authority.groups.map((group) => ({ ...group, persons: [...group.persons, 'frida'] }))
     expect(codeOfNext({ keys, groups }, [dora, frida])).toBe('KEY_UNKNOWN')
     const votes = [dora, emil].map((key) => signVote(key, { hash: hashOf(next.authority), decision: 'approve' }))
-    expect(refusalOfNext(authority, next.authority, votes)?.code).toBe('ORDER_DIFFERS')
+    expect(refusalOfNext(authority, next.authority, votes, now)?.code).toBe('ORDER_DIFFERS')
     const rejected = signVote(emil, { subject: 'authority', hash: hashOf(next.authority), decision: 'reject' })
-    expect(refusalOfNext(authority, next.authority, [next.votes[0], rejected])?.code).toBe('VOTES_MISSING')
-    expect(refusalOfNext(authority, next.authority, 'none')?.code).toBe('AUTHORIZATION_MALFORMED')
+    expect(refusalOfNext(authority, next.authority, [next.votes[0], rejected], now)?.code).toBe('VOTES_MISSING')
+    expect(refusalOfNext(authority, next.authority, 'none', now)?.code).toBe('AUTHORIZATION_MALFORMED')
   })
 })
 
@@ -403,11 +441,11 @@ describe('an authority that cannot be right', () => {
 })
 
 test('the canonical form sorts names, keeps characters and admits nothing that has two spellings', () => {
-  expect(canonicalForm({ b: [1, null, 'ä€😀\u2028'], a: { d: '\n"\\\u0001', c: 0 } })).toBe(
-    '{"a":{"c":0,"d":"\\n\\"\\\\\\u0001"},"b":[1,null,"ä€😀\u2028"]}',
+  expect(canonicalForm({ b: [1, null, 'ä€😀\u2028'], a: { d: '\n"\\\u0001', c: true } })).toBe(
+    '{"a":{"c":true,"d":"\\n\\"\\\\\\u0001"},"b":[1,null,"ä€😀\u2028"]}',
   )
   expect(hashOf({})).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a')
-  for (const value of [1.5, -1, -0, 2 ** 53, Number.NaN, true, undefined, '\ud800', { ä: 1 }, { '': 1 }]) {
+  for (const value of [1.5, -1, -0, 2 ** 53, Number.NaN, undefined, '\ud800', { ä: 1 }, { '': 1 }]) {
     expect(() => canonicalForm({ value })).toThrow()
   }
   expect(toFingerprint('0123456789ab')).toBe('0123 4567 89ab')

@@ -1,6 +1,6 @@
 import { hashOf, NotCanonicalError } from './canonical.ts'
-import type { Authority, Authorization, Order, SignedVote } from './documents.ts'
-import { MalformedError, parseAuthority, parseAuthorization, parseVotes } from './parse.ts'
+import type { AnyAuthority, AnySignedVote, Authorization, Decision, Order, SignedVote, Subject } from './documents.ts'
+import { MalformedError, parseAuthority, parseAuthorization, parseKept, parseVotes } from './parse.ts'
 import { refusalOfPlace, sumOf } from './payout.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import { isSignedBy } from './verify-vote.ts'
@@ -23,7 +23,7 @@ export type Situation = {
   ordered: Ordered
   /** As it was received or stored: nothing about it is known yet. */
   authorization: unknown
-  authority: Authority
+  authority: AnyAuthority
   /** What was ordered of the token in the last 24 hours, without this order. */
   orderedLastDay: bigint
   now: Date
@@ -45,12 +45,16 @@ export function refusalOfOrder({ ordered, authorization, authority, orderedLastD
       : null) ??
     refusalOfVersion(read.value, authority) ??
     refusalOfVotes(authority, votes, subjectOf(read.value)) ??
+    refusalOfFuture(votes, now) ??
+    refusalOfEnd(read.value) ??
     refusalByRule(read.value, authority, orderedLastDay)
   )
 }
 
+type Subjected = { subject: Subject; hash: string }
+
 /** What people signed: the order, or the payout that it is a row of. */
-function subjectOf({ order, batch }: Authorization): { subject: 'transfer' | 'payout'; hash: string } {
+function subjectOf({ order, batch }: Authorization): Subjected {
   return batch === undefined
     ? { subject: 'transfer', hash: hashOf(order) }
     : { subject: 'payout', hash: hashOf(batch.payout) }
@@ -60,26 +64,40 @@ function subjectOf({ order, batch }: Authorization): { subject: 'transfer' | 'pa
  * Whether `next` may follow the present authority: its number and the hash that it names are right, and enough persons of
  * the group that may change it signed its hash. Who proposes it signs `initiate`, which counts too. null: it may.
  */
-export function refusalOfNext(authority: Authority, next: unknown, votes: unknown): Refusal | null {
+export function refusalOfNext(authority: AnyAuthority, next: unknown, votes: unknown, now: Date): Refusal | null {
   const read = readOr(() => ({ next: parseAuthority(next), votes: parseVotes(votes) }))
   if ('refused' in read) return read.refused
-  const { value } = read
-  if (value.next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
-  if (value.next.version !== authority.version + 1 || value.next.previous !== hashOf(authority)) {
+  return refusalOfSuccession(authority, read.value.next, read.value.votes) ?? refusalOfFuture(read.value.votes, now)
+}
+
+/** The same of a version that was put in force before, which may be of format 1 if the present one is. */
+export function refusalOfKept(authority: AnyAuthority, kept: { authority: unknown; votes: unknown }): Refusal | null {
+  const read = readOr(() => parseKept(kept))
+  if ('refused' in read) return read.refused
+  const next = read.value.authority
+  if (authority.format === 'strongroom-authority-2' && next.format !== authority.format) {
+    return refusal('AUTHORIZATION_MALFORMED', 'a version of format 1 follows one of format 2')
+  }
+  return refusalOfSuccession(authority, next, read.value.votes)
+}
+
+function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes: AnySignedVote[]): Refusal | null {
+  if (next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
+  if (next.version !== authority.version + 1 || next.previous !== hashOfAuthority(authority)) {
     return refusal(
       'AUTHORITY_VERSION_DIFFERS',
       `only version ${authority.version + 1} may follow, and it must name the hash of version ${authority.version}`,
     )
   }
-  const refused = refusalOfVotes(authority, value.votes, { subject: 'authority', hash: hashOf(value.next) })
+  const refused = refusalOfVotes(authority, votes, { subject: 'authority', hash: hashOf(next) })
   if (refused !== null) return refused
   const { group, votes: needed } = authority.change
-  const voters = votersOf(value.votes, ['initiate', 'approve'])
+  const voters = votersOf(votes, ['initiate', 'approve'])
   const given = personsOf(authority, group).filter((person) => voters.has(person)).length
   return given >= needed ? null : refusal('VOTES_MISSING', `${group} signed it with ${given} of ${needed} votes`)
 }
 
-function refusalOfFields(ordered: Ordered, order: Order, authority: Authority): Refusal | null {
+function refusalOfFields(ordered: Ordered, order: Order, authority: AnyAuthority): Refusal | null {
   const same: [name: string, isSame: boolean][] = [
     ['vaultId', order.vaultId === authority.vaultId],
     ['transferId', order.transferId === ordered.id],
@@ -97,7 +115,7 @@ function refusalOfFields(ordered: Ordered, order: Order, authority: Authority): 
   return other === undefined ? null : refusal('ORDER_DIFFERS', `another ${other[0]} was signed`)
 }
 
-function refusalOfVersion({ authorityVersion }: Authorization, { version }: Authority): Refusal | null {
+function refusalOfVersion({ authorityVersion }: Authorization, { version }: AnyAuthority): Refusal | null {
   if (authorityVersion === version) return null
   return refusal(
     'AUTHORITY_VERSION_DIFFERS',
@@ -105,19 +123,22 @@ function refusalOfVersion({ authorityVersion }: Authorization, { version }: Auth
   )
 }
 
-/** Every vote must be about this document and signed by its person's key: a list with a wrong one was not collected honestly. */
-function refusalOfVotes(
-  { keys }: Authority,
-  votes: SignedVote[],
-  { subject, hash }: { subject: SignedVote['vote']['subject']; hash: string },
-): Refusal | null {
+/**
+ * Every vote must be about this document, name the authority in force and be signed by its person's key: a list with a wrong one
+ * was not collected honestly. Who was shown another authority may have read another amount.
+ */
+function refusalOfVotes(authority: AnyAuthority, votes: AnySignedVote[], { subject, hash }: Subjected): Refusal | null {
   for (const { vote } of votes) {
     if (vote.subject !== subject || vote.hash !== hash)
       return refusal('ORDER_DIFFERS', 'a vote is about something else')
   }
+  for (const { vote } of votes) {
+    if ('authority' in vote && vote.authority !== hashOfAuthority(authority))
+      return refusal('AUTHORITY_VERSION_DIFFERS', `${vote.person} was shown another authority than that in force`)
+  }
   for (const signed of votes) {
     const { person } = signed.vote
-    const key = keys.find(({ id }) => id === signed.keyId)
+    const key = authority.keys.find(({ id }) => id === signed.keyId)
     if (key === undefined || key.person !== person) {
       return refusal('KEY_UNKNOWN', `the authority has no such key of ${person}`)
     }
@@ -126,10 +147,31 @@ function refusalOfVotes(
   return null
 }
 
+/** By how much the clock of a signer may be ahead. */
+const skewMilliseconds = 5 * 60_000
+/** How long after the initiator signed it an order may end. */
+const endMilliseconds = 30 * 86_400_000
+
+function refusalOfFuture(votes: SignedVote[], now: Date): Refusal | null {
+  const late = votes.find(({ vote }) => Date.parse(vote.signedAt) > now.getTime() + skewMilliseconds)
+  if (late === undefined) return null
+  return refusal('SIGNED_IN_FUTURE', `${late.vote.person} signed at ${late.vote.signedAt}, which has not come yet`)
+}
+
+/** A signature without an end could be used for as long as its key is known. */
+function refusalOfEnd({ order, votes }: Authorization): Refusal | null {
+  const initiated = votes.filter(({ vote }) => vote.decision === 'initiate' && vote.person === order.initiatorId)
+  const isTooLate = initiated.some(
+    ({ vote }) => Date.parse(order.expiresAt) > Date.parse(vote.signedAt) + endMilliseconds,
+  )
+  if (!isTooLate) return null
+  return refusal('EXPIRES_TOO_LATE', `${order.expiresAt} is more than 30 days after it was signed`)
+}
+
 /** A row of a payout needs the votes that an order over the whole sum would need, or a list would slip under a limit. */
 function refusalByRule(
   { order, votes, batch }: Authorization,
-  authority: Authority,
+  authority: AnyAuthority,
   orderedLastDay: bigint,
 ): Refusal | null {
   const { network, contractAddress, initiatorId } = order
@@ -167,18 +209,27 @@ function refusalByRule(
 
 /** Those that ask for votes on such an order. */
 export const floorsOf = (
-  { floors }: Pick<Authority['rules'][number], 'floors'>,
+  { floors }: Pick<AnyAuthority['rules'][number], 'floors'>,
   { amount, isListed }: { amount: bigint; isListed: boolean },
 ) => floors.filter(({ above, to }) => amount > BigInt(above) && !(to === 'unlisted' && isListed))
 
-/** Persons, not keys: two signatures of one person are one vote. Who also signed a rejection has not agreed. */
-function votersOf(votes: SignedVote[], decisions: SignedVote['vote']['decision'][]): Set<string> {
+/** Persons, not keys: two signatures of one person are one vote. Who also signed that it must not happen has not agreed. */
+function votersOf(votes: AnySignedVote[], decisions: Decision[]): Set<string> {
   const persons = new Set(votes.filter(({ vote }) => decisions.includes(vote.decision)).map(({ vote }) => vote.person))
-  for (const { vote } of votes) if (vote.decision === 'reject') persons.delete(vote.person)
+  for (const { vote } of votes)
+    if (vote.decision === 'reject' || vote.decision === 'cancel') persons.delete(vote.person)
   return persons
 }
 
-const personsOf = ({ groups }: Authority, group: string) => groups.find(({ id }) => id === group)?.persons ?? []
+const personsOf = ({ groups }: AnyAuthority, group: string) => groups.find(({ id }) => id === group)?.persons ?? []
+
+/** Of an authority in force, which every vote names. */
+const hashes = new WeakMap<AnyAuthority, string>()
+function hashOfAuthority(authority: AnyAuthority): string {
+  const hash = hashes.get(authority) ?? hashOf(authority)
+  hashes.set(authority, hash)
+  return hash
+}
 
 function readOr<T>(read: () => T): { value: T } | { refused: Refusal } {
   try {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from '../limits.ts'
+import { networkNameLengthMax, pathIndexMax, pathLengthMax, tokenDecimalsMax, transferIdLengthMax } from '../limits.ts'
 
 /** The documents that people sign (docs/signed-orders.md). One schema reads, types and publishes each. */
 
@@ -70,11 +70,18 @@ export const Order = Type.Object(
 )
 export type Order = Static<typeof Order>
 
+const signature = {
+  keyId: KeyId,
+  signature: Base64url,
+  authenticatorData: Type.Optional(Base64url),
+  clientDataJSON: Type.Optional(Base64url),
+}
+
 export const SignedVote = Type.Object(
   {
     vote: Type.Object(
       {
-        format: Type.Literal('strongroom-vote-1'),
+        format: Type.Literal('strongroom-vote-2'),
         subject: Type.Union([
           Type.Literal('transfer'),
           Type.Literal('payout'),
@@ -82,22 +89,54 @@ export const SignedVote = Type.Object(
           Type.Literal('authority'),
         ]),
         hash: Hash,
+        decision: Type.Union([
+          Type.Literal('initiate'),
+          Type.Literal('approve'),
+          Type.Literal('reject'),
+          Type.Literal('cancel'),
+        ]),
+        person: Id,
+        authority: Type.Union([Hash, Type.Null()], {
+          description:
+            'Hash of the authority in force, whose symbols and decimals the signer was shown; null: there was none.',
+        }),
+        signedAt: Time,
+      },
+      strict,
+    ),
+    ...signature,
+  },
+  strict,
+)
+export type SignedVote = Static<typeof SignedVote>
+type Vote = SignedVote['vote']
+
+/** A vote as it was signed before format 2: it counts in the past of an authority only. */
+const SignedVote1 = Type.Object(
+  {
+    vote: Type.Object(
+      {
+        format: Type.Literal('strongroom-vote-1'),
+        subject: Type.Literal('authority'),
+        hash: Hash,
         decision: Type.Union([Type.Literal('initiate'), Type.Literal('approve'), Type.Literal('reject')]),
         person: Id,
       },
       strict,
     ),
-    keyId: KeyId,
-    signature: Base64url,
-    authenticatorData: Type.Optional(Base64url),
-    clientDataJSON: Type.Optional(Base64url),
+    ...signature,
   },
   strict,
 )
-export type SignedVote = Static<typeof SignedVote>
+export type SignedVote1 = Static<typeof SignedVote1>
+export type AnySignedVote = SignedVote | SignedVote1
+export type Decision = Vote['decision']
+export type Subject = Vote['subject']
 
 /** More votes than any rule asks for; it bounds what one request can make this service compute. */
-export const SignedVotes = Type.Array(SignedVote, { maxItems: 50 })
+const votesMax = 50
+export const SignedVotes = Type.Array(SignedVote, { maxItems: votesMax })
+export const SignedVotes1 = Type.Array(SignedVote1, { maxItems: votesMax })
 
 /** Rows of a payout, and levels of the tree over so many. */
 const rowsMax = 1_000
@@ -163,66 +202,111 @@ const keyParts = {
   }),
 }
 
+const keys = Type.Array(
+  Type.Union([
+    Type.Object(
+      {
+        ...keyParts,
+        kind: Type.Literal('passkey'),
+        rpId: Type.String({ pattern: '^[a-z0-9.-]{1,253}$', description: 'RP ID that the passkey was made for.' }),
+        origins: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*:[!-~]{1,500}$' }), {
+          minItems: 1,
+          maxItems: 10,
+          description: 'Origins of the pages that may ask for a signature.',
+        }),
+      },
+      strict,
+    ),
+    Type.Object({ ...keyParts, kind: Type.Literal('service') }, strict),
+  ]),
+  { minItems: 1, maxItems: 200 },
+)
+
+const ruleParts = {
+  network: Network,
+  contractAddress: ContractAddress,
+  initiators: Id,
+  perDay: Type.Union([Amount, Type.Null()], { description: 'The most within 24 hours; null: no limit.' }),
+  floors: Type.Array(
+    Type.Object(
+      {
+        above: Amount,
+        to: Type.Union([Type.Literal('any'), Type.Literal('unlisted')]),
+        group: Id,
+        votes: VoteCount,
+      },
+      strict,
+    ),
+    { maxItems: 20 },
+  ),
+}
+const rulesOptions = { maxItems: 200, description: 'One for each token that may leave.' }
+
+const authorityParts = {
+  vaultId: Id,
+  version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  previous: Type.Union([Hash, Type.Null()], { description: 'Hash of the version before; null of version 1.' }),
+  keys,
+  groups: Type.Array(Type.Object({ id: Id, persons: Type.Array(Id, { maxItems: 200 }) }, strict), {
+    minItems: 1,
+    maxItems: 50,
+  }),
+  addresses: Type.Array(Type.Object({ network: Network, address: Address }, strict), {
+    maxItems: 1_000,
+    description: 'The signed address book.',
+  }),
+  change: Type.Object({ group: Id, votes: VoteCount }, { ...strict, description: 'Who signs the next version.' }),
+}
+
+const Email = Type.String({
+  pattern: "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\\.[A-Za-z0-9-]{1,63}){0,9}$",
+  maxLength: 254,
+  examples: ['anna@example.org'],
+})
+/** 30 days. */
+const delayHoursMax = 720
+
 export const Authority = Type.Object(
   {
-    format: Type.Literal('strongroom-authority-1'),
-    vaultId: Id,
-    version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    previous: Type.Union([Hash, Type.Null()], { description: 'Hash of the version before; null of version 1.' }),
-    keys: Type.Array(
-      Type.Union([
-        Type.Object(
-          {
-            ...keyParts,
-            kind: Type.Literal('passkey'),
-            rpId: Type.String({ pattern: '^[a-z0-9.-]{1,253}$', description: 'RP ID that the passkey was made for.' }),
-            origins: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*:[!-~]{1,500}$' }), {
-              minItems: 1,
-              maxItems: 10,
-              description: 'Origins of the pages that may ask for a signature.',
-            }),
-          },
-          strict,
-        ),
-        Type.Object({ ...keyParts, kind: Type.Literal('service') }, strict),
-      ]),
-      { minItems: 1, maxItems: 200 },
-    ),
-    groups: Type.Array(Type.Object({ id: Id, persons: Type.Array(Id, { maxItems: 200 }) }, strict), {
-      minItems: 1,
-      maxItems: 50,
+    format: Type.Literal('strongroom-authority-2'),
+    ...authorityParts,
+    trustsServicePage: Type.Boolean({
+      description: 'Permits passkeys that belong to another page than that of the wallet service.',
     }),
-    addresses: Type.Array(Type.Object({ network: Network, address: Address }, strict), {
-      maxItems: 1_000,
-      description: 'The signed address book.',
+    delayHours: Type.Integer({
+      minimum: 0,
+      maximum: delayHoursMax,
+      description: 'How long the next version waits after it was signed, before it comes into force.',
     }),
-    change: Type.Object({ group: Id, votes: VoteCount }, { ...strict, description: 'Who signs the next version.' }),
+    contacts: Type.Array(Type.Object({ person: Id, email: Email }, strict), {
+      maxItems: 200,
+      description: 'Whom the wallet service tells of a next version.',
+    }),
     rules: Type.Array(
       Type.Object(
         {
-          network: Network,
-          contractAddress: ContractAddress,
-          initiators: Id,
-          perDay: Type.Union([Amount, Type.Null()], { description: 'The most within 24 hours; null: no limit.' }),
-          floors: Type.Array(
-            Type.Object(
-              {
-                above: Amount,
-                to: Type.Union([Type.Literal('any'), Type.Literal('unlisted')]),
-                group: Id,
-                votes: VoteCount,
-              },
-              strict,
-            ),
-            { maxItems: 20 },
-          ),
+          ...ruleParts,
+          symbol: Type.String({ pattern: '^[!-~]{1,20}$', description: 'What people call the token.' }),
+          decimals: Type.Integer({ minimum: 0, maximum: tokenDecimalsMax }),
         },
         strict,
       ),
-      { maxItems: 200, description: 'One for each token that may leave.' },
+      rulesOptions,
     ),
   },
   { ...strict, title: 'Authority' },
 )
 export type Authority = Static<typeof Authority>
 export type AuthorityKey = Authority['keys'][number]
+
+/** An authority as it was written before format 2. One that is in force stays so; only one of format 2 may follow. */
+export const Authority1 = Type.Object(
+  {
+    format: Type.Literal('strongroom-authority-1'),
+    ...authorityParts,
+    rules: Type.Array(Type.Object(ruleParts, strict), rulesOptions),
+  },
+  { ...strict, title: 'Authority of format 1' },
+)
+export type Authority1 = Static<typeof Authority1>
+export type AnyAuthority = Authority | Authority1

@@ -2,7 +2,16 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { getAddress } from 'viem'
 import { canonicalForm } from './canonical.ts'
-import { Authority, Authorization, type SignedVote, SignedVotes } from './documents.ts'
+import {
+  type AnyAuthority,
+  type AnySignedVote,
+  Authority,
+  Authority1,
+  Authorization,
+  type SignedVote,
+  SignedVotes,
+  SignedVotes1,
+} from './documents.ts'
 import { readPublicKey } from './public-key.ts'
 
 /** Why a document cannot be read; a sentence. */
@@ -13,15 +22,16 @@ export const authorityBytesMax = 48 * 1024
 
 const authorization = Compile(Authorization)
 const signedVotes = Compile(SignedVotes)
+const signedVotes1 = Compile(SignedVotes1)
 const authority = Compile(Authority)
+const authority1 = Compile(Authority1)
 
 /** @throws MalformedError */
 export function parseAuthorization(value: unknown): Authorization {
   const parsed = read(authorization, value, 'the authorization') as Authorization
   const { order, batch } = parsed
-  const { expiresAt } = order
-  const time = new Date(expiresAt)
-  if (Number.isNaN(time.getTime()) || time.toISOString() !== expiresAt) fail('expiresAt is no time')
+  checkTime('expiresAt', order.expiresAt)
+  checkTimes(parsed.votes)
   const sums = batch?.payout.sums ?? []
   once(
     'sums of the payout',
@@ -32,7 +42,18 @@ export function parseAuthorization(value: unknown): Authorization {
 
 /** @throws MalformedError */
 export function parseVotes(value: unknown): SignedVote[] {
-  return read(signedVotes, value, 'the list of votes') as SignedVote[]
+  const votes = read(signedVotes, value, 'the list of votes') as SignedVote[]
+  checkTimes(votes)
+  return votes
+}
+
+const checkTimes = (votes: SignedVote[]) => {
+  for (const { vote } of votes) checkTime('signedAt', vote.signedAt)
+}
+
+function checkTime(name: string, text: string) {
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime()) || time.toISOString() !== text) fail(`${name} is no time`)
 }
 
 /**
@@ -42,6 +63,27 @@ export function parseVotes(value: unknown): SignedVote[] {
  */
 export function parseAuthority(value: unknown): Authority {
   const parsed = read(authority, value, 'the authority') as Authority
+  checkAuthority(parsed)
+  return parsed
+}
+
+/**
+ * Reads a version of the past, or that in force, with the votes for it: both are of format 1, or both of format 2.
+ * @throws MalformedError
+ */
+export function parseKept(kept: { authority: unknown; votes: unknown }): {
+  authority: AnyAuthority
+  votes: AnySignedVote[]
+} {
+  if (!authority1.Check(kept.authority)) {
+    return { authority: parseAuthority(kept.authority), votes: parseVotes(kept.votes) }
+  }
+  const parsed = read(authority1, kept.authority, 'the authority') as Authority1
+  checkAuthority(parsed)
+  return { authority: parsed, votes: read(signedVotes1, kept.votes, 'the list of votes') as AnySignedVote[] }
+}
+
+function checkAuthority(parsed: AnyAuthority) {
   if (Buffer.byteLength(canonicalForm(parsed)) > authorityBytesMax) fail(`it has more than ${authorityBytesMax} bytes`)
   if ((parsed.version === 1) !== (parsed.previous === null)) fail('previous is null in version 1, and only there')
   checkKeys(parsed)
@@ -57,10 +99,9 @@ export function parseAuthority(value: unknown): Authority {
     if (!votersOf.has(initiators)) fail(`${where} names the group ${initiators}, which does not exist`)
     for (const floor of floors) checkVotes(where, floor, votersOf)
   }
-  return parsed
 }
 
-function checkKeys({ keys }: Authority) {
+function checkKeys({ keys }: AnyAuthority) {
   once(
     'keys',
     keys.map(({ id }) => id),
@@ -76,7 +117,7 @@ function checkKeys({ keys }: Authority) {
   }
 }
 
-function checkAddresses({ addresses, rules }: Authority) {
+function checkAddresses({ addresses, rules }: AnyAuthority) {
   once(
     'addresses',
     addresses.map(({ network, address }) => `${network} ${address}`),
@@ -88,7 +129,7 @@ function checkAddresses({ addresses, rules }: Authority) {
 }
 
 /** The persons of each group who have a key. */
-function checkGroups({ groups, keys }: Authority): Map<string, number> {
+function checkGroups({ groups, keys }: AnyAuthority): Map<string, number> {
   once(
     'groups',
     groups.map(({ id }) => id),

@@ -88,7 +88,9 @@ async function protect(name: string, changes: Partial<Authority> = {}) {
     expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
     ...values,
   })
-  return { clientId, pinned, make, fromAddress, token: tokenOf(name) }
+  const sign = (signed: Order, approvers: (typeof anna)[] = []) =>
+    authorize(signed, { by: anna, approvers, under: pinned })
+  return { clientId, pinned, make, sign, fromAddress, token: tokenOf(name) }
 }
 
 /** What the service would send: the order as it is, and what authorises it. */
@@ -179,16 +181,17 @@ describe('T58 orders of a protected client', () => {
   })
 
   test('what may be ordered within 24 hours is one amount for orders that come at once, and for forged ones', async () => {
-    const { make, token, clientId } = await protect('day', { rules: [{ ...coin, floors: [], perDay: '100' }] })
+    const { make, sign, token, clientId } = await protect('day', { rules: [{ ...coin, floors: [], perDay: '100' }] })
     const orders = Array.from({ length: 8 }, (_, index) => make(`day-${index}`, { amount: '30' }))
-    const answers = await Promise.all(orders.map((each) => hand(token, each)))
+    const answers = await Promise.all(orders.map((each) => hand(token, each, sign(each))))
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 202, 403, 403, 403, 403, 403])
     expect(answers.find(({ status }) => status === 403)?.body.details).toMatch(/^PER_DAY_EXCEEDED: 90 of 100/)
     const late = make('day-forged', { amount: '30' })
-    await forge(clientId, late, authorize(late, { by: anna }))
+    await forge(clientId, late, sign(late))
     expect((await settled(token, 'day-forged')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: PER_DAY_EXCEEDED: /)
     await dateBack(clientId)
-    expect((await hand(token, make('day-next', { amount: '100' }))).status).toBe(202)
+    const next = make('day-next', { amount: '100' })
+    expect((await hand(token, next, sign(next))).status).toBe(202)
   })
 })
 
@@ -282,13 +285,14 @@ describe('T58 before anything is signed', () => {
   })
 
   test('orders that are dated back make no room within the amount of a day', async () => {
-    const { make, token, clientId, fromAddress } = await protect('redated', {
+    const { make, sign, token, clientId, fromAddress } = await protect('redated', {
       rules: [{ ...coin, floors: [], perDay: '100' }],
     })
-    await hand(token, make('dated-1', { amount: '60' }))
+    const [first, second] = [make('dated-1', { amount: '60' }), make('dated-2', { amount: '60' })]
+    await hand(token, first, sign(first))
     await settled(token, 'dated-1')
     await dateBack(clientId)
-    expect((await hand(token, make('dated-2', { amount: '60' }))).status).toBe(202)
+    expect((await hand(token, second, sign(second))).status).toBe(202)
     await untilWaits('dated-2', 'PER_DAY_EXCEEDED: 60 of 100')
     expect(await nonceOf(fromAddress)).toBe(1)
   })
@@ -326,7 +330,7 @@ describe('T58 before anything is signed', () => {
       /^AUTHORIZATION_REFUSED: AUTHORITY_VERSION_DIFFERS: /,
     )
     const byRemoved = make('by-removed', { amount: '2000' })
-    const votes = authorize(byRemoved, { by: anna, approvers: [ben, carla], authorityVersion: 2 })
+    const votes = authorize(byRemoved, { by: anna, approvers: [ben, carla], under: next.authority })
     expect((await hand(token, byRemoved, votes)).body.details).toMatch(/^KEY_UNKNOWN: /)
     expect((await readProtection(pool, new AuthorityStore(directory), clientId))?.version).toBe(2)
   })
@@ -473,7 +477,7 @@ describe('T59 the version never goes back', () => {
     await untilWaits('files-older', 'AUTHORITY_UNAVAILABLE: ')
     await writeFile(file, second)
     const row = make('files-back')
-    expect((await hand(token, row, authorize(row, { by: anna, authorityVersion: 2 }))).status).toBe(202)
+    expect((await hand(token, row, authorize(row, { by: anna, under: next.authority }))).status).toBe(202)
     expect(await settled(token, 'files-back')).toMatchObject({ status: 'confirmed' })
     // A running service notices at once.
     await writeFile(file, first)

@@ -78,7 +78,7 @@ export async function updateAuthority(
     const present = await readProtection(tx, store, clientId)
     if (store === null || present === null) throw notFound('Authority')
     if (isSame(present, next.authority)) return present
-    const reason = refusalOfNext(present.authority, next.authority, next.votes)
+    const reason = refusalOfNext(present.authority, next.authority, next.votes, new Date())
     if (reason !== null) throw refused(reason)
     await store.append(clientId, parseAuthority(next.authority), parseVotes(next.votes))
     return await mark(tx, store, clientId)

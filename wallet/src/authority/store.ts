@@ -1,14 +1,14 @@
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashOf } from './canonical.ts'
-import { refusalOfNext } from './decide.ts'
-import type { Authority } from './documents.ts'
+import { refusalOfKept } from './decide.ts'
+import type { AnyAuthority, Authority } from './documents.ts'
 import { SigningJournal } from './journal.ts'
-import { parseAuthority } from './parse.ts'
+import { parseKept } from './parse.ts'
 import { toText } from './refusal.ts'
 
 /** The present authority of a client. */
-export type Present = { authority: Authority; version: number; hash: string }
+export type Present = { authority: AnyAuthority; version: number; hash: string }
 
 /** All versions of an authority, oldest first, each after the first with the votes of the version before. */
 type Chain = { versions: { authority: unknown; votes: unknown }[] }
@@ -126,10 +126,10 @@ function verifyChain(content: unknown): { chain: Chain; hashes: string[]; presen
   if (chain?.format !== fileFormat || !Array.isArray(chain.versions)) throw new Error('it has another format')
   const hashes: string[] = []
   let present: Present | undefined
-  for (const { authority: document, votes } of chain.versions) {
-    const authority = parseAuthority(document)
+  for (const kept of chain.versions) {
+    const { authority } = parseKept(kept)
     if (present === undefined && authority.version !== 1) throw new Error('it does not begin with version 1')
-    const refused = present === undefined ? null : refusalOfNext(present.authority, authority, votes)
+    const refused = present === undefined ? null : refusalOfKept(present.authority, kept)
     if (refused !== null) throw new Error(`version ${authority.version}: ${toText(refused)}`)
     present = { authority, version: authority.version, hash: hashOf(authority) }
     hashes.push(present.hash)

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, verify } from 'node:crypto'
 import { canonicalForm } from './canonical.ts'
 import { readClientData } from './client-data.ts'
-import type { AuthorityKey, SignedVote } from './documents.ts'
+import type { AnySignedVote, AuthorityKey } from './documents.ts'
 import { type KeyAlgorithm, readBase64url, readPublicKey } from './public-key.ts'
 
 const flagUserPresent = 0x01
@@ -10,7 +10,7 @@ const flagUserVerified = 0x04
 const authenticatorDataLengthMin = 37
 
 /** Whether the key signed exactly this vote: a passkey as WebAuthn Level 2 has it (section 7.2), a service by Ed25519. */
-export function isSignedBy(key: AuthorityKey, signed: SignedVote): boolean {
+export function isSignedBy(key: AuthorityKey, signed: AnySignedVote): boolean {
   const publicKey = readPublicKey(key.publicKey)
   const signature = readBase64url(signed.signature)
   if (publicKey === null || signature === null) return false
@@ -26,7 +26,7 @@ export function isSignedBy(key: AuthorityKey, signed: SignedVote): boolean {
 /** The bytes that the authenticator signed, or null when the page, the challenge, the RP ID or a flag is not the expected. */
 function readAssertion(
   { rpId, origins }: Extract<AuthorityKey, { kind: 'passkey' }>,
-  { authenticatorData, clientDataJSON }: SignedVote,
+  { authenticatorData, clientDataJSON }: AnySignedVote,
   challenge: string,
 ): Buffer | null {
   const authenticator = readBase64url(authenticatorData ?? '')

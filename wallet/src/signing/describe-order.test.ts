@@ -12,12 +12,13 @@ function nodeOf(network: string, token: { symbol: unknown; decimals: unknown } |
   return { network, client: { readContract } } as unknown as Chain
 }
 
-const present = { authority, version: 3 }
+const present = { authority, version: 3, hash: 'a'.repeat(64) }
 
 test('an order is described by its rule, the floors that it must meet, and the address list', async () => {
   const [rule] = authority.rules
   expect(await describeOrder({ ...order, amount: '1000', toAddress: unlisted }, present, undefined)).toMatchObject({
     version: 3,
+    authority: 'a'.repeat(64),
     isListed: false,
     rule: { initiators: 'initiators', perDay: '10000', floors: [rule!.floors[1]] },
     token: { symbol: null, decimals: 18 },
@@ -33,7 +34,7 @@ test('a token is called what its contract says, if that is a name and a number t
     const rules = authority.rules.map((rule) => ({ ...rule, network }))
     const { token } = await describeOrder(
       { ...order, network, contractAddress },
-      { authority: { ...authority, rules }, version: 1 },
+      { ...present, authority: { ...authority, rules } },
       nodeOf(network, said),
     )
     return token

@@ -2,16 +2,18 @@ import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type Address, erc20Abi } from 'viem'
 import { floorsOf } from '../authority/decide.ts'
-import type { Authority, Order } from '../authority/documents.ts'
+import type { AnyAuthority, Order } from '../authority/documents.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { tokenDecimalsMax } from '../limits.ts'
 
-type Rule = Authority['rules'][number]
+type Rule = AnyAuthority['rules'][number]
 
 /** What the page for signatures says of an order beside its fields. */
 export type Description = {
   /** Of the authority in force. */
   version: number
+  /** Its hash, which votes name. */
+  authority: string
   isListed: boolean
   /** The rule of the token, with the floors that this order must meet; null: there is none, so it will be refused. */
   rule: Pick<Rule, 'initiators' | 'perDay' | 'floors'> | null
@@ -25,13 +27,14 @@ const coinDecimals = 18
 
 export async function describeOrder(
   { network, contractAddress, toAddress, amount }: Order,
-  { authority, version }: { authority: Authority; version: number },
+  { authority, version, hash }: { authority: AnyAuthority; version: number; hash: string },
   chain: Chain | undefined,
 ): Promise<Description> {
   const isListed = authority.addresses.some((one) => one.network === network && one.address === toAddress)
   const rule = authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
   return {
     version,
+    authority: hash,
     isListed,
     rule: rule === undefined ? null : { ...rule, floors: floorsOf(rule, { amount: BigInt(amount), isListed }) },
     token: rule === undefined ? null : await readToken(chain, contractAddress),

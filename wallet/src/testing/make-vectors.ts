@@ -51,17 +51,16 @@ type Base = Omit<Vector, 'authorization' | 'verdict'> & {
   authorization: { order: Order; authorityVersion: number; votes: SignedVote[] }
 }
 
-function build(
-  name: string,
-  changes: Partial<Order>,
-  { by, approvers, version }: { by: TestKey; approvers: TestKey[]; version: number },
-): Base {
+/** `vote`: what all votes say. */
+type Signing = { by: TestKey; approvers: TestKey[]; version: number; vote?: Partial<SignedVote['vote']> }
+
+function build(name: string, changes: Partial<Order>, { by, approvers, version, vote = {} }: Signing): Base {
   const signed: Order = { ...order, transferId: name, initiatorId: by.entry.person, ...changes }
   const { transferId, vaultId, initiatorId, fromAddressId, tokenId, rulesVersion, expiresAt, ...request } = signed
-  const hash = hashOf(signed)
+  const about = { hash: hashOf(signed), authority: hashOf(versions[version]), ...vote }
   const votes = [
-    signVote(by, { hash, decision: 'initiate' }),
-    ...approvers.map((key) => signVote(key, { hash, decision: 'approve' })),
+    signVote(by, { ...about, decision: 'initiate' }),
+    ...approvers.map((key) => signVote(key, { ...about, decision: 'approve' })),
   ]
   return {
     name,
@@ -119,7 +118,7 @@ const asserted = (base: Base, assertion: Parameters<typeof signVote>[2]) =>
   inVote(base, ({ vote }) => signVote(ben, { hash: vote.hash, decision: 'approve' }, assertion))
 const atWallet = (base: Base, assertion: Parameters<typeof signVote>[2]) =>
   inVote(base, ({ vote }) => signVote(benAtWallet, { hash: vote.hash, decision: 'approve' }, assertion))
-const resigned = (base: Base, changes: Partial<Order>, by = anna) => {
+const resigned = (base: Base, changes: Partial<Order>, { by = anna, vote = {} }: Partial<Signing> = {}) => {
   const {
     authority: _version,
     name: _name,
@@ -128,9 +127,15 @@ const resigned = (base: Base, changes: Partial<Order>, by = anna) => {
     by,
     approvers: [ben, carla, dora],
     version: 0,
+    vote,
   })
   return others
 }
+
+const formerly = ({ authority: _authority, signedAt: _signedAt, ...vote }: SignedVote['vote']) => ({
+  ...vote,
+  format: 'strongroom-vote-1',
+})
 
 const flipped = (text: string, position: number) => {
   const bytes = Buffer.from(text, 'base64url')
@@ -178,7 +183,26 @@ const ofOrder: Fault[] = [
     (base) => ({ authorization: { ...base.authorization, authorityVersion: 2 } }),
   ],
   ['a token without a rule', 'TOKEN_NOT_PERMITTED', (base) => resigned(base, { contractAddress: listed })],
-  ['who may not order', 'NOT_INITIATED', (base) => resigned(base, {}, emil)],
+  ['a vote of format 1', 'AUTHORIZATION_MALFORMED', (base) => inVote(base, ({ vote }) => ({ vote: formerly(vote) }))],
+  ['no time of a vote', 'AUTHORIZATION_MALFORMED', (base) => resigned(base, {}, { vote: { signedAt: 'now' } })],
+  [
+    'votes under another authority',
+    'AUTHORITY_VERSION_DIFFERS',
+    (base) => resigned(base, {}, { vote: { authority: hashOf(versions[1]) } }),
+  ],
+  [
+    'votes under no authority',
+    'AUTHORITY_VERSION_DIFFERS',
+    (base) => resigned(base, {}, { vote: { authority: null } }),
+  ],
+  [
+    'a vote that is signed later than now',
+    'SIGNED_IN_FUTURE',
+    (base) => resigned(base, {}, { vote: { signedAt: '2026-01-31T09:05:00.001Z' } }),
+  ],
+  ['no end', 'EXPIRES_TOO_LATE', (base) => resigned(base, { expiresAt: '9999-12-31T23:59:59.999Z' })],
+  ['an end after 30 days', 'EXPIRES_TOO_LATE', (base) => resigned(base, { expiresAt: '2026-03-02T08:55:00.001Z' })],
+  ['who may not order', 'NOT_INITIATED', (base) => resigned(base, {}, { by: emil })],
 ]
 
 const ofVotes: Fault[] = [

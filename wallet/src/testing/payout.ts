@@ -1,9 +1,7 @@
 import { hashOf } from '../authority/canonical.ts'
 import type { Authorization, Order, Payout, Placed } from '../authority/documents.ts'
 import { leafOf, nodeOf, type Part } from '../authority/payout.ts'
-import { signVote, type TestKey } from './signing.ts'
-
-type Signers = { by: TestKey; approvers?: TestKey[]; authorityVersion?: number }
+import { aboutOf, type Signers, signVote } from './signing.ts'
 
 /** The document that people sign over these orders, which are those of one payout; `changes` are lies. */
 export function payoutOf(orders: Order[], changes: Partial<Payout> = {}): Payout {
@@ -34,10 +32,11 @@ export function placeOf(orders: Order[], order: Order, payout = payoutOf(orders)
 /** What people sign once, for each of the orders. */
 export function authorizeAll(
   orders: Order[],
-  { by, approvers = [], authorityVersion = 1 }: Signers,
+  { by, approvers = [], ...signers }: Signers,
   payout = payoutOf(orders),
 ): (Authorization & { batch: Placed })[] {
-  const signed = { subject: 'payout', hash: hashOf(payout) } as const
+  const { authorityVersion, about } = aboutOf(orders[0]!, signers)
+  const signed = { ...about, subject: 'payout', hash: hashOf(payout) } as const
   const votes = [
     signVote(by, { ...signed, decision: 'initiate' }),
     ...approvers.map((key) => signVote(key, { ...signed, decision: 'approve' })),

@@ -8,7 +8,7 @@ import {
   sign,
 } from 'node:crypto'
 import { canonicalForm, hashOf } from '../authority/canonical.ts'
-import type { Authority, AuthorityKey, Authorization, Order, SignedVote } from '../authority/documents.ts'
+import type { AnyAuthority, Authority, AuthorityKey, Authorization, Order, SignedVote } from '../authority/documents.ts'
 
 /** A software passkey (ES256 or EdDSA) or the Ed25519 key of a service. The same seed always gives the same signatures. */
 export type TestKey = { entry: AuthorityKey; sign(data: Buffer): Buffer }
@@ -98,13 +98,24 @@ export type Assertion = Partial<{
   flags: number
 }>
 
-export function signVote(
-  key: TestKey,
-  about: { subject?: Vote['subject']; hash: string; decision: Vote['decision']; person?: string },
-  assertion: Assertion = {},
-): SignedVote {
-  const { subject = 'transfer', hash, decision, person = key.entry.person } = about
-  const vote: Vote = { format: 'strongroom-vote-1', subject, hash, decision, person }
+/** When votes are signed that say nothing else. */
+export const signedAt = '2026-01-31T08:55:00.000Z'
+/** How long before its end an order is signed whose votes say nothing else. */
+const waitMilliseconds = 24 * 3_600_000
+
+/** By default a vote names the authority of this file. */
+type About = Partial<Vote> & Pick<Vote, 'hash' | 'decision'>
+
+export function signVote(key: TestKey, about: About, assertion: Assertion = {}): SignedVote {
+  const person = key.entry.person
+  const vote: Vote = {
+    format: 'strongroom-vote-2',
+    subject: 'transfer',
+    person,
+    authority: hashOf(authority),
+    signedAt,
+    ...about,
+  }
   const message = Buffer.from(canonicalForm(vote))
   const keyId = key.entry.id
   if (key.entry.kind === 'service') return { vote, keyId, signature: key.sign(message).toString('base64url') }
@@ -128,25 +139,34 @@ export function signVote(
 }
 
 /** The initiator's signature and those of the approvers, on one order. */
-export function authorize(
-  order: Order,
-  { by, approvers = [], authorityVersion = 1 }: { by: TestKey; approvers?: TestKey[]; authorityVersion?: number },
-): Authorization {
+export function authorize(order: Order, { by, approvers = [], ...signers }: Signers): Authorization {
+  const { authorityVersion, about } = aboutOf(order, signers)
   const hash = hashOf(order)
   const votes = [
-    signVote(by, { hash, decision: 'initiate' }),
-    ...approvers.map((key) => signVote(key, { hash, decision: 'approve' })),
+    signVote(by, { ...about, hash, decision: 'initiate' }),
+    ...approvers.map((key) => signVote(key, { ...about, hash, decision: 'approve' })),
   ]
   return { order, authorityVersion, votes }
 }
 
+/** Who signs, and under which authority: by default that of this file, for the vault of the order. */
+export type Signers = { by: TestKey; approvers?: TestKey[]; under?: AnyAuthority; signedAt?: string }
+
+/** What votes on an order say beside the order. */
+export function aboutOf(
+  { vaultId, expiresAt }: Pick<Order, 'vaultId' | 'expiresAt'>,
+  { under = { ...authority, vaultId }, signedAt: said }: Omit<Signers, 'by' | 'approvers'>,
+) {
+  const signedAt = said ?? new Date(Date.parse(expiresAt) - waitMilliseconds).toISOString()
+  return { authorityVersion: under.version, about: { authority: hashOf(under), signedAt } }
+}
+
 /** The next version of an authority, signed by these keys. */
-export function follow(authority: Authority, changes: Partial<Authority>, by: TestKey[]) {
-  const next = { ...authority, version: authority.version + 1, previous: hashOf(authority), ...changes }
-  const hash = hashOf(next)
-  const votes = by.map((key, index) =>
-    signVote(key, { subject: 'authority', hash, decision: index === 0 ? 'initiate' : 'approve' }),
-  )
+export function follow(present: Authority, changes: Partial<Authority>, by: TestKey[]) {
+  const previous = hashOf(present)
+  const next = { ...present, version: present.version + 1, previous, ...changes }
+  const about = { subject: 'authority', hash: hashOf(next), authority: previous } as const
+  const votes = by.map((key, index) => signVote(key, { ...about, decision: index === 0 ? 'initiate' : 'approve' }))
   return { authority: next, votes }
 }
 
@@ -167,7 +187,7 @@ export const unlisted = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 export const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 
 export const authority: Authority = {
-  format: 'strongroom-authority-1',
+  format: 'strongroom-authority-2',
   vaultId: 'vault-1',
   version: 1,
   previous: null,
@@ -179,10 +199,15 @@ export const authority: Authority = {
   ],
   addresses: [{ network: 'ethereum', address: listed }],
   change: { group: 'officers', votes: 2 },
+  trustsServicePage: true,
+  delayHours: 24,
+  contacts: [{ person: 'dora', email: 'dora@example.org' }],
   rules: [
     {
       network: 'ethereum',
       contractAddress: null,
+      symbol: 'ETH',
+      decimals: 18,
       initiators: 'initiators',
       perDay: '10000',
       floors: [
@@ -191,7 +216,15 @@ export const authority: Authority = {
         { above: '5000', to: 'unlisted', group: 'officers', votes: 1 },
       ],
     },
-    { network: 'ethereum', contractAddress: token, initiators: 'initiators', perDay: null, floors: [] },
+    {
+      network: 'ethereum',
+      contractAddress: token,
+      symbol: 'TUSD',
+      decimals: 6,
+      initiators: 'initiators',
+      perDay: null,
+      floors: [],
+    },
   ],
 }
 

@@ -13,14 +13,15 @@ export function needsAsking(folder: AddressGroup, addresses: readonly Movable[])
 /** Puts own addresses into a folder; those that are there already stay. */
 export async function putInto(code: string, folder: AddressGroup, addresses: readonly Movable[]): Promise<void> {
   const own = addresses.filter(({ isOwner }) => isOwner)
+  let count = 0
   try {
-    for (const { id } of own)
-      await vaultOf(code).addressGroups.addMember(folder.id, { addressId: id }).catch(ignoreThere)
+    for (const { id } of own) {
+      const added = await vaultOf(code).addressGroups.addMember(folder.id, { addressId: id }).catch(ignoreThere)
+      if (added == null || added.pendingApproval === null) count += 1
+    }
+    if (count === 0) return
     announce(
-      t('{count, plural, one {# address is} other {# addresses are}} in {folder}', {
-        count: own.length,
-        folder: folder.name,
-      }),
+      t('{count, plural, one {# address is} other {# addresses are}} in {folder}', { count, folder: folder.name }),
     )
   } finally {
     forgetFolders(code)
@@ -29,8 +30,12 @@ export async function putInto(code: string, folder: AddressGroup, addresses: rea
 
 export async function takeOut(code: string, folder: AddressGroup, addresses: readonly Movable[]): Promise<void> {
   try {
-    for (const { id } of addresses) await vaultOf(code).addressGroups.removeMember(folder.id, id)
-    const count = addresses.length
+    let count = 0
+    for (const { id } of addresses) {
+      const { pendingApproval } = await vaultOf(code).addressGroups.removeMember(folder.id, id)
+      if (pendingApproval === null) count += 1
+    }
+    if (count === 0) return
     announce(
       t('{count, plural, one {# address} other {# addresses}} taken out of {folder}', { count, folder: folder.name }),
     )

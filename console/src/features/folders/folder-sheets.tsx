@@ -12,7 +12,7 @@ import { announce } from '../../ui/toast.tsx'
 import { forgetFolders } from './actions.ts'
 
 type Values = { name: string; description: string; color: string; emoji: string }
-type FormProps = { code: string; folder: AddressGroup | null; done: (folder: AddressGroup) => void }
+type FormProps = { code: string; folder: AddressGroup | null; done: () => void }
 
 /** Creates a folder, or changes its name and look. */
 export function FolderForm({ code, folder, done }: FormProps) {
@@ -25,15 +25,17 @@ export function FolderForm({ code, folder, done }: FormProps) {
     },
   })
   const save = useMutation({
-    mutationFn: ({ name, ...look }: Values) => {
+    mutationFn: async ({ name, ...look }: Values): Promise<boolean> => {
       const orNull = Object.fromEntries(Object.entries(look).map(([key, value]) => [key, value.trim() || null]))
       const folders = vaultOf(code).addressGroups
-      return folder === null ? folders.create({ name, ...orNull }) : folders.update(folder.id, { name, ...orNull })
+      if (folder !== null) return (await folders.update(folder.id, { name, ...orNull })).pendingApproval === null
+      await folders.create({ name, ...orNull })
+      return true
     },
-    onSuccess: (saved) => {
+    onSuccess: (isSaved) => {
       forgetFolders(code)
-      announce(t('Saved'))
-      done(saved)
+      if (isSaved) announce(t('Saved'))
+      done()
     },
     onError: (error) => showFaults<Values>(error, ['name', 'description', 'color', 'emoji'], setError),
   })

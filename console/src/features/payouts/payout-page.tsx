@@ -149,7 +149,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   const create = useMutation({
     mutationFn: async () => {
       // Signed once: what is sent again under the same key is the same.
-      signed.current ??= await signedPayout(order, preview.data)
+      signed.current ??= await signedPayout(code, order, preview.data)
       return vaultOf(code).payouts.create(signed.current, { idempotencyKey: await keyOf(signed.current) })
     },
     onSuccess: ({ id }) => {
@@ -213,9 +213,9 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
 }
 
 /** The payout with the signature of its initiator, in a vault that asks for one. */
-async function signedPayout(order: PayoutOrder, preview?: PayoutPreview): Promise<PayoutOrder> {
+async function signedPayout(code: string, order: PayoutOrder, preview?: PayoutPreview): Promise<PayoutOrder> {
   if (preview?.toSign === undefined) return order
-  return (await import('../../lib/sign-votes.ts')).signPayout(order, preview.toSign)
+  return (await import('../../lib/sign-votes.ts')).signPayout(code, order, preview.toSign)
 }
 
 function whyNot(preview: PayoutPreview | undefined): string | null {

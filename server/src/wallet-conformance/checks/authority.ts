@@ -114,8 +114,8 @@ export const authority: Category = {
         const { privateKey } = generateKeyPairSync('ed25519')
         const [known] = shown.authority.keys
         const forger = { privateKey, person: known!.person }
-        const unknown = votesOn(order, { ...forger, id: 'conformance-unknown' }, [])
-        const forged = votesOn(order, { ...forger, id: known!.id }, [])
+        const unknown = votesOn(order, shown, { ...forger, id: 'conformance-unknown' }, [])
+        const forged = votesOn(order, shown, { ...forger, id: known!.id }, [])
         const send = (votes: unknown) => handOver(wallet, body, { order, authorityVersion: shown.version, votes })
         await expectRefusal(wallet, body, await send(unknown), 'KEY_UNKNOWN', 'an unknown key')
         await expectRefusal(wallet, body, await send(forged), 'SIGNATURE_INVALID', 'a forged signature')
@@ -132,7 +132,7 @@ export const authority: Category = {
         const { shown } = await shownAuthority(wallet)
         const { initiator, approvers, amount } = signersOf(wallet, shown)
         const { body, order } = await newOrder(wallet, { amount, initiatorId: initiator.person })
-        const authorization = { order, authorityVersion: shown.version, votes: votesOn(order, null, approvers) }
+        const authorization = { order, authorityVersion: shown.version, votes: votesOn(order, shown, null, approvers) }
         await expectRefusal(
           wallet,
           body,
@@ -153,7 +153,7 @@ export const authority: Category = {
         const { shown } = await shownAuthority(wallet)
         const { initiator, fewer, amount } = signersOf(wallet, shown)
         const { body, order } = await newOrder(wallet, { amount, initiatorId: initiator.person })
-        const votes = votesOn(order, initiator, [...fewer, ...fewer, initiator])
+        const votes = votesOn(order, shown, initiator, [...fewer, ...fewer, initiator])
         const answer = await handOver(wallet, body, { order, authorityVersion: shown.version, votes })
         await expectRefusal(wallet, body, answer, 'VOTES_MISSING', 'one vote too few')
       },
@@ -169,7 +169,7 @@ export const authority: Category = {
         const { shown } = await shownAuthority(wallet)
         const { initiator, approvers, amount } = signersOf(wallet, shown)
         const { body, order } = await newOrder(wallet, { amount, initiatorId: initiator.person })
-        const votes = votesOn(order, initiator, approvers)
+        const votes = votesOn(order, shown, initiator, approvers)
         const authorization = { order, authorityVersion: shown.version, votes }
         expectStatus(await handOver(wallet, body, authorization), 202, 'the first time')
         expectStatus(await handOver(wallet, body, authorization), 202, 'the second time')
@@ -187,7 +187,7 @@ export const authority: Category = {
         const { shown } = await shownAuthority(wallet)
         const { initiator, approvers, amount } = signersOf(wallet, shown)
         const { body, order } = await newOrder(wallet, { amount, initiatorId: initiator.person })
-        const votes = votesOn(order, initiator, approvers)
+        const votes = votesOn(order, shown, initiator, approvers)
         const again = { ...body, id: wallet.nextId() }
         const answer = await handOver(wallet, again, { order, authorityVersion: shown.version, votes })
         await expectRefusal(wallet, again, answer, 'ORDER_DIFFERS', 'the same order under another id')

@@ -56,6 +56,14 @@ async function resolved(id: string, outcome: string) {
   return asked.body.request
 }
 
+it('a resolution has a reason that is not blank', async () => {
+  const path = `${base()}/wallet-events/cmi8h2k1p0a1b2c3d4e5f6g7h/resolve` as const
+  for (const reason of ['', '   ', '\n\t']) {
+    const { status, body } = await bench.vault.admin.post(path, { outcome: 'dismiss', reason })
+    expect([status, body.details[0]!.field]).toEqual([400, 'reason'])
+  }
+})
+
 describe('credit', () => {
   it.each([
     ['more', '150', '150000000'],

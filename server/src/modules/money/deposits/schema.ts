@@ -143,6 +143,7 @@ export const EventResolution = Closed(
     reason: Type.String({
       minLength: 1,
       maxLength: noteLengthMax,
+      pattern: '\\S',
       description: 'Why, for those who vote on it and for the audit record.',
       examples: ['The first report came from a node on another fork'],
     }),

@@ -59,7 +59,7 @@ export async function previewPayout(
   nameAll(afterPolicies)
   for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
     name('quorum_unreachable', null, shortage)
-  const toSign = await planSigned(db, deps, { kind: 'payout', member, now, plan: planOf(member, rows) })
+  const toSign = await planSigned(deps, { kind: 'payout', member, now, plan: planOf(member, rows) })
   return {
     ...(toSign === null ? {} : { toSign: { payoutId: toSign.payoutId, orders: toSign.payloads, vote: toSign.vote } }),
     decision: {

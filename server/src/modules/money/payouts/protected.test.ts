@@ -4,10 +4,12 @@ import type { SignedVote, Vote } from '../../../lib/signed-vote.ts'
 import type { Address, Answer, PayoutPreview } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import type { Authenticator } from '../../../testing/authenticator.ts'
+import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { newVote } from '../../../testing/votes.ts'
 import { reportOnFile } from '../../../verify-evidence.ts'
 import { verifyTransfers } from '../transfers/compare-record.ts'
 import { verifyPayouts } from './compare-record.ts'
@@ -26,8 +28,8 @@ beforeAll(async () => {
   for (const person of known) keys.set(person, await addPasskey(person))
   bench.vault.admin = confirming(bench.vault.admin, await addPasskey(bench.vault.admin))
   expect((await protect('votes')).body.protection).toBe('votes')
-  const ids = known.map((person) => ({ id: keys.get(person)!.id.toString('base64url'), person: person.userId }))
-  bench.vault.wallet.authority = { authority: { keys: ids }, version: 7, hash: '0'.repeat(64) }
+  const named = known.map((person) => ({ person: person.userId, key: keys.get(person)! }))
+  bench.vault.wallet.authority = authorityAnswer(bench.vault.id, named, 7)
 })
 afterAll(() => bench.close())
 beforeEach(async () => {
@@ -71,7 +73,7 @@ async function ordered(rows: Row[]): Promise<string> {
 async function approve(person: Person, id: string, changes: Partial<Vote> = {}) {
   const { payloadHash: hash } = (await person.get(`${payouts()}/${id}`)).body
   const by = { decision: 'approve', person: person.userId } as const
-  const vote: Vote = { format: 'strongroom-vote-1', subject: 'payout', hash, ...by, ...changes }
+  const vote = newVote({ subject: 'payout', hash, ...by, ...changes })
   return person.post(`${payouts()}/${id}/approve`, { payloadHash: hash, signature: keys.get(person)!.vote(vote) })
 }
 

@@ -2,7 +2,7 @@ import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import type { SignedVote } from '../../../lib/signed-vote.ts'
+import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type Authorization, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
@@ -118,7 +118,7 @@ async function authorize(
   const { version: authorityVersion, authority } = await wallet.getAuthority().catch((cause: unknown) => {
     throw new NotSentError('The authority of the wallet service is not known', { cause })
   })
-  const isKnown = ({ keyId, vote }: SignedVote) =>
+  const isKnown = ({ keyId, vote }: KeptSignedVote) =>
     authority.keys.some(({ id, person }) => id === keyId && person === vote.person)
   // One vote by a key that the wallet service does not know would refuse the order; without it, the others decide.
   const counted = votes.filter(({ signed }) => signed.vote.decision === 'initiate' || isKnown(signed))

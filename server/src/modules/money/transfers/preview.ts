@@ -39,7 +39,7 @@ export async function previewTransfer(
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
   const { checksGas } = deps.config
   const preview = toPreview({ order, hold, decision, electorates, coin, estimate, checksGas }, signs, member.readsAll)
-  const toSign = await planSigned(db, deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
+  const toSign = await planSigned(deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
   return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
 }
 

@@ -11,6 +11,7 @@ import { createPolicy } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { newVote } from '../../../testing/votes.ts'
 import { reportOnFile } from '../../../verify-evidence.ts'
 import { verifyTransfers } from './compare-record.ts'
 import { hashPayload, type Payload } from './payload.ts'
@@ -71,14 +72,8 @@ async function ordered(amount: string): Promise<string> {
   return body.id
 }
 
-const voteOf = (person: Person, hash: string, changes: Partial<Vote> = {}): Vote => ({
-  format: 'strongroom-vote-1',
-  subject: 'transfer',
-  hash,
-  decision: 'approve',
-  person: person.userId,
-  ...changes,
-})
+const voteOf = (person: Person, hash: string, changes: Partial<Vote> = {}): Vote =>
+  newVote({ subject: 'transfer', hash, decision: 'approve', person: person.userId, ...changes })
 
 async function approve(person: Person, id: string, changes: Partial<Vote> = {}) {
   const { payloadHash } = await bench.read(id, person)

@@ -83,6 +83,7 @@ export const TransferResolution = Closed(
     reason: Type.String({
       minLength: 1,
       maxLength: noteLengthMax,
+      pattern: '\\S',
       description: 'Why, for those who vote on it and for the audit record.',
       examples: ['The wallet service was restored from a backup'],
     }),

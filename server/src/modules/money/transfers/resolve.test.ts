@@ -354,6 +354,7 @@ describe('who', () => {
     [{ outcome: 'settle', txHash: 'a b' }, 'txHash'],
     [{ outcome: 'forget' }, 'outcome'],
     [{ outcome: 'resume', reason: '' }, 'reason'],
+    [{ outcome: 'resume', reason: ' \t\n ' }, 'reason'],
   ])('refuses %j', async (body, field) => {
     const id = await halted()
     const answer = await ask(id, body)

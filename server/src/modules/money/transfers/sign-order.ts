@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { ByMember, Member } from '../../../access/caller.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote.ts'
 import { type KeyElsewhere, signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
+import { findAuthority } from '../../vaults/vaults/authority.ts'
 import type { Order } from './load-order.ts'
 import { hashPayload, type Payload, toPayload } from './payload.ts'
 import { assertTerms, type Kind, newTerms, type Terms } from './signed-terms.ts'
@@ -17,16 +18,21 @@ const nouns: Record<Kind, string> = { transfer: 'order', payout: 'payout' }
 /** Whose order or payout it is, of which `plan` says what is signed once its terms are known. */
 type Planning<Plan> = ByMember & { kind: Kind; plan: (terms: Terms) => Plan & { hash: Buffer } }
 
-/** What the initiator must sign, and their vote for it; null where orders are not signed. */
+/**
+ * What the initiator must sign, and their vote for it; null where orders are not signed.
+ * @throws 502 when the wallet service does not say which authority is in force
+ */
 export async function planSigned<Plan>(
-  db: Db | Trx,
-  signing: Signing,
+  deps: Deps,
   { member, now, kind, plan }: Planning<Plan>,
 ): Promise<(Plan & { vote: Vote }) | null> {
   if (member.vault.protection === 'off') return null
-  const planned = plan(await newTerms(db, signing, { member, now, kind }))
+  const authority = (await findAuthority(deps, member.vault.id))?.hash ?? null
+  const planned = plan(await newTerms(deps.db, deps, { member, now, kind }))
   const hash = planned.hash.toString('hex')
-  return { ...planned, vote: { format: voteFormat, subject: kind, hash, decision: 'initiate', person: member.userId } }
+  const signedAt = now.toISOString()
+  const by = { person: member.userId, authority, signedAt }
+  return { ...planned, vote: { format: voteFormat, subject: kind, hash, decision: 'initiate', ...by } }
 }
 
 export const toSignedPayload = ({ id, expiresAt, rulesVersion }: Terms, member: Member, order: Order): Payload => ({
@@ -60,7 +66,9 @@ export async function readSigned<Plan>(
   const { vote, ...terms } = signed
   await assertTerms(trx, signing, terms, { member, now, kind })
   const planned = plan(terms)
-  const expected = { subject: kind, decision: 'initiate', hash: planned.hash.toString('hex'), member } as const
+  const hash = planned.hash.toString('hex')
+  const endsAt = new Date(terms.expiresAt)
+  const expected = { subject: kind, decision: 'initiate', hash, member, now, endsAt } as const
   const { publicOrigin, keyElsewhere } = signing
   return { ...planned, verified: await verifySigned(trx, vote, expected, publicOrigin(), keyElsewhere) }
 }

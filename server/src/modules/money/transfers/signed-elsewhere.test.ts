@@ -7,6 +7,7 @@ import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { createPolicy } from '../../../testing/fixtures.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { newVote } from '../../../testing/votes.ts'
 import { reportOnFile } from '../../../verify-evidence.ts'
 
 const page = 'https://sign.example.org'
@@ -53,8 +54,8 @@ async function send(amount: string, key: Authenticator, claims = {}) {
 
 async function approve(person: Person, id: string, key: Authenticator, claims = {}) {
   const { payloadHash } = await bench.read(id, person)
-  const vote = { format: 'strongroom-vote-1', subject: 'transfer', hash: payloadHash, decision: 'approve' } as const
-  return bench.act(person, id, 'approve', { signature: key.vote({ ...vote, person: person.userId }, claims) })
+  const vote = newVote({ subject: 'transfer', hash: payloadHash, decision: 'approve', person: person.userId })
+  return bench.act(person, id, 'approve', { signature: key.vote(vote, claims) })
 }
 
 const pagesOf = async (person: Person) => (await person.get(`${base()}/authority/signing-pages`)).body
@@ -137,13 +138,9 @@ describe('T78 keys of the page of the wallet service', () => {
     const { id, payloadHash } = (
       await bench.owner.post(`${base()}/counterparties`, { name: 'Northwind', kind: 'company' })
     ).body.request
-    const vote = {
-      format: 'strongroom-vote-1',
-      subject: 'approval_request',
-      hash: payloadHash,
-      decision: 'approve',
-    } as const
-    const signature = there.first.vote({ ...vote, person: bench.firstApprover.userId })
+    const person = bench.firstApprover.userId
+    const vote = newVote({ subject: 'approval_request', hash: payloadHash, decision: 'approve', person })
+    const signature = there.first.vote(vote)
     const refused = await bench.firstApprover.post(`${base()}/approval-requests/${id}/approve`, { signature })
     expect([refused.status, refused.body.reason]).toEqual([403, 'signature_required'])
   })

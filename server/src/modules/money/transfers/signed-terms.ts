@@ -4,6 +4,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { newestNumber } from '../../rules/governance/versions.ts'
+import { signedForMilliseconds } from '../../rules/signatures/take.ts'
 import { approvalEnd } from '../../rules/votes/expire.ts'
 
 /** By how much the clock of the node that made a preview may be ahead. */
@@ -16,13 +17,22 @@ export type Kind = 'transfer' | 'payout'
 /** Whose order or payout it is. */
 type Signed = ByMember & { kind: Kind }
 
+/** The clock of a signer may be behind, and the end of an order is checked against when it was signed. */
+const signersSkewMilliseconds = 3_600_000
+
+/** Votes are waited for so long, but no longer than a signature holds. */
+function latestEnd(now: Date, config: Deps['config']): Date {
+  const held = now.getTime() + signedForMilliseconds - signersSkewMilliseconds
+  return new Date(Math.min(approvalEnd(now, config).getTime(), held))
+}
+
 /** The terms of a preview that is made now. */
 export async function newTerms(
   db: Db | Trx,
   { sealer, config }: Pick<Deps, 'sealer' | 'config'>,
   { member, now, kind }: Signed,
 ): Promise<Terms> {
-  const expiresAt = approvalEnd(now, config).toISOString()
+  const expiresAt = latestEnd(now, config).toISOString()
   const id = newSignedId(sealer, prefixOf(now), { kind, member, expiresAt })
   return { id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) }
 }
@@ -37,7 +47,7 @@ export async function assertTerms(
   const end = new Date(expiresAt).getTime()
   if (id !== newSignedId(sealer, id.slice(0, prefixLength), { kind, member, expiresAt }))
     throw badRequest(`signed.${kind}Id`, 'is not one that a preview gave you with this expiresAt')
-  if (end > approvalEnd(now, config).getTime() + skewMilliseconds)
+  if (end > latestEnd(now, config).getTime() + skewMilliseconds)
     throw badRequest('signed.expiresAt', 'is later than an order may wait')
   if (end <= now.getTime()) throw conflict('approval_expired', 'The signed order has expired')
   if ((await newestNumber(trx, member.vault.id)) !== rulesVersion)

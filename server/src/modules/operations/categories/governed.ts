@@ -1,9 +1,18 @@
 import { governedAction } from '../../rules/governance/actions.ts'
 import { createCategory, updateCategory } from './actions.ts'
-import { CategoryApprovers, CategoryCreation, CategoryUpdate } from './schema.ts'
-import { replaceApprovers } from './subject-actions.ts'
+import { addField, deleteField, updateField } from './field-actions.ts'
+import {
+  CategoryApprovers,
+  CategoryCreation,
+  CategoryGrants,
+  CategoryUpdate,
+  FieldCreation,
+  NamedField,
+  NamedFieldUpdate,
+} from './schema.ts'
+import { replaceApprovers, replaceGrants } from './subject-actions.ts'
 
-/** The approval settings of categories as governed actions. */
+/** Who approves, declares, sees and edits the values of categories, and what keeps one from being declared, as governed actions. */
 export const categoryActions = {
   category_create: governedAction(
     { operationId: 'createOperationCategory', target: null, schema: CategoryCreation },
@@ -16,5 +25,25 @@ export const categoryActions = {
   category_approvers_replace: governedAction(
     { operationId: 'replaceCategoryApprovers', target: 'operation category', schema: CategoryApprovers },
     async (trx, { targetId, payload }, by) => (await replaceApprovers(trx, targetId, payload, by)).id,
+  ),
+  category_grants_replace: governedAction(
+    { operationId: 'replaceCategoryGrants', target: 'operation category', schema: CategoryGrants },
+    async (trx, { targetId, payload }, by) => (await replaceGrants(trx, targetId, payload, by)).id,
+  ),
+  category_field_add: governedAction(
+    { operationId: 'addCategoryField', target: 'operation category', schema: FieldCreation },
+    async (trx, { targetId, payload }, by) => (await addField(trx, targetId, payload, by)).id,
+  ),
+  category_field_update: governedAction(
+    { operationId: 'updateCategoryField', target: 'operation category', schema: NamedFieldUpdate },
+    async (trx, { targetId: id, payload: { fieldId, ...payload } }, by) =>
+      (await updateField(trx, { id, fieldId }, payload, by)).id,
+  ),
+  category_field_delete: governedAction(
+    { operationId: 'deleteCategoryField', target: 'operation category', schema: NamedField },
+    async (trx, { targetId: id, payload: { fieldId } }, by) => {
+      await deleteField(trx, { id, fieldId }, by)
+      return fieldId
+    },
   ),
 }

@@ -98,10 +98,22 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     description:
       'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` ' +
       'that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
-    errors: ['category_field_link', 'not_permitted', 'already_exists', 'archived', 'limit_reached'],
+    errors: [
+      'category_field_link',
+      'administrator_required',
+      'not_permitted',
+      'already_exists',
+      'archived',
+      'limit_reached',
+      'quorum_unreachable',
+    ],
     body: FieldCreation,
-    answers: { 201: CategoryField },
-    handler: async (trx, { params, body, ...by }) => toCategoryField(await addField(trx, params.id, body, by)),
+    confirmed: 'where protected',
+    answers: { 201: CategoryField, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['category_field_add', params.id, body], async () =>
+        toCategoryField(await addField(trx, params.id, body, by)),
+      ),
   })
 
   api.patch('updateCategoryField', '/vaults/:code/operation-categories/:id/fields/:fieldId', {
@@ -110,10 +122,22 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
       'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
     params: categoryFieldParams,
-    errors: ['category_field_link', 'administrator_required', 'not_permitted', 'archived', 'in_use'],
+    errors: [
+      'category_field_link',
+      'administrator_required',
+      'not_permitted',
+      'archived',
+      'in_use',
+      'limit_reached',
+      'quorum_unreachable',
+    ],
     body: FieldUpdate,
-    answers: { 200: CategoryField },
-    handler: async (trx, { params, body, ...by }) => toCategoryField(await updateField(trx, params, body, by)),
+    confirmed: 'where protected',
+    answers: { 200: CategoryField, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['category_field_update', params.id, { fieldId: params.fieldId, ...body }], async () =>
+        toCategoryField(await updateField(trx, params, body, by)),
+      ),
   })
 
   api.delete('deleteCategoryField', '/vaults/:code/operation-categories/:id/fields/:fieldId', {
@@ -121,20 +145,25 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     description:
       'For administrators, and for members with `canEdit`. 409 when the field has recorded values: archive it instead.',
     params: categoryFieldParams,
-    errors: ['not_permitted', 'archived', 'in_use'],
-    answers: { 204: null },
-    handler: (trx, { params, ...by }) => deleteField(trx, params, by),
+    errors: ['administrator_required', 'not_permitted', 'archived', 'in_use', 'limit_reached', 'quorum_unreachable'],
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction, 204: null },
+    handler: (trx, { params: { id, fieldId }, ...by }) =>
+      governed(trx, by, ['category_field_delete', id, { fieldId }], () => deleteField(trx, { id, fieldId }, by)),
   })
 
   api.put('replaceCategoryGrants', '/vaults/:code/operation-categories/:id/grants', {
     summary: 'Replace the grants of an operation category',
     description: 'For administrators. The list is replaced as a whole.',
     access: 'administrator',
-    errors: ['archived'],
+    errors: ['archived', 'limit_reached', 'quorum_unreachable'],
     body: CategoryGrants,
-    answers: { 200: OperationCategory },
-    handler: async (trx, { params, body, ...by }) =>
-      toOperationCategory(await replaceGrants(trx, params.id, body, by), by.member),
+    confirmed: 'where protected',
+    answers: { 200: OperationCategory, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['category_grants_replace', params.id, body], async () =>
+        toOperationCategory(await replaceGrants(trx, params.id, body, by), by.member),
+      ),
   })
 
   api.put('replaceCategoryApprovers', '/vaults/:code/operation-categories/:id/approvers', {

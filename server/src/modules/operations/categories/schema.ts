@@ -231,6 +231,11 @@ export const FieldUpdate = Closed({
   archived: Type.Optional(Type.Boolean({ examples: [false] })),
 })
 
+const fieldId = described(GivenId, 'Identifier of the field.')
+/** The bodies of changes of a field whose target is its category. */
+export const NamedField = Closed({ fieldId })
+export const NamedFieldUpdate = Closed({ fieldId, ...FieldUpdate.properties })
+
 export const CategoryGrants = Closed({
   grants: Type.Array(
     Closed({

@@ -95,6 +95,8 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
   'ORDER_EXPIRED',
   'AUTHORITY_VERSION_DIFFERS',
   'SIGNATURE_INVALID',
+  'SIGNED_IN_FUTURE',
+  'EXPIRES_TOO_LATE',
   'KEY_UNKNOWN',
   'NOT_INITIATED',
   'TOKEN_NOT_PERMITTED',
@@ -108,8 +110,12 @@ export const AuthorityDocument = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   authority: Type.Object({
+    format: Type.Union([Type.Literal('strongroom-authority-1'), Type.Literal('strongroom-authority-2')]),
     vaultId: Text,
     version: Type.Integer({ minimum: 1 }),
+    trustsServicePage: Type.Optional(Type.Boolean()),
+    delayHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    contacts: Type.Optional(Type.Array(Type.Object({ person: Text, email: Text }), { maxItems: 1_000 })),
     keys: Type.Array(
       Type.Object({
         id: Text,
@@ -129,6 +135,8 @@ export const AuthorityDocument = Type.Object({
       Type.Object({
         network: Text,
         contractAddress: OrNull(Visible),
+        symbol: Type.Optional(Visible),
+        decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 36 })),
         initiators: Text,
         perDay: OrNull(Amount),
         floors: Type.Array(

@@ -5,7 +5,7 @@ import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
-import { createGuardedDispatcher, isConnectError } from '../../../outbound/guarded-connect.ts'
+import { createGuardedDispatcher, isConnectError, isForbiddenTarget } from '../../../outbound/guarded-connect.ts'
 import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts'
 import {
   type Authority,
@@ -77,6 +77,11 @@ export class WalletServiceError extends Error {
 /** Whether the wallet service did not answer, so that the next call would probably fail too. */
 export function isSilence(error: unknown): boolean {
   return error instanceof WalletServiceError && (error.kind === 'timeout' || error.kind === 'unreachable')
+}
+
+/** Returns true if the service may not connect to where the URL leads, whenever it is tried. */
+export function isForbiddenWallet(error: unknown): boolean {
+  return error instanceof WalletServiceError && isForbiddenTarget(error.cause)
 }
 
 export type WalletClient = {
@@ -298,7 +303,7 @@ function toStatusError({ status, text }: Reply): WalletServiceError {
 /** Only errors that another attempt may avoid: no connection, a lost connection, or a server error. */
 function isWorthRepeating(error: unknown): boolean {
   if (!(error instanceof WalletServiceError)) return false
-  if (error.status === 501) return false
+  if (error.status === 501 || isForbiddenWallet(error)) return false
   return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
 }
 

@@ -44,7 +44,7 @@ export async function applyChanges(
   { deps, governed }: Engine,
   hidden: HiddenChanges,
   context: ChangeContext,
-): Promise<{ number: number; direction: Direction }> {
+): Promise<{ number: number; direction: Direction; document: RulesDocument }> {
   const { member, now } = context
   const vaultId = member.vault.id
   const { document: before } = await lockRules(trx, vaultId, now)
@@ -56,7 +56,7 @@ export async function applyChanges(
   })
   await assertStillGovernable(trx, vaultId, before, after)
   await endOutdated(trx, vaultId, { number, exceptId: hidden.id, now })
-  return { number, direction: directionOf(before, after) }
+  return { number, direction: directionOf(before, after), document: after }
 }
 
 /** A change of who decides about the rules must leave enough people who can. @throws 409 */

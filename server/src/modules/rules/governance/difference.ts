@@ -11,6 +11,8 @@ export const differenceKinds = [
   'token',
   'variant',
   'service_key',
+  'category_rights',
+  'folder',
 ] as const
 type DifferenceKind = (typeof differenceKinds)[number]
 
@@ -36,6 +38,8 @@ export function differencesOf(before: RulesDocument, after: RulesDocument): Diff
     ...compare('token', before.tokens, after.tokens, ({ network, code }) => `${network} ${code}`),
     ...compare('variant', before.variants, after.variants, ({ route, code }) => `${route} ${code}`),
     ...compare('service_key', before.serviceKeys ?? [], after.serviceKeys ?? [], ({ name }) => name),
+    ...compare('category_rights', before.categoryRights ?? [], after.categoryRights ?? [], ({ key }) => key),
+    ...compare('folder', before.folders ?? [], after.folders ?? [], ({ name }) => name),
   ]
 }
 

@@ -43,6 +43,7 @@ const require = (...selectors: [string, unknown][]) => ({
   selectors: selectors.map(([selectorType, value]) => ({ selectorType, value })),
 })
 const upTo = (value: string) => require(['amount', { op: 'lte', value }])
+const from = (value: string) => require(['amount', { op: 'gte', value }])
 const asking = { ...policy, effect: 'requireApproval', approvalThreshold: 2 } as const
 const askingOther = (threshold: number) => ({
   ...asking,
@@ -64,6 +65,17 @@ test.each<Case>([
   ['no vote of the initiator', { ...asking, allowInitiatorApproval: true }, asking],
   ['an allow that becomes a block', policy, blocking],
   ['a block with fewer rules', { ...blocking, rules: [upTo('5')] }, blocking],
+  ['a block of more amounts', { ...blocking, rules: [from('5')] }, { ...blocking, rules: [from('4.5')] }],
+  [
+    'a block of more tokens',
+    { ...blocking, rules: [require(['token', 'ETH'])] },
+    { ...blocking, rules: [require(['token', ['ETH', 'USDT']])] },
+  ],
+  [
+    'a block with fewer selectors',
+    { ...blocking, rules: [require(['amount', { op: 'gte', value: '5' }], ['token', 'ETH'])] },
+    { ...blocking, rules: [from('5')] },
+  ],
   ['an allow with more rules', policy, { ...policy, rules: [upTo('5')] }],
   ['a lower limit', { ...policy, rules: [upTo('5')] }, { ...policy, rules: [upTo('4.5')] }],
   [
@@ -81,6 +93,17 @@ test.each<Case>([
 })
 
 test.each<Case>([
+  ['a block of fewer amounts', { ...blocking, rules: [from('5')] }, { ...blocking, rules: [from('5.01')] }],
+  [
+    'a block of fewer tokens',
+    { ...blocking, rules: [require(['token', ['ETH', 'USDT']])] },
+    { ...blocking, rules: [require(['token', 'ETH'])] },
+  ],
+  [
+    'a block outside of more tokens',
+    { ...blocking, rules: [{ ...require(['token', 'ETH']), conditionType: 'exclude' }] },
+    { ...blocking, rules: [{ ...require(['token', ['ETH', 'USDT']]), conditionType: 'exclude' }] },
+  ],
   ['a new allow', null, policy],
   ['votes for what was denied', null, asking],
   ['a block that goes', blocking, null],
@@ -112,6 +135,11 @@ function documents(before: Partial<RulesPolicy> | null, after: Partial<RulesPoli
   const of = (one: Partial<RulesPolicy> | null) => rules({ policies: one === null ? [] : [{ ...policy, ...one }] })
   return [of(before), of(after)] as const
 }
+
+test('a group is not called something else by one person', () => {
+  const called = rules().groups.map((one) => (one.code === 'other' ? { ...one, name: 'Treasury' } : one))
+  expect(directionOf(rules(), rules({ groups: called }))).toBe('loosening')
+})
 
 const membersWithout = (code: string, userId: string) =>
   rules().groups.map((one) =>

@@ -23,9 +23,12 @@ export function directionOf(before: RulesDocument, after: RulesDocument): Direct
     invitationsTighten(before, after),
     categoriesTighten(before.categories, after.categories),
     walletTightens(before.wallet, after.wallet),
-    isSubset(after.tokens.map(idOf), before.tokens.map(idOf)),
+    isSubset(after.tokens.map(canonicalJson), before.tokens.map(canonicalJson)),
     variantsTighten(before.variants, after.variants),
     isSubset((after.serviceKeys ?? []).map(canonicalJson), (before.serviceKeys ?? []).map(canonicalJson)),
+    isKept(before.categoryRights, after.categoryRights),
+    isKept(before.folders, after.folders),
+    namesStay(before.groups, after.groups),
   ]
   return parts.every(Boolean) ? 'tightening' : 'loosening'
 }
@@ -38,6 +41,22 @@ export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boo
   const isOfOne = isSameJson(before.governance, after.governance) && isSameJson(before.wallet, after.wallet)
   return isOfOne && directionOf(before, after) === 'tightening'
 }
+
+/**
+ * What is in both is the same. What a policy sees of an order is neither stricter nor looser for a policy that blocks and
+ * for one that allows; what is new is named by no earlier rule.
+ */
+const isKept = <Item extends { id: string }>(before: Item[] = [], after: Item[] = []): boolean =>
+  pairs(before, after).every(
+    ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(was, is),
+  )
+
+/** Groups are called what they were: a vote for "Treasury" is none for what is called so later. */
+const namesStay = (before: RulesGroup[], after: RulesGroup[]): boolean =>
+  pairs(before, after).every(({ before: was, after: is }) => {
+    if (was === undefined || is === undefined) return true
+    return was.code === is.code && was.name === is.name && was.description === is.description
+  })
 
 const idOf = ({ id }: { id: string }) => id
 const isSubset = (some: readonly string[], all: readonly string[]) => {
@@ -164,9 +183,12 @@ function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
   return isSameJson(was.approvers, is.approvers)
 }
 
-/** All rules must hold: with fewer of them a policy matches more often, in doubt as well. */
+/**
+ * All rules must hold: with fewer of them, or with rules that hold more often in their place, a policy matches more often. It
+ * does in doubt as well: where a selector is unknown, so is the one with the other bound or list, which looks at the same fact.
+ */
 const matchesMore = (was: RulesPolicy, is: RulesPolicy) =>
-  is.rules.every((rule) => was.rules.some((earlier) => isSameJson(rule, earlier)))
+  is.rules.every((rule) => was.rules.some((earlier) => holdsLess(rule, earlier)))
 
 /** Each earlier rule is still there, or one that holds less often stands in its place. */
 const matchesLess = (was: RulesPolicy, is: RulesPolicy) =>

@@ -83,6 +83,39 @@ const Policy = Closed({
   approvers: described(Type.Array(PolicyApprover), 'Who may vote, by kind and id. If empty, all members of the group.'),
 })
 
+const Scope = (what: string) =>
+  described(
+    Type.String({ examples: ['owner_only'] }),
+    `Who may ${what}: \`owner_only\`, \`vault_members\` or \`restricted\`.`,
+  )
+const FieldKeys = (what: string) => described(Type.Array(Type.String({ examples: ['cost_center'] })), what)
+
+const CategoryRights = Closed({
+  id: Id,
+  key: described(Type.String({ examples: ['payroll'] }), 'Key of the category.'),
+  appliesTo: described(Type.String({ examples: ['both'] }), '`transfer`, `deposit` or `both`.'),
+  archived: described(Type.Boolean({ examples: [false] }), 'Whether no operation can be assigned to it any more.'),
+  viewScope: Scope('see its values'),
+  assignScope: Scope('declare and assign it'),
+  editScope: Scope('edit its values'),
+  requiredFields: FieldKeys('Keys of the fields that need a value, so that an order cannot declare it, sorted.'),
+  sensitiveFields: FieldKeys('Keys of the fields that only those see who may edit, sorted.'),
+  grants: described(
+    Type.Array(
+      Closed({
+        subject: described(
+          Type.String({ examples: ['user:cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+          '`user:<id>` or `group:<id>`.',
+        ),
+        canView: described(Type.Boolean({ examples: [true] }), 'Whether the subject sees the values.'),
+        canAssign: described(Type.Boolean({ examples: [true] }), 'Whether the subject declares and assigns it.'),
+        canEdit: described(Type.Boolean({ examples: [false] }), 'Whether the subject edits values and the category.'),
+      }),
+    ),
+    'Who was granted what, by subject.',
+  ),
+})
+
 export const RulesDocument = Closed(
   {
     schemaVersion: described(Type.Integer({ minimum: 1, examples: [1] }), 'Version of this form, 1.'),
@@ -128,9 +161,24 @@ export const RulesDocument = Closed(
           id: Id,
           network: described(Type.String({ examples: ['ethereum'] }), 'Slug of the network.'),
           code: described(Type.String({ examples: ['USDC'] }), 'Code of the token.'),
+          symbol: Type.Optional(described(Type.String({ examples: ['USDC'] }), 'What people read beside an amount.')),
+          name: Type.Optional(Name),
+          contractAddress: Type.Optional(
+            described(
+              Nullable(Type.String({ examples: ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'] })),
+              'Contract of the token; null for the coin of the network.',
+            ),
+          ),
+          decimals: Type.Optional(Type.Integer({ minimum: 0, description: 'Its smallest unit.', examples: [6] })),
+          dustLimit: Type.Optional(
+            described(
+              Nullable(Type.String({ examples: ['10000'] })),
+              'Deposits below it are dust, in the smallest unit; null: none are.',
+            ),
+          ),
         }),
       ),
-      'Enabled tokens of the networks of the vault, by network and code.',
+      'Enabled tokens of the networks of the vault, by network and code. Earlier versions have network and code alone.',
     ),
     variants: described(
       Type.Array(
@@ -162,6 +210,24 @@ export const RulesDocument = Closed(
         'Keys with which services sign, by id; left out without any.',
       ),
     ),
+    categoryRights: Type.Optional(
+      described(
+        Type.Array(CategoryRights),
+        'Who may see, declare and edit operation categories, by key; left out without any and in earlier versions.',
+      ),
+    ),
+    folders: Type.Optional(
+      described(
+        Type.Array(
+          Closed({
+            id: Id,
+            name: Name,
+            addressIds: described(Type.Array(Id), 'Identifiers of the addresses in it, sorted.'),
+          }),
+        ),
+        'Folders that a rule of a policy names, by id; left out without any and in earlier versions.',
+      ),
+    ),
   },
   {
     $id: 'RulesDocument',
@@ -173,4 +239,5 @@ export type GovernanceSettings = RulesDocument['governance']
 export type RulesPolicy = RulesDocument['policies'][number]
 export type RulesGroup = RulesDocument['groups'][number]
 export type RulesCategory = RulesDocument['categories'][number]
+export type RulesCategoryRights = NonNullable<RulesDocument['categoryRights']>[number]
 export type RulesVariant = RulesDocument['variants'][number]

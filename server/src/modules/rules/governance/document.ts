@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sha256 } from '../../../lib/secrets.ts'
@@ -21,12 +21,20 @@ export async function readRules(db: Db | Trx, vaultId: string): Promise<RulesDoc
     select ${governance(vaultId)} as governance, ${groups(vaultId)} as groups, ${policies(vaultId)} as policies,
       ${invitations(vaultId)} as invitations, ${categories(vaultId)} as categories, ${wallet(vaultId)} as wallet,
       ${tokens(vaultId)} as tokens, ${variants(vaultId)} as variants,
-      ${serviceKeys(vaultId)} as "serviceKeys"`.execute(db)
-  const { serviceKeys: keys, ...rules } = rows[0]!
+      ${serviceKeys(vaultId)} as "serviceKeys", ${categoryRights(vaultId)} as "categoryRights",
+      ${folders(vaultId)} as folders`.execute(db)
+  const { serviceKeys: keys, categoryRights: rights, folders: named, ...rules } = rows[0]!
   // Left out when there are none, so that the document of a vault without any is what it always was.
-  const named = keys === undefined || keys.length === 0 ? {} : { serviceKeys: keys }
-  return { schemaVersion: 1, ...rules, ...named, governance: rules.governance ?? noGovernance }
+  const rest = {
+    ...unlessEmpty('serviceKeys', keys),
+    ...unlessEmpty('categoryRights', rights),
+    ...unlessEmpty('folders', named),
+  }
+  return { schemaVersion: 1, ...rules, ...rest, governance: rules.governance ?? noGovernance }
 }
+
+const unlessEmpty = <Name extends string, Item>(name: Name, items: Item[] | undefined) =>
+  (items === undefined || items.length === 0 ? {} : { [name]: items }) as { [Key in Name]?: Item[] }
 
 const governance = (vaultId: string) => sql`(
   select json_build_object('threshold', threshold, 'approverGroupId', approver_group_id,
@@ -84,7 +92,8 @@ const wallet = (vaultId: string) => sql`(
   from vaults v where v.id = ${vaultId})`
 
 const tokens = (vaultId: string) => sql`(
-  select coalesce(json_agg(json_build_object('id', t.id, 'network', n.slug, 'code', t.code)
+  select coalesce(json_agg(json_build_object('id', t.id, 'network', n.slug, 'code', t.code, 'symbol', t.symbol,
+    'name', t.name, 'contractAddress', t.contract_address, 'decimals', t.decimals, 'dustLimit', t.dust_limit::text)
     order by n.slug collate "C", t.code collate "C"), '[]')
   from vault_networks vn join networks n on n.id = vn.network_id join tokens t on t.network_id = n.id and t.enabled
   where vn.vault_id = ${vaultId} and not exists (
@@ -99,6 +108,32 @@ const serviceKeys = (vaultId: string) => sql`(
   select coalesce(json_agg(json_build_object('id', s.id, 'userId', s.user_id, 'name', s.name,
     'fingerprint', encode(sha256(s.public_key), 'hex')) order by s.id collate "C"), '[]')
   from service_keys s where s.vault_id = ${vaultId} and s.revoked_at is null)`
+
+/**
+ * Who may declare a category decides what policies see of an order, and so does what forbids to declare it. A field
+ * is named here by what it demands and by what it hides; its label is no rule.
+ */
+const categoryRights = (vaultId: string) => sql`(
+  select coalesce(json_agg(json_build_object('id', c.id, 'key', c.key, 'appliesTo', c.applies_to, 'archived', c.archived,
+    'viewScope', c.view_scope, 'assignScope', c.assign_scope, 'editScope', c.edit_scope,
+    'requiredFields', ${fieldKeys(sql`f.required and f.default_json is null and not f.archived`)},
+    'sensitiveFields', ${fieldKeys(sql`f.sensitive`)},
+    'grants', (
+      select coalesce(json_agg(json_build_object('subject', a.subject, 'canView', a.can_view, 'canAssign', a.can_assign,
+        'canEdit', a.can_edit) order by a.subject collate "C"), '[]')
+      from category_grants a where a.vault_id = c.vault_id and a.category_id = c.id)) order by c.key collate "C"), '[]')
+  from operation_categories c where c.vault_id = ${vaultId})`
+
+const fieldKeys = (which: RawBuilder<unknown>) => sql`(
+  select coalesce(json_agg(f.key order by f.key collate "C"), '[]') from category_fields f
+  where f.vault_id = c.vault_id and f.category_id = c.id and ${which})`
+
+/** The folders that a rule of a policy names, with their addresses: what is in the others decides nothing. */
+const folders = (vaultId: string) => sql`(
+  select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'addressIds', (
+    select coalesce(json_agg(m.address_id order by m.address_id collate "C"), '[]') from address_group_members m
+    where m.vault_id = g.vault_id and m.group_id = g.id)) order by g.id collate "C"), '[]')
+  from address_groups g where g.vault_id = ${vaultId} and g.id in (select folders_of_rules(${vaultId})))`
 
 /** SHA-256 of the canonical JSON. */
 export const hashOfRules = (document: RulesDocument): Buffer => sha256(canonicalJson(document))

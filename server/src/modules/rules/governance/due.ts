@@ -76,7 +76,12 @@ async function applyScheduled(
   }
   // What is applied is what the votes are bound to, not what the row of the change set says.
   const { changes, direction } = request!.steps[0]!.step.payload as RulesPayload
-  await applyAndMark(trx, engine, { id, changes, secrets: set.secrets, direction }, { member, now, probed })
+  await applyAndMark(
+    trx,
+    engine,
+    { id, changes, secrets: set.secrets, direction, document: set.document },
+    { member, now, probed },
+  )
 }
 
 async function fail(trx: Trx, set: LockedChangeSet, { reason, message }: AppError, due: Due): Promise<void> {

@@ -1,6 +1,7 @@
 import { findMemberById } from '../../../access/authenticate.ts'
 import { byInitiator, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { type Decision, votesOfPeople } from '../policies/decision.ts'
 import { findAdministratorsId, type Initiator } from '../policies/queries.ts'
@@ -8,7 +9,7 @@ import { type Executor, StaleError, type Step, type StepContext } from '../votes
 import type { Change, ChangeContext } from './actions.ts'
 import { announceOutcome, applyChanges, type Engine } from './apply.ts'
 import type { Direction } from './direction.ts'
-import { lockChangeSet, readGovernance, updateChangeSetRow } from './queries.ts'
+import { type LockedChangeSet, lockChangeSet, readGovernance, updateChangeSetRow } from './queries.ts'
 import type { HiddenChanges } from './secrets.ts'
 import { lockNewestNumber } from './versions.ts'
 
@@ -56,7 +57,7 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
   const id = step.targetId!
   const set = await lockChangeSet(trx, vaultId, id)
   if (set === null) throw new Error(`There is no change set ${id}`)
-  const { secrets } = set
+  const { secrets, document } = set
   if (String(await lockNewestNumber(trx, vaultId)) !== baseVersion) throw new StaleError()
   const governance = await readGovernance(trx, vaultId)
   const hours = direction === 'loosening' ? governance.looseningDelayHours : governance.tighteningDelayHours
@@ -69,7 +70,7 @@ async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, 
     return announceOutcome(trx, byInitiator(context), { id, title, author_id: initiatorId }, outcome)
   }
   const member = await getAuthor(trx, vaultId, initiatorId)
-  await applyAndMark(trx, engine, { id, changes, secrets, direction }, { member, now, probed })
+  await applyAndMark(trx, engine, { id, changes, secrets, direction, document }, { member, now, probed })
 }
 
 /** The author as an administrator of the vault. @throws 409 when they are none any more */
@@ -83,7 +84,7 @@ export async function getAuthor(trx: Trx, vaultId: string, authorId: string): Pr
 export async function applyAndMark(
   trx: Trx,
   engine: Engine,
-  { direction, ...hidden }: HiddenChanges & { direction: Direction },
+  { direction, document, ...hidden }: HiddenChanges & Pick<LockedChangeSet, 'direction' | 'document'>,
   context: ChangeContext,
 ): Promise<void> {
   const { member, now } = context
@@ -92,6 +93,13 @@ export async function applyAndMark(
     throw conflict(
       'changed_concurrently',
       'The change would loosen the rules, and was approved as one that tightens them',
+    )
+  }
+  // A folder that no rule named when it was drafted belonged to no version of the rules.
+  if (!isSameJson(done.document.folders ?? [], document.folders ?? [])) {
+    throw conflict(
+      'changed_concurrently',
+      'A folder that the change names is not as it was when the change was drafted',
     )
   }
   const outcome = { status: 'applied', applied_version: done.number, resolved_at: now }

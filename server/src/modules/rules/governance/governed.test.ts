@@ -36,11 +36,9 @@ const others: Record<string, string> = {
     cancelTransferOnChain resolveTransfer resolveWalletEvent createPayout approvePayout rejectPayout cancelPayout addOperationRate
     receiveWalletEvent`,
   'holds, which are above the rules': 'placeHold releaseHold',
-  'words about operations': `addCategoryField updateCategoryField deleteCategoryField replaceCategoryGrants assignCategory
-    unassignCategory updateOperationMetadata createOperationRelation deleteOperationRelation`,
+  'words about operations': `assignCategory unassignCategory updateOperationMetadata createOperationRelation deleteOperationRelation`,
   'addresses and who shares them, which their owners decide': `createAddress updateAddress createAddressGrant deleteAddressGrant
-    createAddressGroup updateAddressGroup deleteAddressGroup addAddressGroupMember removeAddressGroupMember
-    createAddressGroupGrant deleteAddressGroupGrant`,
+    createAddressGroup deleteAddressGroup createAddressGroupGrant deleteAddressGroupGrant`,
   'the address book, which policies of its own decide on': `createCounterparty updateCounterparty archiveCounterparty
     addCounterpartyAddress removeCounterpartyAddress createCounterpartyGroup updateCounterpartyGroup archiveCounterpartyGroup
     addCounterpartyGroupMember removeCounterpartyGroupMember createCompositeApprovalRequest`,

@@ -1,11 +1,11 @@
 import { isSameJson } from '../../../lib/canonical-json.ts'
 import type { Change, GovernedActionName } from './actions.ts'
-import type { RulesDocument, RulesGroup, RulesPolicy, RulesVariant } from './document-schema.ts'
+import type { RulesCategoryRights, RulesDocument, RulesGroup, RulesPolicy, RulesVariant } from './document-schema.ts'
 
 /**
  * The changes that make of the present rules the wanted ones, none when they are alike; pure. Policies, policy groups,
- * memberships, approvals of categories, variants and governance follow the wanted document; the wallet service, invitations
- * and tokens do not, because they need secrets, mails and other people.
+ * memberships, approvals and rights of categories, folders that rules name, variants and governance follow the wanted document;
+ * the wallet service, invitations and tokens do not, because they need secrets, mails and other people.
  * Things that are gone are made again under their code, with a new id.
  *
  * @param routeIds by code: what new variants are added to; an earlier version of the rules has none
@@ -20,6 +20,8 @@ export function planChanges(
   plan.members('add')
   plan.policies()
   plan.categories()
+  plan.categoryRights()
+  plan.folders()
   plan.variants()
   plan.newVariants(routeIds)
   plan.members('remove')
@@ -140,6 +142,43 @@ class Plan {
     return kind === 'user' ? { kind, userId: id } : { kind, groupId: this.#ids.get(id) ?? id }
   }
 
+  /** Fields stay as they are, and so does a category that was added since. */
+  categoryRights(): void {
+    for (const present of this.#present.categoryRights ?? []) {
+      const wanted = this.#wanted.categoryRights?.find(({ id }) => id === present.id)
+      if (wanted === undefined) continue
+      const { archived, ...scopes } = changed(settingsOfRights(present), settingsOfRights(wanted))
+      // An archived category accepts nothing but to be restored.
+      if (archived === false) this.#add('category_update', present.id, { archived })
+      if (Object.keys(scopes).length > 0) this.#add('category_update', present.id, scopes)
+      if (!isSameJson(present.grants, wanted.grants)) {
+        const grants = wanted.grants.map((grant) => this.#grant(grant))
+        this.#add('category_grants_replace', present.id, { grants })
+      }
+      if (archived === true) this.#add('category_update', present.id, { archived })
+    }
+  }
+
+  #grant({ subject, ...rights }: RulesCategoryRights['grants'][number]) {
+    const [subjectType, id] = [subject.slice(0, subject.indexOf(':')), subject.slice(subject.indexOf(':') + 1)]
+    const named = subjectType === 'user' ? { subjectUserId: id } : { subjectGroupId: this.#ids.get(id) ?? id }
+    return { subjectType, ...named, ...rights }
+  }
+
+  /** Those that rules name now and named then. */
+  folders(): void {
+    for (const { id, name, addressIds } of this.#wanted.folders ?? []) {
+      const present = this.#present.folders?.find((folder) => folder.id === id)
+      if (present === undefined) continue
+      if (present.name !== name) this.#add('address_group_update', id, { name })
+      const isMissing = (addresses: string[]) => (addressId: string) => !addresses.includes(addressId)
+      for (const addressId of addressIds.filter(isMissing(present.addressIds)))
+        this.#add('address_group_member_add', id, { addressId })
+      for (const addressId of present.addressIds.filter(isMissing(addressIds)))
+        this.#add('address_group_member_remove', id, { addressId })
+    }
+  }
+
   /** A variant that was added since stays, disabled: none is ever removed. */
   variants(): void {
     for (const present of this.#present.variants) {
@@ -186,6 +225,10 @@ class Plan {
 }
 
 const settingsOfGroup = ({ code, name, description }: RulesGroup) => ({ code, name, description })
+
+function settingsOfRights({ appliesTo, viewScope, assignScope, editScope, archived }: RulesCategoryRights) {
+  return { appliesTo, viewScope, assignScope, editScope, archived }
+}
 
 type Asking = { approvalScope: string; approvalThreshold: number; allowInitiatorApproval: boolean }
 function settingsOfCategory({ approvalScope, approvalThreshold, allowInitiatorApproval }: Asking): Asking {

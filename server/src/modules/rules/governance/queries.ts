@@ -84,6 +84,8 @@ export type LockedChangeSet = {
   changes: Change[]
   secrets: Buffer | null
   direction: Direction
+  /** The rules as they would be, as of the draft. */
+  document: RulesDocument
   request_id: string | null
   request_status: string | null
   apply_at: Date | null
@@ -91,7 +93,7 @@ export type LockedChangeSet = {
 
 export async function lockChangeSet(trx: Trx, vaultId: string, id: string): Promise<LockedChangeSet | null> {
   const { rows } = await sql<LockedChangeSet>`
-    select c.id, c.title, c.status, c.author_id, c.base_version, c.changes, c.secrets, c.direction, c.request_id,
+    select c.id, c.title, c.status, c.author_id, c.base_version, c.changes, c.secrets, c.direction, c.document, c.request_id,
       r.status as request_status, c.apply_at
     from change_sets c left join approval_requests r on r.vault_id = c.vault_id and r.id = c.request_id
     where c.vault_id = ${vaultId} and c.id = ${id} for update of c`.execute(trx)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import { spkiOfCose } from '../../../lib/cose.ts'
-import type { SignedVote, VotingKey } from '../../../lib/signed-vote.ts'
+import type { KeptSignedVote, VotingKey } from '../../../lib/signed-vote.ts'
 import type { VoteEvidence } from './schema.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function findVotingKey(
 }
 
 export type SignedVoteRow = {
-  signed: SignedVote
+  signed: KeptSignedVote
   publicKey: Buffer
   rpId: string | null
   origin: string | null

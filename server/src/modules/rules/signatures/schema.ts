@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
-import { voteDecisions, voteFormat, voteSubjects } from '../../../lib/signed-vote.ts'
+import { earlierVoteFormat, voteDecisions, voteFormat, voteSubjects } from '../../../lib/signed-vote.ts'
 
 /** SHA-256 in hexadecimal digits. */
 export const Sha256 = Type.String({
@@ -22,44 +22,80 @@ export const bytes = (description: string, maxLength: number, example: string) =
     examples: [example],
   })
 
+const authorityOfVote = described(
+  Nullable(Sha256),
+  'Hash of the authority in force, whose symbols and decimals the signer was shown; null: the wallet service has none.',
+)
+
+/** In the one form that is signed. */
+const SignedAt = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+  format: 'date-time',
+  description: 'When it was signed, by the clock of the signer.',
+  examples: ['2026-01-31T09:30:00.000Z'],
+})
+
+const voteParts = {
+  subject: described(Enum(voteSubjects), 'What is voted on.'),
+  hash: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'Its hash: the `payloadHash`.',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  }),
+  decision: described(Enum(voteDecisions), '`initiate` by the initiator of an order.'),
+  person: described(Id, 'Id of the user who signs.'),
+}
+
 export const Vote = Closed(
   {
     format: Type.Literal(voteFormat, { description: 'Version of this form.', examples: [voteFormat] }),
-    subject: described(Enum(voteSubjects), 'What is voted on.'),
-    hash: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      description: 'Its hash: the `payloadHash`.',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
-    decision: described(Enum(voteDecisions), '`initiate` by the initiator of an order.'),
-    person: described(Id, 'Id of the user who signs.'),
+    ...voteParts,
+    authority: authorityOfVote,
+    signedAt: SignedAt,
   },
   { $id: 'Vote', description: 'What is signed: its canonical JSON.' },
 )
 
-export const SignedVote = Closed(
+/** A vote that was kept before format 2 has the first format and neither an authority nor a time. */
+export const KeptVote = Closed(
   {
-    vote: Ref(Vote),
-    keyId: Type.String({
-      pattern: '^[A-Za-z0-9_-]+$',
-      maxLength: 1364,
-      description: 'Credential id of the passkey, or id of the key of the service.',
-      examples: ['AQIDBAUGBwgJCgsMDQ4PEA'],
-    }),
-    signature: bytes('The signature', 1024, 'MEUCIQDnr0m3QmVZ1vZ0'),
-    authenticatorData: Type.Optional(
-      bytes('`authenticatorData` of a passkey', 4096, 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ'),
-    ),
-    clientDataJSON: Type.Optional(bytes('`clientDataJSON` of a passkey', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')),
+    format: described(Enum([voteFormat, earlierVoteFormat]), 'Version of this form.'),
+    ...voteParts,
+    authority: Type.Optional(authorityOfVote),
+    signedAt: Type.Optional(SignedAt),
   },
+  { $id: 'KeptVote', description: 'What was signed: its canonical JSON.' },
+)
+
+const signatureParts = {
+  keyId: Type.String({
+    pattern: '^[A-Za-z0-9_-]+$',
+    maxLength: 1364,
+    description: 'Credential id of the passkey, or id of the key of the service.',
+    examples: ['AQIDBAUGBwgJCgsMDQ4PEA'],
+  }),
+  signature: bytes('The signature', 1024, 'MEUCIQDnr0m3QmVZ1vZ0'),
+  authenticatorData: Type.Optional(
+    bytes('`authenticatorData` of a passkey', 4096, 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ'),
+  ),
+  clientDataJSON: Type.Optional(bytes('`clientDataJSON` of a passkey', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')),
+}
+
+export const SignedVote = Closed(
+  { vote: Ref(Vote), ...signatureParts },
   { $id: 'SignedVote', description: 'A vote of a protected vault with its signature: docs/signed-orders.md.' },
 )
 export type SignedVote = Static<typeof SignedVote>
 
+export const KeptSignedVote = Closed(
+  { vote: Ref(KeptVote), ...signatureParts },
+  { $id: 'KeptSignedVote', description: 'A signed vote as it was kept: docs/signed-orders.md.' },
+)
+
 /** A signed vote in evidence, with what it was checked against. */
 export const VoteEvidence = Closed(
   {
-    signed: Ref(SignedVote),
+    signed: Ref(KeptSignedVote),
     publicKey: bytes('The key that it was checked with, as SPKI in DER', 2048, 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7'),
     rpId: described(
       Nullable(Type.String({ examples: ['vault.example.org'] })),
@@ -74,4 +110,4 @@ export const VoteEvidence = Closed(
   { $id: 'VoteEvidence', description: 'A signed vote with what it was checked against.' },
 )
 
-export const signatureComponents = [Vote, SignedVote, VoteEvidence]
+export const signatureComponents = [Vote, SignedVote, KeptVote, KeptSignedVote, VoteEvidence]

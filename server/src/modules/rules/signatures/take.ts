@@ -3,14 +3,28 @@ import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { isSignedBy, originOf, type SignedVote, type Vote, type VotingKey } from '../../../lib/signed-vote.ts'
+import {
+  isSignedBy,
+  type KeptSignedVote,
+  originOf,
+  type SignedVote,
+  type Vote,
+  type VotingKey,
+} from '../../../lib/signed-vote.ts'
 import { findVotingKey } from './queries.ts'
 
 /** What must have been signed, and by whom. */
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
   subject: 'transfer' | 'payout' | 'approval_request'
   member: Member
+  now: Date
+  /** Of an order that is initiated: when it ends. */
+  endsAt?: Date
 }
+
+/** By how much the clock of a signer may be ahead, and how long after they signed an order may end: as at the wallet service. */
+const skewMilliseconds = 5 * 60_000
+export const signedForMilliseconds = 30 * 86_400_000
 
 /** A key that only the authority of the vault names: it signs on the page of the wallet service. null: it names none. */
 export type KeyElsewhere = () => VotingKey | null
@@ -26,7 +40,7 @@ export type Verified = { signed: SignedVote; key: VotingKey }
 export async function verifySigned(
   trx: Trx,
   signed: SignedVote | undefined,
-  { subject, hash, decision, member }: Expected,
+  { subject, hash, decision, member, now, endsAt }: Expected,
   origin: string,
   keyElsewhere: KeyElsewhere = () => null,
 ): Promise<Verified> {
@@ -41,6 +55,11 @@ export async function verifySigned(
   }
   if (vote.subject !== subject || vote.decision !== decision || vote.person !== member.userId)
     throw signatureRequired('What was signed is another decision, or another person’s')
+  const signedAt = new Date(vote.signedAt).getTime()
+  if (!(signedAt <= now.getTime() + skewMilliseconds))
+    throw signatureRequired('It was signed at a time that has not come yet; check the clock of the device')
+  if (endsAt !== undefined && endsAt.getTime() > signedAt + signedForMilliseconds)
+    throw signatureRequired('The order ends more than 30 days after it was signed')
   const keyOf = { vaultId: member.vault.id, userId: member.userId, keyId: signed.keyId }
   const key = (await findVotingKey(trx, keyOf, origin)) ?? keyElsewhere()
   if (key === null) throw signatureRequired('You have no such key')
@@ -76,4 +95,4 @@ export async function keepSigned(
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
-export const hashOfSigned = (signed: SignedVote): string => sha256(canonicalJson(signed)).toString('hex')
+export const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonicalJson(signed)).toString('hex')

@@ -124,7 +124,7 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   const isRequired = decision === 'approve' && subject.mustBeSigned(recorded, member)
   if (!isRequired && signed === undefined) return null
   const hash = row.payload_hash.toString('hex')
-  const expected = { subject: subject.type, hash, decision, member }
+  const expected = { subject: subject.type, hash, decision, member, now }
   const verified = await verifySigned(trx, signed, expected, origin, keyElsewhere)
   await keepSigned(trx, verified, { vaultId: row.vault_id, subjectId: row.id, now })
   return verified

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
-import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
+import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
@@ -19,6 +19,9 @@ import {
   lockOwnAddressGroup,
 } from './queries.ts'
 import type { AddressGroupCreation, AddressGroupUpdate } from './schema.ts'
+
+/** `isVotedOn`: the vault agreed to the change, so that it need not be asked for by the manager. */
+type ByFolder = ByMember & { isVotedOn?: boolean }
 
 const folder = (id: string) => ({ type: 'address_group', id })
 
@@ -53,10 +56,10 @@ export async function updateAddressGroup(
   trx: Trx,
   id: string,
   body: Static<typeof AddressGroupUpdate>,
-  by: ByMember,
+  by: ByFolder,
 ): Promise<AddressGroupRow> {
   const { member, now } = by
-  await lockManaged(trx, member, id, 'update')
+  await lockManaged(trx, by, id, 'update')
   const row = await getAddressGroup(trx, visibleScopeOf(member), id)
   const { name, description, color, emoji } = row
   const changes = changedFields({ name, description, color, emoji }, body)
@@ -77,7 +80,7 @@ export async function updateAddressGroup(
  */
 export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Promise<void> {
   const { member } = by
-  await lockManaged(trx, member, id, 'update')
+  await lockManaged(trx, by, id, 'update')
   if (await isSelectedByPolicy(trx, member.vault.id, 'addressGroup', id)) {
     throw conflict('in_use', 'A rule of a policy names the folder; an administrator must change it first')
   }
@@ -87,19 +90,22 @@ export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Pr
 }
 
 /**
- * Adds an own address of the manager to their folder; everyone with a grant on the folder sees it from then on.
+ * Adds an address of its manager to a folder; everyone with a grant on the folder sees it from then on.
  * @throws 404, 403 as above, 400 for an address of another owner, 409 when it is in the folder already
  */
 export async function addAddress(
   trx: Trx,
   id: string,
   addressId: string,
-  by: ByMember,
+  by: ByFolder,
 ): Promise<AddressGroupMemberRow> {
   const { member, now } = by
-  await lockManaged(trx, member, id, 'share')
-  if ((await findAddress(trx, ownScopeOf(member), addressId)) === null) {
-    throw badRequest('addressId', 'is not an address of yours')
+  const managerId = await lockManaged(trx, by, id, 'share')
+  if ((await findAddress(trx, visibleScopeOf(member), addressId))?.owner_id !== managerId) {
+    throw badRequest(
+      'addressId',
+      managerId === member.userId ? 'is not an address of yours' : 'is not an address of its manager',
+    )
   }
   await trx
     .insertInto('address_group_members')
@@ -115,8 +121,8 @@ export async function addAddress(
 }
 
 /** @throws 404 also for an address that is not in the folder, 403 as above */
-export async function removeAddress(trx: Trx, id: string, addressId: string, by: ByMember): Promise<void> {
-  await lockManaged(trx, by.member, id, 'share')
+export async function removeAddress(trx: Trx, id: string, addressId: string, by: ByFolder): Promise<void> {
+  await lockManaged(trx, by, id, 'share')
   const { numDeletedRows } = await trx
     .deleteFrom('address_group_members')
     .where('vault_id', '=', by.member.vault.id)
@@ -134,18 +140,25 @@ export async function shareAddressGroup(
   body: Static<typeof GrantCreation>,
   by: ByMember,
 ): Promise<{ row: GrantRow; isNew: boolean }> {
-  await lockManaged(trx, by.member, id, 'share')
+  await lockManaged(trx, by, id, 'share')
   return grantAccess(trx, { type: 'address_group', id }, body, by)
 }
 
 /** @throws 404 also for a grant that does not exist on the folder, 403 as above */
 export async function unshareAddressGroup(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
-  await lockManaged(trx, by.member, id, 'share')
+  await lockManaged(trx, by, id, 'share')
   await revokeAccess(trx, { type: 'address_group', id }, grantId, by)
 }
 
-async function lockManaged(trx: Trx, member: Member, id: string, strength: 'update' | 'share'): Promise<void> {
-  if (await lockOwnAddressGroup(trx, ownScopeOf(member), id, strength)) return
-  await getAddressGroup(trx, visibleScopeOf(member), id)
+/** Locks a folder that may be changed, and returns its manager. @throws 404, 403 as above */
+async function lockManaged(
+  trx: Trx,
+  { member, isVotedOn = false }: Pick<ByFolder, 'member' | 'isVotedOn'>,
+  id: string,
+  strength: 'update' | 'share',
+): Promise<string> {
+  if (await lockOwnAddressGroup(trx, ownScopeOf(member), id, strength)) return member.userId
+  const { created_by_id: managerId } = await getAddressGroup(trx, visibleScopeOf(member), id)
+  if (isVotedOn) return managerId
   throw forbidden('not_permitted', 'Only the manager of a folder may change it')
 }

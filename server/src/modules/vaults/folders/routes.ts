@@ -3,6 +3,8 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { forbidden } from '../../../lib/errors.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { governedIn } from '../../rules/governance/govern.ts'
 import { listGrants } from '../grants/queries.ts'
 import { GrantCreation, grantParams } from '../grants/schema.ts'
 import {
@@ -28,6 +30,7 @@ import {
 
 export function addressGroupRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Sharing', { access: 'member' })
+  const governed = governedIn(deps)
 
   api.list('listAddressGroups', '/vaults/:code/address-groups', {
     summary: 'List folders',
@@ -57,11 +60,17 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
   api.patch('updateAddressGroup', '/vaults/:code/address-groups/:id', {
     summary: 'Update a folder',
     description:
-      'Name, description and appearance. Only for its manager. Its addresses and grants have endpoints of their own.',
-    errors: ['not_permitted'],
+      'Name, description and appearance. Only for its manager. Its addresses and grants have endpoints of their own. ' +
+      'The name and the addresses of a folder that a rule of a policy names belong to the rules: in a vault with ' +
+      'governance their change waits for votes (202), and only administrators ask for it.',
+    errors: ['not_permitted', 'administrator_required', 'limit_reached', 'quorum_unreachable'],
     body: AddressGroupUpdate,
-    answers: { 200: AddressGroup },
-    handler: async (trx, { params, body, ...by }) => toAddressGroup(await updateAddressGroup(trx, params.id, body, by)),
+    confirmed: 'where protected',
+    answers: { 200: AddressGroup, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['address_group_update', params.id, body], async () =>
+        toAddressGroup(await updateAddressGroup(trx, params.id, body, by)),
+      ),
   })
 
   api.delete('deleteAddressGroup', '/vaults/:code/address-groups/:id', {
@@ -90,20 +99,27 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     description:
       'Only for its manager, and only with an address that the manager owns. Everybody with whom the folder is shared ' +
       'sees the address from then on.',
-    errors: ['not_permitted', 'already_exists'],
+    errors: ['not_permitted', 'administrator_required', 'already_exists', 'limit_reached', 'quorum_unreachable'],
     body: AddressGroupMemberCreation,
-    answers: { 201: AddressGroupMember },
-    handler: async (trx, { params, body, ...by }) =>
-      toAddressGroupMember(await addAddress(trx, params.id, body.addressId, by)),
+    confirmed: 'where protected',
+    answers: { 201: AddressGroupMember, 202: WaitingAction },
+    handler: (trx, { params, body, ...by }) =>
+      governed(trx, by, ['address_group_member_add', params.id, body], async () =>
+        toAddressGroupMember(await addAddress(trx, params.id, body.addressId, by)),
+      ),
   })
 
   api.delete('removeAddressGroupMember', '/vaults/:code/address-groups/:id/members/:addressId', {
     summary: 'Remove an address from a folder',
     description: 'Only for its manager. People who saw the address only through the folder no longer see it.',
-    errors: ['not_permitted'],
+    errors: ['not_permitted', 'administrator_required', 'limit_reached', 'quorum_unreachable'],
     params: addressGroupMemberParams,
-    answers: { 204: null },
-    handler: (trx, { params: { id, addressId }, ...by }) => removeAddress(trx, id, addressId, by),
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction, 204: null },
+    handler: (trx, { params: { id, addressId }, ...by }) =>
+      governed(trx, by, ['address_group_member_remove', id, { addressId }], () =>
+        removeAddress(trx, id, addressId, by),
+      ),
   })
 
   api.list('listAddressGroupGrants', '/vaults/:code/address-groups/:id/grants', {

@@ -17,6 +17,16 @@ export const SigningPages = Closed({
 export const VaultAuthority = Closed({
   version: Type.Integer({ examples: [1] }),
   hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
+  document: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'The document itself, of which `hash` is the hash: who signs computes it, and takes symbols and decimals from here.',
+    examples: [{ format: 'strongroom-authority-2' }],
+  }),
+  trustsServicePage: Type.Boolean({
+    description: 'Keys of other pages than that of the wallet service may sign, such as those of this service.',
+    examples: [false],
+  }),
+  delayHours: Type.Integer({ description: 'How long the next version waits once it is signed.', examples: [24] }),
   keys: described(
     Type.Array(
       Closed({
@@ -45,6 +55,8 @@ export const VaultAuthority = Closed({
       Closed({
         network: Slug,
         contractAddress: Nullable(OnchainAddress),
+        symbol: described(Nullable(Type.String({ examples: ['USDT'] })), 'null: the authority is of format 1.'),
+        decimals: described(Nullable(Type.Integer({ examples: [6] })), 'null: the authority is of format 1.'),
         initiators: described(Group, 'The group whose people may order.'),
         perDay: described(Nullable(RawAmount), 'The most within 24 hours, in the smallest unit; null: no limit.'),
         floors: described(

@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const person = 'cmf0000000000000000000001'
 const documentOf = (more: object = {}) => ({
-  format: 'strongroom-authority-1',
+  format: 'strongroom-authority-2',
   vaultId: vault.id,
   version: 3,
   previous: '0'.repeat(64),
@@ -29,10 +29,15 @@ const documentOf = (more: object = {}) => ({
   groups: [{ id: 'treasurers', persons: [person] }],
   addresses: [{ network: 'ethereum', address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' }],
   change: { group: 'treasurers', votes: 1 },
+  trustsServicePage: false,
+  delayHours: 48,
+  contacts: [{ person, email: 'anna@example.org' }],
   rules: [
     {
       network: 'ethereum',
       contractAddress: null,
+      symbol: 'ETH',
+      decimals: 18,
       initiators: 'treasurers',
       perDay: '1000',
       floors: [{ above: '0', to: 'unlisted', group: 'treasurers', votes: 1 }],
@@ -60,6 +65,9 @@ describe('T58 GET /vaults/{code}/authority', () => {
       {
         version: 3,
         hash: hashOf(document),
+        document,
+        trustsServicePage: false,
+        delayHours: 48,
         keys: [
           { ...key, fingerprint: fingerprintOf(spki), rpId: null, origins: [] },
           { ...key, id: 'phone', kind: 'passkey', fingerprint: fingerprintOf(spki), ...place },

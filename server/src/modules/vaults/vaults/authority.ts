@@ -42,21 +42,30 @@ function hashOf(authority: object): string | null {
   }
 }
 
+/** An authority that says nothing about it: docs/signed-orders.md. */
+const delayHoursOfFormat1 = 24
+
 /** Only what is documented: the answer of a wallet service may hold more. */
 function toAuthority({ version, hash, authority }: AuthorityDocument): Static<typeof VaultAuthority> {
   const { keys, groups, addresses, change, rules } = authority
+  const { trustsServicePage = true, delayHours = delayHoursOfFormat1 } = authority
   return {
     version,
     hash,
+    document: authority,
+    trustsServicePage,
+    delayHours,
     keys: keys.map(({ id, person, name, kind, publicKey, rpId = null, origins = [] }) => {
       return { id, person, name, kind, fingerprint: fingerprintOf(Buffer.from(publicKey, 'base64url')), rpId, origins }
     }),
     groups: groups.map(({ id, persons }) => ({ id, persons })),
     addresses: addresses.map(({ network, address }) => ({ network, address })),
     change: { group: change.group, votes: change.votes },
-    rules: rules.map(({ network, contractAddress, initiators, perDay, floors }) => ({
+    rules: rules.map(({ network, contractAddress, symbol = null, decimals = null, initiators, perDay, floors }) => ({
       network,
       contractAddress,
+      symbol,
+      decimals,
       initiators,
       perDay,
       floors: floors.map(({ above, to, group, votes }) => ({ above, to, group, votes })),

@@ -86,6 +86,16 @@ describe('T61 a new wallet service', () => {
     expect(await present()).toBe(bench.vault.wallet.url)
   })
 
+  it.each(['http://10.0.0.7:8430', 'http://169.254.169.254', 'http://[fd00::7]:8430'])(
+    'is refused for good when the service may not connect to it (%s), and nobody is asked to try again',
+    async (walletServiceUrl) => {
+      const answer = await change({ walletServiceUrl, walletServiceSecret: moved.secret })
+      expect([answer.status, answer.body.details[0]!.field]).toEqual([400, 'walletServiceUrl'])
+      expect(answer.headers['retry-after']).toBe(undefined)
+      expect(await present()).toBe(bench.vault.wallet.url)
+    },
+  )
+
   it('is probed for a new secret alone, and not for a name or the secret of webhooks', async () => {
     const { wallet } = bench.vault
     wallet.requests.length = 0

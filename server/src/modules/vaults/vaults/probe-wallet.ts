@@ -4,7 +4,7 @@ import { AnswerNeededError, askingOutside } from '../../../db/ask-outside.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type AccountKey, accountPathOf, evmAddressBelow } from '../../../lib/account-key.ts'
-import { badGateway, unavailable } from '../../../lib/errors.ts'
+import { badGateway, badRequest, unavailable } from '../../../lib/errors.ts'
 import {
   accountKeysPinnedMax,
   probedAddressesMax,
@@ -13,7 +13,12 @@ import {
   walletCallTimeoutMilliseconds,
 } from '../../../lib/limits.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
-import { isSilence, throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
+import {
+  isForbiddenWallet,
+  isSilence,
+  throwBadGateway,
+  type WalletClient,
+} from '../../registry/wallet-service/client.ts'
 import { type Account, askAccountKeys, type ShownKeys, takeForNone } from './account-keys.ts'
 import { type PresentWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
 
@@ -88,6 +93,9 @@ async function findKeyDifference(
 }
 
 function throwProbeError(error: unknown): never {
+  if (isForbiddenWallet(error)) {
+    throw badRequest('walletServiceUrl', 'must lead to a public address, or to one that WALLET_ALLOWED_HOSTS lists')
+  }
   if (isSilence(error)) throw unavailable('wallet_service_silent', 'The new wallet service does not answer', 5)
   throwBadGateway(error)
 }

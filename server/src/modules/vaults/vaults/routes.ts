@@ -85,7 +85,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
       'reaches a service that it was not given for. Within the same origin the stored secret stays. A new wallet ' +
       'service, or secret, of a vault with addresses is asked for the first, the last and twenty random ones: 409 ' +
-      'when one differs, 502 or 503 when it does not answer, 409 while transfers of the vault are in flight.',
+      'when one differs, 502 or 503 when it does not answer, 400 when the service may not connect to it, 409 while ' +
+      'transfers of the vault are in flight.',
     errors: [
       'changed_concurrently',
       'limit_reached',
@@ -112,10 +113,10 @@ export function vaultsRoutes(app: App, deps: Deps): void {
   api.get('getAuthority', '/vaults/:code/authority', {
     summary: 'Get the authority of a protected vault',
     description:
-      'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For administrators and ' +
-      'auditors of the vault. 404 when the wallet service has none. A service that was taken over could show another one: ' +
+      'Whose signatures the wallet service demands, as it answers now (docs/signed-orders.md). For all members of the vault, ' +
+      'because it says what they sign. 404 when the wallet service has none. A service that was taken over could show another one: ' +
       'compare `hash` with what the wallet service itself shows.',
-    access: 'auditor',
+    access: 'member',
     errors: ['wallet_service_failed'],
     answers: { 200: VaultAuthority },
     handler: (_db, { member }) => readAuthority(deps, member.vault.id),

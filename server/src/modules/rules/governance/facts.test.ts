@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Answer } from '../../../testing/answer.ts'
+import type { Person } from '../../../testing/app.ts'
+import { addMember, createAddress } from '../../../testing/fixtures.ts'
+import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
+
+/**
+ * One administrator and one platform administrator against the facts that policies look at. The vault needs the votes of two
+ * other people, and whatever would change a fact of somebody's next order in the permissive direction waits for somebody else.
+ */
+let bench: GovernanceBench
+let alone: Person
+/** A member who manages a folder and edits a category. */
+let clerk: Person
+let world: Awaited<ReturnType<typeof prepare>>
+
+beforeAll(async () => {
+  bench = await createGovernanceBench()
+  alone = bench.admins[3]!
+  clerk = await addMember(bench.test, bench.vault, 'clerk@example.org', ['clerks'])
+  world = await prepare()
+  expect((await bench.govern()).status).toBe(200)
+})
+afterAll(() => bench.close())
+
+const made = <Body>({ status, body }: { status: number; body: Body }): Body => {
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body
+}
+
+/** What the vault agreed on before: rules that name a category and folders. */
+async function prepare() {
+  const { admin } = bench.vault
+  const everyone = bench.vault.groups.everyone
+  for (const actionType of ['create_address', 'transfer']) {
+    const code = `allow-${actionType.replace('_', '-')}`
+    made(await admin.post(`/policy-groups/${everyone}/policies`, { ...allowTransfers, code, name: code, actionType }))
+  }
+  const payroll = made(
+    await admin.post(`${bench.url}/operation-categories`, {
+      key: 'payroll',
+      name: 'Payroll',
+      assignScope: 'restricted',
+    }),
+  )
+  const grants = [
+    { subjectType: 'user' as const, subjectUserId: clerk.userId, canView: true, canEdit: true },
+    { subjectType: 'user' as const, subjectUserId: bench.member.userId, canView: true },
+  ]
+  const granted = await admin.put(`${bench.url}/operation-categories/${payroll.id}/grants`, { grants })
+  expect(granted.status).toBe(200)
+  const needed = { key: 'month', label: 'Month', type: 'text', required: true, sensitive: true }
+  const field = made(await admin.post(`${bench.url}/operation-categories/${payroll.id}/fields`, needed))
+  const folderOf = async (manager: Person) => {
+    const folder = made(await manager.post(`${bench.url}/address-groups`, { name: 'Hot' }))
+    const [address, other] = [await createAddress(manager), await createAddress(manager)]
+    made(await manager.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: address.id }))
+    return { manager, folder, address, other }
+  }
+  const folders = [await folderOf(alone), await folderOf(clerk)]
+  const rule = (selectorType: string, value: unknown) => [
+    { conditionType: 'exclude', selectors: [{ selectorType, value }] },
+  ]
+  const block = { ...allowTransfers, effect: 'block' }
+  for (const [code, rules] of [
+    ['only-payroll', rule('category', ['payroll'])],
+    [
+      'only-hot',
+      rule(
+        'addressGroup',
+        folders.map(({ folder }) => folder.id),
+      ),
+    ],
+  ] as const) {
+    made(await admin.post(`/policy-groups/${everyone}/policies`, { ...block, code, name: code, rules }))
+  }
+  return { payroll, field, grants, folders }
+}
+
+const newest = async () => (await bench.versions())[0]!.number
+
+/** The call waits for the votes of others or is refused, and the rules stay as they are. */
+async function isNotForOne(call: () => Promise<Answer<unknown>>, statuses: number[] = [202]): Promise<void> {
+  const before = await newest()
+  const answer = await call()
+  expect(statuses, JSON.stringify(answer.body)).toContain(answer.status)
+  expect(await newest()).toBe(before)
+}
+
+describe('T83 category', () => {
+  const url = () => `${bench.url}/operation-categories/${world.payroll.id}` as const
+
+  it.each([
+    { assignScope: 'vault_members' },
+    { viewScope: 'restricted' },
+    { editScope: 'vault_members' },
+    { archived: true },
+    { appliesTo: 'deposit' },
+  ])('one administrator does not change %o of one', (change) => isNotForOne(() => alone.patch(url(), change)))
+
+  it('nor who was granted it', () =>
+    isNotForOne(() =>
+      alone.put(`${url()}/grants`, {
+        grants: [...world.grants, { subjectType: 'user', subjectUserId: alone.userId, canAssign: true }],
+      }),
+    ))
+
+  it('nor what its fields demand and hide', async () => {
+    const { field } = world
+    await isNotForOne(() => alone.patch(`${url()}/fields/${field.id}`, { required: false }))
+    await isNotForOne(() => alone.patch(`${url()}/fields/${field.id}`, { sensitive: false }))
+    await isNotForOne(() => alone.patch(`${url()}/fields/${field.id}`, { defaultJson: 'May' }))
+    await isNotForOne(() => alone.patch(`${url()}/fields/${field.id}`, { archived: true }))
+    await isNotForOne(() => alone.delete(`${url()}/fields/${field.id}`))
+    const another = { key: 'year', label: 'Year', type: 'text', required: true }
+    await isNotForOne(() => alone.post(`${url()}/fields`, another))
+  })
+
+  it('who edits one changes its words alone', async () => {
+    const { field } = world
+    expect((await clerk.patch(url(), { name: 'Salaries' })).status).toBe(200)
+    expect((await clerk.patch(`${url()}/fields/${field.id}`, { label: 'Month of work' })).status).toBe(200)
+    await isNotForOne(() => clerk.patch(url(), { archived: true }), [403])
+    await isNotForOne(() => clerk.patch(url(), { appliesTo: 'deposit' }), [403])
+    await isNotForOne(() => clerk.patch(`${url()}/fields/${field.id}`, { required: false }), [403])
+    await isNotForOne(() => clerk.delete(`${url()}/fields/${field.id}`), [403])
+  })
+
+  it('the votes of two others make the change', async () => {
+    const { status, body } = await alone.patch(url(), { assignScope: 'vault_members' })
+    expect(status).toBe(202)
+    const { id } = (body as unknown as { request: { id: string } }).request
+    for (const voter of bench.admins.slice(0, 2)) expect((await bench.approve(voter, id)).status).toBe(200)
+    expect((await alone.get(url())).body.assignScope).toBe('vault_members')
+  })
+})
+
+describe('T83 addressGroupIds', () => {
+  it('a manager does not change a folder that a rule names', async () => {
+    for (const { manager, folder, address, other } of world.folders) {
+      const url = `${bench.url}/address-groups/${folder.id}` as const
+      const refused = [manager === alone ? 202 : 403]
+      await isNotForOne(() => manager.post(`${url}/members`, { addressId: other.id }), refused)
+      await isNotForOne(() => manager.delete(`${url}/members/${address.id}`), refused)
+      await isNotForOne(() => manager.patch(url, { name: 'Cold' }), refused)
+      expect((await manager.patch(url, { color: '#112233' })).status).toBe(200)
+      expect((await manager.delete(url)).status).toBe(409)
+    }
+  })
+
+  it('the vault changes it by votes, whoever its manager is', async () => {
+    const { folder, other } = world.folders[1]!
+    const add = { action: 'address_group_member_add', targetId: folder.id, payload: { addressId: other.id } }
+    const draft = await bench.draft([add])
+    expect(draft.status, JSON.stringify(draft.body)).toBe(201)
+    const submitted = await bench.submit(draft.body.id)
+    const id = submitted.body.request!.id
+    for (const voter of bench.admins.slice(1, 3)) expect((await bench.approve(voter, id)).status).toBe(200)
+    const { body } = await bench.vault.admin.get(`${bench.url}/address-groups/${folder.id}/members`)
+    expect(body.items.map(({ addressId }) => addressId)).toContain(other.id)
+    const foreign = { ...add, payload: { addressId: world.folders[0]!.other.id } }
+    expect((await bench.draft([foreign])).status).toBe(400)
+  })
+
+  it('a folder that no rule names is up to its manager', async () => {
+    const folder = made(await clerk.post(`${bench.url}/address-groups`, { name: 'Mine' }))
+    const { other } = world.folders[1]!
+    made(await clerk.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: other.id }))
+  })
+
+  it('the database refuses it in another way', async () => {
+    const { folder, address } = world.folders[0]!
+    const gone = `delete from address_group_members where group_id = '${folder.id}' and address_id = '${address.id}'`
+    await expect(bench.sql(gone)).rejects.toThrow('outside of the governance')
+    const renamed = `update address_groups set name = 'Cold' where id = '${folder.id}'`
+    await expect(bench.sql(renamed)).rejects.toThrow('outside of the governance')
+    for (const change of [
+      `update operation_categories set assign_scope = 'vault_members', view_scope = 'owner_only'`,
+      `update category_grants set can_assign = true`,
+      `update category_fields set required = not required`,
+      `delete from category_fields where required`,
+    ]) {
+      await expect(bench.sql(change), change).rejects.toThrow('outside of its governance')
+    }
+  })
+
+  it('votes for a policy are for the folder as it was then', async () => {
+    const folder = made(await alone.post(`${bench.url}/address-groups`, { name: 'Later' }))
+    const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'addressGroup', value: [folder.id] }] }]
+    const policy = { ...allowTransfers, code: 'later', name: 'Later', rules }
+    const asked = await alone.post(`/policy-groups/${bench.membersId}/policies`, policy)
+    expect(asked.status).toBe(202)
+    const { id } = (asked.body as unknown as { request: { id: string } }).request
+    const { address } = world.folders[0]!
+    made(await alone.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: address.id }))
+    await bench.approve(bench.admins[0]!, id)
+    const last = await bench.approve(bench.admins[1]!, id)
+    expect(last.body, JSON.stringify(last.body)).not.toMatchObject({ status: 'approved' })
+    expect(
+      (await bench.vault.admin.get(`${bench.url}/policies?limit=100`)).body.items.map(({ code }) => code),
+    ).not.toContain('later')
+  })
+})
+
+describe('T83 the words that voters read', () => {
+  it('another name, short name or description of a group waits', async () => {
+    for (const change of [{ name: 'Treasury' }, { code: 'treasury' }, { description: 'The treasury' }])
+      await isNotForOne(() => alone.patch(`/policy-groups/${bench.membersId}`, change))
+  })
+})

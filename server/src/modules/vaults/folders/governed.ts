@@ -1,0 +1,24 @@
+import { governedAction } from '../../rules/governance/actions.ts'
+import { addAddress, removeAddress, updateAddressGroup } from './actions.ts'
+import { AddressGroupMemberCreation, AddressGroupUpdate } from './schema.ts'
+
+/** What a folder has that a rule of a policy names, as governed actions; others are up to their managers alone. */
+export const folderActions = {
+  address_group_update: governedAction(
+    { operationId: 'updateAddressGroup', target: 'folder', schema: AddressGroupUpdate },
+    async (trx, { targetId, payload }, by) =>
+      (await updateAddressGroup(trx, targetId, payload, { ...by, isVotedOn: true })).id,
+  ),
+  address_group_member_add: governedAction(
+    { operationId: 'addAddressGroupMember', target: 'folder', schema: AddressGroupMemberCreation },
+    async (trx, { targetId, payload: { addressId } }, by) =>
+      (await addAddress(trx, targetId, addressId, { ...by, isVotedOn: true })).group_id,
+  ),
+  address_group_member_remove: governedAction(
+    { operationId: 'removeAddressGroupMember', target: 'folder', schema: AddressGroupMemberCreation },
+    async (trx, { targetId, payload: { addressId } }, by) => {
+      await removeAddress(trx, targetId, addressId, { ...by, isVotedOn: true })
+      return targetId
+    },
+  ),
+}
