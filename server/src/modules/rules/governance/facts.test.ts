@@ -1,8 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
+import { describedApiOf } from '../../../testing/described-api.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress } from '../../../testing/fixtures.ts'
 import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
+
+import type { Facts } from '../policies/decision.ts'
 
 /**
  * One administrator and one platform administrator against the facts that policies look at. The vault needs the votes of two
@@ -207,4 +213,107 @@ describe('T83 the words that voters read', () => {
     for (const change of [{ name: 'Treasury' }, { code: 'treasury' }, { description: 'The treasury' }])
       await isNotForOne(() => alone.patch(`/policy-groups/${bench.membersId}`, change))
   })
+})
+
+/** An order of `alone` with this property besides its own: a 400, because orders are closed. */
+const orderHasNo = (property: string) => async () => {
+  const { address } = world.folders[0]!
+  const body = {
+    fromAddressId: address.id,
+    toAddress: fakeAddress('anybody'),
+    amount: '1',
+    token: 'ETH',
+    [property]: 'x',
+  }
+  expect((await alone.post(`${bench.url}/transfers`, body)).status).toBe(400)
+}
+/** No operation that writes has this in its path and this method. */
+const nothingWrites = (part: string, methods: string[]) => async () => {
+  const paths = Object.entries(describedApiOf(bench.test.app).paths).filter(([path]) => path.includes(part))
+  expect(
+    paths.flatMap(([, operations]) => Object.keys(operations)).filter((method) => methods.includes(method)),
+  ).toEqual([])
+}
+const policiesDecide = (path: string, body: object) => async () =>
+  expect((await alone.post(`${bench.url}/${path}` as `/vaults/${string}`, body)).status).toBe(403)
+const counterparty = () => ({
+  name: 'Anybody',
+  kind: 'company',
+  addresses: [{ network: 'ethereum', address: fakeAddress('anybody') }],
+})
+
+/** A row of docs/governance.md each: what one person tries, and why it changes nothing. */
+const rows: Record<keyof Facts, () => Promise<void>> = {
+  now: orderHasNo('now'),
+  initiatorId: orderHasNo('initiatorId'),
+  initiatorGroupIds: () =>
+    isNotForOne(() => alone.post(`/policy-groups/${bench.membersId}/members`, { userId: alone.userId })),
+  initiatorKind: () =>
+    isNotForOne(() => alone.post(`${bench.url}/service-tokens`, { name: 'Robot', groupIds: [bench.membersId] })),
+  operationId: orderHasNo('operationId'),
+  token: async () => {
+    const { id } = bench.vault.tokens.usdt
+    for (const change of [{ code: 'ETH' }, { decimals: 2 }, { contractAddress: null }])
+      expect((await bench.vault.admin.patch(`/tokens/${id}`, change)).status).toBe(400)
+    const token = { network: 'ethereum', code: 'NEW', symbol: 'NEW', name: 'New', decimals: 6 }
+    const created = made(await bench.vault.admin.post('/tokens', { ...token, contractAddress: fakeAddress('new') }))
+    const { body } = await alone.get(`${bench.url}/withheld-tokens`)
+    expect(body.items.map(({ tokenId }) => tokenId)).toContain(created.id)
+  },
+  amount: nothingWrites('/transfers', ['patch', 'put', 'delete']),
+  summed: nothingWrites('/payouts', ['patch', 'put', 'delete']),
+  usdRate: async () => {
+    const rate = { usdRate: '1', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
+    expect((await bench.vault.admin.post(`/tokens/${bench.vault.tokens.usdt.id}/rates`, rate)).status).toBe(202)
+  },
+  available: async () => {
+    const tokenId = bench.vault.tokens.eth.id
+    const body = { addressId: world.folders[0]!.address.id, tokenId, amount: '1000', reason: 'More' }
+    expect((await alone.post(`${bench.url}/adjustments`, body)).status).toBe(202)
+  },
+  networkSlug: async () => {
+    const { id } = bench.vault.networks.ethereum
+    expect((await bench.vault.admin.patch(`/networks/${id}`, { slug: 'other' })).status).toBe(400)
+  },
+  sourceAddressId: orderHasNo('sourceAddressId'),
+  sourceAddress: async () => {
+    const { address } = world.folders[0]!
+    const url = `${bench.url}/addresses/${address.id}` as const
+    expect((await alone.patch(url, { address: fakeAddress('anybody') })).status).toBe(400)
+  },
+  addressGroupIds: () => {
+    const { folder, other } = world.folders[0]!
+    return isNotForOne(() => alone.post(`${bench.url}/address-groups/${folder.id}/members`, { addressId: other.id }))
+  },
+  routeVariants: nothingWrites('/addresses/{id}/segments', ['patch', 'put', 'post']),
+  destination: nothingWrites('/transfers', ['patch', 'put', 'delete']),
+  destinationType: policiesDecide('counterparties', counterparty()),
+  counterparty: policiesDecide('counterparties', counterparty()),
+  destinationAddedAt: policiesDecide('counterparties', counterparty()),
+  isFirstPayment: nothingWrites('/recipients', ['patch', 'put', 'post', 'delete']),
+  isLookAlike: policiesDecide('counterparties', counterparty()),
+  counterpartyGroupIds: policiesDecide('counterparty-groups', { code: 'anybody', name: 'Anybody' }),
+  category: () =>
+    isNotForOne(() =>
+      alone.patch(`${bench.url}/operation-categories/${world.payroll.id}`, { editScope: 'vault_members' }),
+    ),
+  maxFee: nothingWrites('/transfers', ['patch', 'put', 'delete']),
+  riskScore: nothingWrites('screening', ['patch', 'put', 'post', 'delete']),
+  velocity: nothingWrites('/transfers', ['patch', 'put', 'delete']),
+}
+
+describe('T83 each fact', () => {
+  it('is one of the type, and has its row in docs/governance.md and its test', async () => {
+    const source = await readFile(new URL('../policies/decision.ts', import.meta.url), 'utf8')
+    const file = ts.createSourceFile('decision.ts', source, ts.ScriptTarget.Latest)
+    const type = file.statements.find((one) => ts.isTypeAliasDeclaration(one) && one.name.text === 'Facts')
+    const { members } = (type as ts.TypeAliasDeclaration).type as ts.TypeLiteralNode
+    const facts = members.map((member) => (member.name as ts.Identifier).text)
+    const manual = await readFile(new URL('../../../../../docs/governance.md', import.meta.url), 'utf8')
+    const table = manual.slice(manual.indexOf('## What policies see'), manual.indexOf('## What is governed'))
+    expect([...table.matchAll(/^\| `(\w+)` /gm)].map(([, fact]) => fact)).toEqual(facts)
+    expect(Object.keys(rows)).toEqual(facts)
+  })
+
+  it.each(Object.entries(rows))('%s is not changed by one person alone', (_, attack) => attack())
 })

@@ -32,10 +32,11 @@ const others: Record<string, string> = {
   'a new vault, and the end of its draft': 'createVault lockVault',
   calculations: `parseDerivationPath previewTransfer previewTransferReplacement previewPayout simulatePolicies
     backtestPolicies startLedgerVerification startReportExport createReportExport`,
-  'money, which the rules decide on': `createAdjustment createTransfer approveTransfer rejectTransfer cancelTransfer speedUpTransfer
+  'money, which the rules decide on': `createAdjustment agreeToAdjustment
+    createTransfer approveTransfer rejectTransfer cancelTransfer speedUpTransfer
     cancelTransferOnChain resolveTransfer resolveWalletEvent createPayout approvePayout rejectPayout cancelPayout addOperationRate
     receiveWalletEvent`,
-  'holds, which are above the rules': 'placeHold releaseHold',
+  'holds, which are above the rules': 'placeHold confirmHold releaseHold',
   'words about operations': `assignCategory unassignCategory updateOperationMetadata createOperationRelation deleteOperationRelation`,
   'addresses and who shares them, which their owners decide': `createAddress updateAddress createAddressGrant deleteAddressGrant
     createAddressGroup deleteAddressGroup createAddressGroupGrant deleteAddressGroupGrant`,
