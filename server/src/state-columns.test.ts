@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addMember } from './testing/fixtures.ts'
 import { databaseOf } from './testing/one-transaction.ts'
 import { recordPeople } from './testing/record-people.ts'
 import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'
@@ -170,6 +171,7 @@ beforeAll(async () => {
   expect((await admin.post(`${base}/operation-categories`, { key: 'salaries', name: 'Salaries' })).status).toBe(201)
   const governance = { threshold: 1, looseningDelayHours: 0, tighteningDelayHours: 0 }
   await bench.fundedAddress()
+  await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators'])
   expect((await admin.put(`${base}/governance`, governance)).status).toBe(200)
   await recordPeople(bench.test.deps)
 })

@@ -321,7 +321,10 @@ describe('T57 the state of what decides', () => {
     ],
     [
       'the key of an address of a counterparty',
-      [`update counterparty_addresses set address_key = '0x0000000000000000000000000000000000000001'`],
+      [
+        `update counterparty_addresses set address_key = '0x0000000000000000000000000000000000000001'
+         where ctid = (select min(ctid) from counterparty_addresses)`,
+      ],
       'counterparty',
       /its keys of addresses is not what was recorded/,
     ],
