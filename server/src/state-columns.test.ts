@@ -189,7 +189,8 @@ const listColumns = (): Promise<Column[]> =>
 /** SQL: another value of a column. */
 function another({ column, type }: Column): string {
   if (type === 'boolean') return `not ${column}`
-  if (type === 'jsonb') return `coalesce(${column}, '[]') || '["x"]'`
+  if (type === 'jsonb')
+    return `case ${column} when '[]' then '[{"conditionType": "require", "selectors": []}]'::jsonb else '[]' end`
   if (type === 'bytea') return `'\\x00'`
   if (type.startsWith('timestamp')) return `case when ${column} is null then now() end`
   if (['integer', 'smallint', 'bigint', 'numeric'].includes(type)) return `${column} + 1`
