@@ -115,6 +115,21 @@ program
     (await openCommands()).releaseHold(vault, hold, reason),
   )
 
+program
+  .command('authority')
+  .description('who signs for a protected vault')
+  .command('accept')
+  .argument('<vault>', 'code of the vault')
+  .requiredOption(
+    '--fingerprint <digits>',
+    'the first digits of what the wallet service shows, as people compared it; "none" for none',
+  )
+  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .description('take an authority that went back for the one in force, after people have compared it')
+  .action(async (vault: string, { fingerprint, reason }: { fingerprint: string; reason: string }) =>
+    (await openCommands()).acceptShownAuthority(vault, fingerprint, reason),
+  )
+
 /** Options of the verifiers that compare with witnesses. */
 const verifier = (command: Command) =>
   command

@@ -21,6 +21,7 @@ import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actio
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
 import { resetGovernance } from './modules/rules/governance/reset.ts'
+import { acceptAuthority } from './modules/vaults/vaults/authority-mark.ts'
 import { findRunningOrigin } from './running-service.ts'
 import { adoptKey, rotateKey } from './seal-again.ts'
 import { makeSecretKey, readSecretKeyFile } from './secret-key-file.ts'
@@ -102,6 +103,14 @@ export function releaseHold(code: string, id: string, reason: string): Promise<v
       releaseByOperator(trx, { code, id, reason, operator: nameOfOperator(), now: new Date() }),
     )
     print(`The hold ${id} of the vault ${code} is released, and every member is told.`)
+  })
+}
+
+export function acceptShownAuthority(code: string, fingerprint: string, reason: string): Promise<void> {
+  return withDatabase(async (db) => {
+    const acceptance = { code, fingerprint, reason, operator: nameOfOperator(), now: new Date() }
+    await inTransaction(db, (trx) => acceptAuthority(trx, acceptance))
+    print(`What the wallet service of ${code} shows is its authority now. It is on the record.`)
   })
 }
 

@@ -11,7 +11,14 @@ import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
 import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
 import { verifyAudit } from './modules/record/audit/verify.ts'
 import type { SealLog } from './modules/record/seals/content.ts'
-import { compareHeads, type HeadFault, headLine, readHeads } from './modules/record/seals/heads.ts'
+import {
+  compareAuthorities,
+  compareHeads,
+  type HeadFault,
+  headLine,
+  readAuthorities,
+  readHeads,
+} from './modules/record/seals/heads.ts'
 import { listHeads } from './modules/record/seals/queries.ts'
 import type { ChainReport, TrustedKeys } from './modules/record/seals/verify-chain.ts'
 import { verifyRequests } from './modules/rules/approval-requests/compare-record.ts'
@@ -110,14 +117,18 @@ async function compareWithWitnesses(
 ): Promise<Witnessed | null> {
   if (flags.head === undefined) return null
   const heads = []
+  const authorities = []
   for (const file of flags.head) {
     try {
-      heads.push(...readHeads(await readFile(file, 'utf8'), log, trusted))
+      const text = await readFile(file, 'utf8')
+      heads.push(...readHeads(text, log, trusted))
+      if (log === 'audit') authorities.push(...readAuthorities(text, trusted))
     } catch (error) {
       throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     }
   }
-  return { compared: heads.length, faults: await compareHeads(db, log, heads) }
+  const faults = [...(await compareHeads(db, log, heads)), ...(await compareAuthorities(db, authorities))]
+  return { compared: heads.length, faults }
 }
 
 function printWitnessed(witnessed: Witnessed | null): void {
@@ -125,7 +136,7 @@ function printWitnessed(witnessed: Witnessed | null): void {
   for (const { chain, detail } of witnessed.faults) print(`${chain}: NOT AS WITNESSED: ${detail}`)
   const { compared, faults } = witnessed
   print(
-    `Compared ${compared} heads of witnesses: ${faults.length === 0 ? 'all are there' : `${faults.length} chains differ`}.`,
+    `Compared ${compared} heads of witnesses: ${faults.length === 0 ? 'all are there' : `${faults.length} differ`}.`,
   )
 }
 

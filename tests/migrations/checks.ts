@@ -232,6 +232,18 @@ export const checksAfter: Record<string, Check[]> = {
     insertWaitingKeys(['r8'], null),
     insertWaitingKeys(['r8', 'r9'], 'approval_requests_passkey'),
   ],
+  '0066-authority-marks': [
+    insertMark('1, null, now()', 'authority_marks_check1'),
+    insertMark(`1, repeat('a', 64), null`, 'authority_marks_check'),
+    insertMark('null, null, null', null),
+    insertMark(`1, repeat('a', 64), now()`, null),
+    insertMark('0, null, now()', null),
+    {
+      statement: `update signed_votes set decision = 'nonsense' where decision = 'initiate'`,
+      refusedBy: 'signed_votes_decision_check',
+    },
+    { statement: `update signed_votes set decision = 'cancel' where decision = 'initiate'`, refusedBy: null },
+  ],
   '0071-bound-to-origin': [
     { query: 'select format from sealing_key', finds: [{ format: 2 }] },
     {
@@ -251,6 +263,15 @@ export const checksAfter: Record<string, Check[]> = {
     setSealed('02', null),
     setSealed('03', 'wallet_service_secret of vaults is sealed under another key than the present one'),
   ],
+}
+
+/** A mark of the vault, with what its wallet service shows since: version, hash and when. */
+function insertMark(shown: string, refusedBy: string | null): Check {
+  return {
+    statement: `insert into authority_marks (vault_id, version, hash, seen_at, shown_version, shown_hash, alarm_since)
+      values ('v1', 2, repeat('b', 64), now(), ${shown})`,
+    refusedBy,
+  }
 }
 
 /** The id of the key of which the rows are, or another one, and something in place of the HMAC. */

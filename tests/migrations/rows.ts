@@ -624,6 +624,22 @@ export const rowsAfter: Record<string, Rows> = {
   '0020-announcements': [
     ['announcements', [{ chain: 'v1', audit_record_id: 'l1', content: 'A rule was changed', created_at: at }]],
   ],
+  '0070-platform-changes': [
+    [
+      'platform_changes',
+      [
+        {
+          id: 'pc1',
+          action: 'token_update',
+          target_id: 't1',
+          payload: '{}',
+          status: 'held',
+          created_by_id: 'u1',
+          created_at: at,
+        },
+      ],
+    ],
+  ],
   '0021-held-rates': [
     [
       'held_rates',
@@ -947,6 +963,28 @@ export const rowsAfter: Record<string, Rows> = {
           created_at: at,
         },
       ],
+    ],
+  ],
+  '0066-authority-marks': [
+    ['authority_marks', [{ vault_id: 'v1', version: 2, hash: 'b'.repeat(64), seen_at: at }]],
+    [
+      'signed_votes',
+      [
+        {
+          vault_id: 'v1',
+          subject_type: 'payout',
+          subject_id: 'p1',
+          user_id: 'u1',
+          decision: 'reject',
+          signed_vote: {},
+          public_key: Buffer.from('key'),
+          created_at: at,
+        },
+      ],
+    ],
+    [
+      'stops_due',
+      [{ vault_id: 'v1', subject_id: 'p1', user_id: 'u1', decision: 'reject', created_at: at, next_attempt_at: at }],
     ],
   ],
 }

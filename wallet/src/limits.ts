@@ -27,6 +27,11 @@ export const settleBatchMax = 500
 
 /** A transaction whose fee is this many times what the highest level costs now is not replaced by one with a higher fee. */
 export const pointlessFeeFactor = 5n
+/**
+ * In a protected client, an order without `maxFee` pays at most this many times what the highest level cost when it was
+ * signed first: room for a network that gets dearer, and an end for whoever only has the secret.
+ */
+export const unsignedFeeFactor = 2n
 /** Transactions that one transfer may have; each replacement is one more. */
 export const variantsMax = 50
 
@@ -44,6 +49,9 @@ export const doubtfulBatchMax = 200
 export const nodeTimeoutMilliseconds = 10_000
 /** Tokens with more decimals are not reported: no ledger that reads the protocol accepts them. */
 export const tokenDecimalsMax = 36
+
+/** How often it is looked whether a version of an authority that waited has come into force. */
+export const authorityPollMilliseconds = 10_000
 
 export const webhookBatchMax = 20
 export const webhookLeaseSeconds = 30

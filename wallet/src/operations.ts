@@ -1,6 +1,8 @@
+import { Stopped, Stops } from './authority/stop-protocol.ts'
 import { AccountKey, AccountKeyQuery } from './keys/account-key.ts'
 import {
   AddressOrder,
+  AuthorityCancellation,
   AuthorityUpdate,
   Balance,
   BalanceQuery,
@@ -102,11 +104,29 @@ export const operations = {
     method: 'post',
     path: '/authority',
     summary:
-      'Puts the next version of the authority in force, which the version before must have signed. The present one again changes nothing.',
+      'Takes the next version of the authority, which the version before must have signed. It comes into force after the delay of the ' +
+      'version before. The present one again, or the one that waits, changes nothing. 409: another one waits.',
     schema: {
       body: AuthorityUpdate,
+      response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody, ...common },
+    },
+  },
+  cancelAuthority: {
+    method: 'post',
+    path: '/authority/cancel',
+    summary:
+      'Cancels the version that waits, which one fewer than would have had to sign it must have rejected. 404: none waits.',
+    schema: {
+      body: AuthorityCancellation,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },
     },
+  },
+  stopOrders: {
+    method: 'post',
+    path: '/stops',
+    summary:
+      'Stops orders and payouts for good that a person of the authority rejects or cancels with a signature. Again: no change.',
+    schema: { body: Stops, response: { 200: Stopped, 403: ErrorBody, 404: ErrorBody, ...common } },
   },
   getBalance: {
     method: 'get',

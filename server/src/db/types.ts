@@ -226,6 +226,16 @@ export interface AuditSeals {
   signature: Buffer | null;
 }
 
+export interface AuthorityMarks {
+  alarm_since: Timestamp | null;
+  hash: string;
+  seen_at: Timestamp;
+  shown_hash: string | null;
+  shown_version: Int8 | null;
+  vault_id: string;
+  version: Int8;
+}
+
 export interface BacktestChanges {
   backtest_id: string;
   change: string;
@@ -772,6 +782,18 @@ export interface Payouts {
   vault_id: string;
 }
 
+export interface PlatformChanges {
+  action: string;
+  created_at: Timestamp;
+  created_by_id: string;
+  decided_at: Timestamp | null;
+  decided_by_id: string | null;
+  id: string;
+  payload: Json;
+  status: string;
+  target_id: string;
+}
+
 export interface Policies {
   action_type: string;
   admin_bypass: Generated<boolean>;
@@ -1001,6 +1023,16 @@ export interface SignInAttempts {
   sender: string;
 }
 
+export interface StopsDue {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  decision: string;
+  next_attempt_at: Timestamp;
+  subject_id: string;
+  user_id: string;
+  vault_id: string;
+}
+
 export interface TokenRates {
   as_of: Timestamp;
   confirmed_by_id: string | null;
@@ -1172,6 +1204,7 @@ export interface DB {
   approval_voters: ApprovalVoters;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
+  authority_marks: AuthorityMarks;
   backtest_changes: BacktestChanges;
   backtests: Backtests;
   category_approvers: CategoryApprovers;
@@ -1213,6 +1246,7 @@ export interface DB {
   paid_recipients: PaidRecipients;
   passkeys: Passkeys;
   payouts: Payouts;
+  platform_changes: PlatformChanges;
   policies: Policies;
   policy_approvers: PolicyApprovers;
   policy_group_memberships: PolicyGroupMemberships;
@@ -1232,6 +1266,7 @@ export interface DB {
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
   signed_votes: SignedVotes;
+  stops_due: StopsDue;
   token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;

@@ -45,6 +45,9 @@ beforeAll(async () => {
     WITNESSES: `file:${file}, mailto:auditor@example.org, ${url}`,
     WITNESS_SECRET: secret,
   })
+  await sendHeads(test.deps)
+  await expect(readFile(file)).rejects.toThrow('ENOENT')
+  expect([posted.length, smtp.mails.length]).toEqual([0, 0])
   const event = { actorId: null, action: 'test.happened', targetType: 'test', targetId: null, details: {} }
   await inTransaction(test.deps.db, async (trx) => {
     for (const vaultId of ['vault-1', null]) {
@@ -53,6 +56,7 @@ beforeAll(async () => {
   })
   await sealAuditRecords(test.deps)
 })
+
 afterAll(async () => {
   await test.close()
   await smtp.close()
@@ -80,6 +84,13 @@ it('T77 a file, a mailbox and a service are handed the heads, each once, and wha
   const { headers, body } = posted[1]!
   expect(isSignedBy(readSignature(headers, body, test.clock.now()), [secret])).toBe(true)
   expect(await lines()).toHaveLength(1)
+})
+
+it('T77 the first line has heads, and says nothing of a log that has none yet', async () => {
+  const text = await readFile(file, 'utf8')
+  const trusted = new Set([test.deps.sealKey.keyId])
+  expect(readHeads(text, 'audit', trusted).map(({ chain }) => chain)).toEqual(['platform', 'vault-1'])
+  expect(readHeads(text, 'ledger', trusted)).toEqual([])
 })
 
 it('T77 what each of them keeps is compared with the chains', async () => {

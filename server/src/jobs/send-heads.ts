@@ -8,6 +8,7 @@ import type { Witness } from '../lib/witness.ts'
 import { headsMessage } from '../mail/messages.ts'
 import { sendMail } from '../mail/send.ts'
 import { armor, type HeadsStatement, stateHeads } from '../modules/record/seals/heads.ts'
+import { hasHeads } from '../modules/record/seals/queries.ts'
 import {
   claimWitness,
   type DueWitness,
@@ -26,8 +27,13 @@ const witnesses: Claims<DueWitness> = {
   backoff: witnessBackoff,
 }
 
-/** Hands the heads of all chains to the witnesses whose turn it is, out of reach of the database's owner. */
+/**
+ * Hands the heads of all chains to the witnesses whose turn it is, out of reach of the database's owner. Before anything is sealed
+ * there is nothing to hand over.
+ */
 export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void> {
+  // A first line without heads would be compared with nothing for an hour.
+  if (!(await hasHeads(deps.db))) return
   const { targets } = deps.config.witnesses
   await keepWitnesses(
     deps.db,

@@ -16,10 +16,12 @@ import { pollRates } from '../modules/registry/rates/poll.ts'
 import { runDueExports } from '../modules/reports/exports/run.ts'
 import { expireRequests } from '../modules/rules/approval-requests/vote.ts'
 import { applyDueChangeSets } from '../modules/rules/governance/due.ts'
+import { watchAuthorities } from '../modules/vaults/vaults/watch-authorities.ts'
 import { deleteExpiredRows } from './housekeeping.ts'
 import { sendHeads } from './send-heads.ts'
 import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
+import { tellStops } from './tell-stops.ts'
 
 /** Starts the background tasks of this node. The returned function stops them and waits for runs under way. */
 export function startTasks(deps: Deps): () => Promise<void> {
@@ -51,10 +53,12 @@ function tasksOf(deps: Deps): Task[] {
     },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     { name: 'seal-ledger', everyMilliseconds: 2_000, run: (signal) => sealLedgerEntries(deps, signal) },
+    { name: 'tell-stops', everyMilliseconds: 400, run: (signal) => tellStops(deps, signal) },
     { name: 'send-heads', everyMilliseconds: 10_000, run: (signal) => sendHeads(deps, signal) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },
     { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },
+    { name: 'watch-authorities', everyMilliseconds: 60_000, run: () => watchAuthorities(deps) },
     { name: 'run-backtests', everyMilliseconds: 1_000, run: (signal) => runDueBacktests(deps, signal) },
     { name: 'send-mails', everyMilliseconds: 500, run: (signal) => sendMails(deps, signal) },
     { name: 'send-notifications', everyMilliseconds: 1_000, run: (signal) => sendNotifications(deps, signal) },

@@ -236,6 +236,8 @@ export const witnessCallTimeoutMilliseconds = 10_000
 export const witnessLeaseMilliseconds = 120_000
 export const witnessBackoff = { firstMilliseconds: 10_000, longestMilliseconds: 3_600_000 }
 export const witnessMailHoursMin = 24
+/** Between two attempts to tell a wallet service that a person stopped an order. */
+export const stopBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 300_000 }
 /** Seals of a page of them. */
 export const auditSealsPageMax = 20
 export const auditVerifyPageSealsMax = 20

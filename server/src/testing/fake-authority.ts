@@ -5,7 +5,7 @@ import type { Authenticator } from './authenticator.ts'
 export type AuthorityKey = { person: string; key: Pick<Authenticator, 'id' | 'publicKey' | 'origin'> }
 
 /** What a wallet service answers whose authority has these passkeys, each for the origin that it was made at. */
-export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1) {
+export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1, changes: object = {}) {
   const authority = {
     format: 'strongroom-authority-2',
     vaultId,
@@ -27,6 +27,7 @@ export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version =
     delayHours: 0,
     contacts: [],
     rules: [],
+    ...changes,
   }
   return { authority, version, hash: sha256(canonicalJson(authority)).toString('hex') }
 }

@@ -58,6 +58,8 @@ export type FakeWallet = {
   swallow: boolean
   /** Set: orders are answered with 400 and this message, and not recorded. */
   refuse: string | null
+  /** What POST /stops answers in place of taking them. */
+  refuseStops: [number, object] | null
   /** What GET /authority answers; null: a 404. */
   authority: { authority: { keys: { id: string; person: string }[] }; version: number; hash: string } | null
   /** Set: orders are a 403 with these details, and not recorded. */
@@ -131,6 +133,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     if (route === 'GET /authority')
       return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
+    if (route === 'POST /stops') return wallet.refuseStops ?? [200, { stopped: [] }]
     if (route === 'POST /transfers') return submit(body as Order)
     if (route.startsWith('GET /transfers/')) {
       const [name = '', part] = url.pathname.slice('/transfers/'.length).split('/')
@@ -230,6 +233,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     swallow: false,
     refuse: null,
     authority: null,
+    refuseStops: null,
     refuseAuthorization: null,
     answerWithAddress: null,
     keys: null,

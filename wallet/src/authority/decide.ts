@@ -81,6 +81,28 @@ export function refusalOfKept(authority: AnyAuthority, kept: { authority: unknow
   return refusalOfSuccession(authority, next, read.value.votes)
 }
 
+/**
+ * Whether enough persons rejected a version that waits: one fewer than would have had to sign it. Their keys are those of the
+ * version in force. null: they did.
+ */
+export function refusalOfCancellation(
+  authority: AnyAuthority,
+  hash: string,
+  votes: unknown,
+  now: Date,
+): Refusal | null {
+  const read = readOr(() => parseVotes(votes))
+  if ('refused' in read) return read.refused
+  const refused =
+    refusalOfVotes(authority, read.value, { subject: 'authority', hash }) ?? refusalOfFuture(read.value, now)
+  if (refused !== null) return refused
+  const { group, votes: asked } = authority.change
+  const needed = Math.max(1, asked - 1)
+  const rejecting = new Set(read.value.filter(({ vote }) => vote.decision === 'reject').map(({ vote }) => vote.person))
+  const given = personsOf(authority, group).filter((person) => rejecting.has(person)).length
+  return given >= needed ? null : refusal('VOTES_MISSING', `${group} rejected it with ${given} of ${needed} votes`)
+}
+
 function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes: AnySignedVote[]): Refusal | null {
   if (next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
   if (next.version !== authority.version + 1 || next.previous !== hashOfAuthority(authority)) {
@@ -186,15 +208,13 @@ function refusalByRule(
     return refusal('NOT_INITIATED', `${initiatorId} is not of ${rule.initiators}, who may order`)
   }
   const amount = BigInt(order.amount)
-  const total = batch === undefined ? amount : BigInt(sumOf(order, batch)!.amount)
+  const total = totalOf({ order, batch })
   const approvers = votersOf(votes, ['approve'])
   approvers.delete(initiatorId)
-  const isListed = authority.addresses.some((one) => one.network === network && one.address === order.toAddress)
-  for (const floor of floorsOf(rule, { amount: total, isListed })) {
-    const given = personsOf(authority, floor.group).filter((person) => approvers.has(person)).length
-    if (given < floor.votes) {
-      return refusal('VOTES_MISSING', `${floor.group} approved with ${given} of ${floor.votes} votes`)
-    }
+  const missing = missingFloor(authority, rule, { order, total }, approvers)
+  if (missing !== null) {
+    const { group, votes: needed, given } = missing
+    return refusal('VOTES_MISSING', `${group} approved with ${given} of ${needed} votes`)
   }
   if (rule.perDay === null) return null
   // What alone is too much for a day is refused from its first row on, so that no part of it is paid.
@@ -205,6 +225,44 @@ function refusalByRule(
     return refusal('PER_DAY_EXCEEDED', `${orderedLastDay} of ${rule.perDay} were ordered within 24 hours`)
   }
   return null
+}
+
+/** What an order pays, or the rows of its payout together. */
+function totalOf({ order, batch }: Pick<Authorization, 'order' | 'batch'>): bigint {
+  const sum = batch === undefined ? undefined : sumOf(order, batch)
+  return BigInt(sum?.amount ?? order.amount)
+}
+
+type Rule = AnyAuthority['rules'][number]
+
+/** The first floor that these persons do not reach, with how many of them are of its group; null: they reach all. */
+function missingFloor(
+  authority: AnyAuthority,
+  rule: Rule,
+  { order, total }: { order: Order; total: bigint },
+  persons: ReadonlySet<string>,
+) {
+  const { network, toAddress } = order
+  const isListed = authority.addresses.some((one) => one.network === network && one.address === toAddress)
+  for (const floor of floorsOf(rule, { amount: total, isListed })) {
+    const given = personsOf(authority, floor.group).filter((person) => persons.has(person)).length
+    if (given < floor.votes) return { ...floor, given }
+  }
+  return null
+}
+
+/** Whether these persons could have ordered it together: one who may order, and the others reach every floor. */
+export function isEnough(authority: AnyAuthority, authorization: Authorization, persons: ReadonlySet<string>): boolean {
+  const { order } = authorization
+  const { network, contractAddress } = order
+  const rule = authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
+  if (rule === undefined) return false
+  const total = totalOf(authorization)
+  const isBegunBy = (initiator: string) => {
+    const others = new Set([...persons].filter((person) => person !== initiator))
+    return missingFloor(authority, rule, { order, total }, others) === null
+  }
+  return personsOf(authority, rule.initiators).some((person) => persons.has(person) && isBegunBy(person))
 }
 
 /** Those that ask for votes on such an order. */
@@ -219,6 +277,42 @@ function votersOf(votes: AnySignedVote[], decisions: Decision[]): Set<string> {
   for (const { vote } of votes)
     if (vote.decision === 'reject' || vote.decision === 'cancel') persons.delete(vote.person)
   return persons
+}
+
+/**
+ * Votes by which persons stop orders and payouts; or why they do not count. One person of any group is enough, and it does not
+ * matter which version of the authority they were shown: nothing moves for it.
+ */
+export function readStops(
+  authority: AnyAuthority,
+  votes: unknown,
+  now: Date,
+): { stops: Pick<SignedVote['vote'], 'hash' | 'person' | 'decision'>[] } | { refused: Refusal } {
+  const read = readOr(() => parseVotes(votes))
+  if ('refused' in read) return read
+  if (read.value.length === 0) return { refused: refusal('AUTHORIZATION_MALFORMED', 'there is no vote') }
+  for (const signed of read.value) {
+    const refused = refusalOfStop(authority, signed) ?? refusalOfFuture([signed], now)
+    if (refused !== null) return { refused }
+  }
+  return { stops: read.value.map(({ vote: { hash, person, decision } }) => ({ hash, person, decision })) }
+}
+
+function refusalOfStop(authority: AnyAuthority, signed: SignedVote): Refusal | null {
+  const { subject, decision, person } = signed.vote
+  const isOrder = subject === 'transfer' || subject === 'payout'
+  if (!isOrder || (decision !== 'reject' && decision !== 'cancel'))
+    return refusal('ORDER_DIFFERS', `${decision} of ${subject} stops no order`)
+  const key = authority.keys.find(({ id }) => id === signed.keyId)
+  if (key === undefined || key.person !== person || !authority.groups.some(({ persons }) => persons.includes(person)))
+    return refusal('KEY_UNKNOWN', `the authority has no such key of ${person}, or no group has them`)
+  return isSignedBy(key, signed) ? null : refusal('SIGNATURE_INVALID', `the signature of ${person} does not verify`)
+}
+
+/** What was stored or received, read; or why it cannot be. */
+export function readAuthorization(authorization: unknown): Authorization | { refused: Refusal } {
+  const read = readOr(() => parseAuthorization(authorization))
+  return 'refused' in read ? read : read.value
 }
 
 const personsOf = ({ groups }: AnyAuthority, group: string) => groups.find(({ id }) => id === group)?.persons ?? []

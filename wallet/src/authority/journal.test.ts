@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const claim = (order: string, nonce: number, changes: Partial<Claim> = {}): Claim => ({
-  ...{ order, nonce, network: 'ethereum', contractAddress: null, amount: '40', perDay: '100' },
+  ...{ order, nonce, network: 'ethereum', contractAddress: null, amount: '40', perDay: '100', maxFee: '50', fee: 50n },
   ...{ expiresAt: at(2).toISOString(), ...changes },
 })
 
@@ -46,12 +46,28 @@ test('T58 what was signed of a token within 24 hours counts, and nothing else', 
 
 test('what can neither be repeated nor counts any more is forgotten in the end', async () => {
   const journal = new SigningJournal(directory)
-  const spent = Array.from({ length: 1_001 }, (_, index) => ({
-    ...claim(`old-${index}`, index),
-    at: at(1).toISOString(),
-  }))
+  const spent = Array.from({ length: 1_001 }, (_, index) => {
+    const { fee: _fee, ...entry } = claim(`old-${index}`, index)
+    return { ...entry, at: at(1).toISOString() }
+  })
   await appendFile(join(directory, 'long.signed'), spent.map((entry) => `\n${JSON.stringify(entry)}`).join(''))
   expect(await journal.claim('long', claim('new', 9, { expiresAt: at(900).toISOString() }), at(800))).toBeNull()
   expect((await readFile(join(directory, 'long.signed'), 'utf8')).trim().split('\n')).toHaveLength(1)
   expect(await journal.claim('long', claim('new', 10), at(801))).toMatch(/^ALREADY_SIGNED: /)
+})
+
+test('T58 the transactions of an order keep to the limit of the first one, and an entry of an earlier release gets one', async () => {
+  const journal = new SigningJournal(directory)
+  const { fee: _fee, maxFee: _maxFee, perDay: _perDay, ...old } = claim('before', 3)
+  await appendFile(join(directory, 'fees.signed'), `\n${JSON.stringify({ ...old, at: at(1).toISOString() })}`)
+  expect(await journal.find('fees', 'before')).toMatchObject({ nonce: 3 })
+  expect(await journal.claim('fees', claim('before', 3, { maxFee: '50', fee: 51n }), at(2))).toMatch(/^ABOVE_MAX_FEE: /)
+  expect(await journal.claim('fees', claim('before', 3, { maxFee: '50', fee: 40n }), at(2))).toBeNull()
+  const other = new SigningJournal(directory)
+  expect(await other.find('fees', 'before')).toMatchObject({ nonce: 3, maxFee: '50' })
+  expect(await other.claim('fees', claim('before', 3, { maxFee: '90', fee: 51n }), at(2))).toMatch(
+    /^ABOVE_MAX_FEE: .* 50 /,
+  )
+  // It was signed once, and counts once.
+  expect(await other.claim('fees', claim('next', 4, { amount: '60' }), at(2))).toBeNull()
 })

@@ -10,6 +10,9 @@ import { refusalCodes } from './refusal.ts'
 const docs = new URL('../../../docs/', import.meta.url)
 const file = new URL('signed-orders.vectors.json', docs)
 
+/** Whether an order was stopped is not in its documents. */
+const ofDocuments = refusalCodes.filter((code) => code !== 'STOPPED')
+
 test('docs/signed-orders.vectors.json is current; `npm run vectors -w wallet` writes it', async () => {
   const text = toText(makeVectors())
   if (process.env.WRITE_VECTORS === 'yes') await writeFile(file, text)
@@ -34,7 +37,7 @@ test('T58 240 orders, half of them faulty, are decided as published, and every c
   )
   expect(vectors.length).toBe(240)
   expect(vectors.filter(({ verdict }) => verdict === 'ok').length).toBe(120)
-  expect(new Set(vectors.map(({ verdict }) => verdict))).toEqual(new Set(['ok', ...refusalCodes]))
+  expect(new Set(vectors.map(({ verdict }) => verdict))).toEqual(new Set(['ok', ...ofDocuments]))
 })
 
 test('T58 a verifier in another language agrees on all of them', async () => {

@@ -1,11 +1,15 @@
 import type pg from 'pg'
+import type { Chain } from '../chains/open-chain.ts'
+import type { Transaction } from '../transfers/transactions.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
-import { type Ordered, refusalOfOrder } from './decide.ts'
-import type { Authorization } from './documents.ts'
+import { isEnough, type Ordered, readAuthorization, refusalOfOrder } from './decide.ts'
+import type { Authorization, Order } from './documents.ts'
+import { refusalOfDecimals } from './fit.ts'
 import { lockClient, readProtection } from './protection.ts'
-import type { Refusal } from './refusal.ts'
-import type { AuthorityStore } from './store.ts'
+import { type Refusal, refusal, toText } from './refusal.ts'
+import { listCancelling, refusalOfStopped } from './stops.ts'
+import type { AuthorityStore, Present } from './store.ts'
 
 type Db = pg.Pool | pg.PoolClient
 
@@ -13,36 +17,55 @@ type Db = pg.Pool | pg.PoolClient
  * Why a stored order may not be signed now; null: it may. Nothing that the row says is trusted because it is stored: whoever
  * can write to the database can write rows.
  *
- * @throws AuthorityUnavailableError
+ * @throws AuthorityUnavailableError, or an error of the node that does not say the decimals of the token
  */
-export async function refusalOfStored(db: Db, store: AuthorityStore | null, row: TransferRow): Promise<Refusal | null> {
+export async function refusalOfStored(
+  db: Db,
+  store: AuthorityStore | null,
+  chain: Chain,
+  row: TransferRow,
+): Promise<Refusal | null> {
   const present = await readProtection(db, store, row.client_id)
-  if (present === null) return null
-  return refusalOfOrder({
+  if (store === null || present === null) return null
+  const refused = refusalOfOrder({
     ordered: orderedOf(row),
     authorization: row.signed_order,
     authority: present.authority,
     orderedLastDay: await readOrderedBefore(db, row),
     now: new Date(),
   })
+  if (refused !== null) return refused
+  const stopped = await refusalOfStopped(store, row.client_id, row.signed_order as Authorization)
+  if (stopped !== null) return stopped
+  const { network, contract_address: contract } = row
+  const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contract)
+  return rule === undefined ? null : await refusalOfDecimals(rule, chain)
 }
 
+/** What a transaction of an order pays in fees: at most, and the limit of all of them where people signed none. */
+export type Fees = { fee: bigint; unsignedLimit: bigint }
+type Signing = Fees & { nonce: number; kind: Transaction['kind'] }
+
 /**
- * Notes outside of the database that an order, which was verified before, is about to be signed with the nonce; or why it
- * has to wait. It never fails for this: it may have been paid already.
+ * Notes outside of the database that a transaction of an order, which was verified before, is about to be signed with the
+ * nonce; or why it has to wait. It never fails for this: it may have been paid already.
  */
 export async function claimSigning(
   tx: pg.PoolClient,
   store: AuthorityStore | null,
   row: TransferRow,
-  nonce: number,
+  { nonce, kind, fee, unsignedLimit }: Signing,
 ): Promise<string | null> {
   const present = await readProtection(tx, store, row.client_id)
   if (store === null || present === null) return null
-  const { order } = row.signed_order as Authorization
+  const authorization = row.signed_order as Authorization
+  const { order } = authorization
   const { network, contractAddress, amount, expiresAt } = order
   const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
   await lockClient(tx, row.client_id)
+  const stopped = kind === 'payment' ? await refusalOfStopped(store, row.client_id, authorization) : null
+  if (stopped !== null) return toText(stopped)
+  const isFree = kind === 'cancellation' && (await isCancelledByPeople(store, row.client_id, present, authorization))
   const claim = {
     order: hashOf(order),
     nonce,
@@ -51,9 +74,61 @@ export async function claimSigning(
     amount,
     expiresAt,
     perDay: rule?.perDay ?? null,
+    maxFee: order.maxFee ?? unsignedLimit.toString(),
+    fee: isFree ? 0n : fee,
   }
   return await store.journal.claim(row.client_id, claim, new Date())
 }
+
+/** As many people as the order needed signed that it is cancelled: its cancellation may pay what the network asks for. */
+async function isCancelledByPeople(
+  store: AuthorityStore,
+  clientId: string,
+  { authority }: Present,
+  authorization: Authorization,
+): Promise<boolean> {
+  return isEnough(authority, authorization, await listCancelling(store, clientId, authorization))
+}
+
+/** In a protected client: what limits the fees of an order that was signed here, or why nothing replaces its transaction. */
+export type SignedFees = { limit: bigint | null; isCancelled: boolean } | { refused: Refusal }
+
+/**
+ * How much people permitted to be paid for the order of a row, by the journal and by what they signed; the row itself and its
+ * own limit are trusted in nothing. null: the client is not protected. `limit: null`: an earlier release noted none.
+ *
+ * @throws AuthorityUnavailableError
+ */
+export async function readSignedFees(
+  db: Db,
+  store: AuthorityStore | null,
+  chain: Chain,
+  row: TransferRow,
+): Promise<SignedFees | null> {
+  const present = await readProtection(db, store, row.client_id)
+  if (store === null || present === null) return null
+  const read = readAuthorization(row.signed_order)
+  if ('refused' in read) return read
+  const { order } = read
+  const entry = await store.journal.find(row.client_id, hashOf(order))
+  if (entry === null) {
+    // The journal was lost, or the row only looks as if it had been signed: the signatures decide.
+    const refused = await refusalOfStored(db, store, chain, row)
+    return refused === null ? { limit: limitOf(order), isCancelled: false } : { refused }
+  }
+  if (entry.nonce !== Number(row.nonce) || !isOfSender(row, order))
+    return { refused: refusal('ORDER_DIFFERS', 'another address or nonce was signed') }
+  const limit = entry.maxFee === undefined ? limitOf(order) : BigInt(entry.maxFee)
+  return { limit, isCancelled: await isCancelledByPeople(store, row.client_id, present, read) }
+}
+
+const limitOf = ({ maxFee }: Order) => (maxFee === undefined ? null : BigInt(maxFee))
+
+const isOfSender = (row: TransferRow, order: Order) =>
+  order.transferId === row.id &&
+  order.network === row.network &&
+  order.fromAddress === row.from_address &&
+  order.derivationPath === row.derivation_path
 
 function orderedOf(row: TransferRow): Ordered {
   return {

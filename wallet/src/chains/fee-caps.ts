@@ -1,4 +1,4 @@
-import { pointlessFeeFactor } from '../limits.ts'
+import { pointlessFeeFactor, unsignedFeeFactor } from '../limits.ts'
 import type { FeeLevel } from '../protocol.ts'
 
 /** What a unit of gas costs now, in wei. */
@@ -27,6 +27,10 @@ export function capsOf(level: FeeLevel, { baseFeePerGas, priorityFeePerGas }: Ga
   const maxPriorityFeePerGas = max((priorityFeePerGas * tip) / 4n, 1n)
   return { maxFeePerGas: (baseFeePerGas * base) / 4n + maxPriorityFeePerGas, maxPriorityFeePerGas }
 }
+
+/** The most that is paid, in all, for an order whose people signed no limit of the fee. */
+export const unsignedLimitOf = (gas: bigint, price: GasPrice): bigint =>
+  gas * capsOf('high', price).maxFeePerGas * unsignedFeeFactor
 
 /** The caps lowered to what the limit permits; null when it does not even permit the present base fee. */
 export function limitCaps(caps: FeeCaps, { gas, maxFee }: FeeLimit, { baseFeePerGas }: GasPrice): FeeCaps | null {

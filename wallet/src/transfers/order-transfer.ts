@@ -3,7 +3,9 @@ import { isAddressEqual, zeroAddress } from 'viem'
 import { readAddress, readPath } from '../addresses.ts'
 import { hashOf } from '../authority/canonical.ts'
 import { type Ordered, refusalOfOrder } from '../authority/decide.ts'
+import type { Authorization } from '../authority/documents.ts'
 import { lockClient, noAuthority, readProtection, refused } from '../authority/protection.ts'
+import { refusalOfStopped } from '../authority/stops.ts'
 import type { AuthorityStore } from '../authority/store.ts'
 import { readOrderedLastDay, wasSigned } from '../authority/verify-stored.ts'
 import { inTransaction } from '../database/in-transaction.ts'
@@ -45,6 +47,8 @@ export async function orderTransfer(
       const { authority } = present
       const reason = refusalOfOrder({ ordered, authorization, authority, orderedLastDay, now: new Date() })
       if (reason !== null) throw refused(reason)
+      const stopped = authorities && (await refusalOfStopped(authorities, clientId, authorization as Authorization))
+      if (stopped !== null) throw refused(stopped)
     }
     await store(tx, clientId, ordered, { authorization, until })
   })

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { keccak256, parseTransaction } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { readProtection } from '../authority/protection.ts'
+import { aboveFeeLimit } from '../authority/journal.ts'
 import { toText } from '../authority/refusal.ts'
 import type { AuthorityStore } from '../authority/store.ts'
-import { claimSigning, refusalOfStored } from '../authority/verify-stored.ts'
-import { defaultFeeLevel, type FeeCaps, replacementCaps } from '../chains/fee-caps.ts'
+import { claimSigning, type Fees, readSignedFees, refusalOfStored } from '../authority/verify-stored.ts'
+import { defaultFeeLevel, type FeeCaps, replacementCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import {
   callOf,
@@ -47,11 +47,16 @@ export async function replaceTransaction(
   const newest = transactions[0]
   if ((txHash?.toLowerCase() ?? null) !== (newest?.hash ?? null)) return
   if (newest === undefined) return await endUnsigned(pool, transfer, wanted)
+  const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
+  const permitted = await readPermitted(parts, transfer, kind)
+  if ('refusal' in permitted) throw refused(permitted.refusal)
+  const limit = maxFee === undefined ? permitted.limit : readAmount(maxFee, 'maxFee')
+  if (permitted.isSigned && permitted.limit !== null && limit !== null && limit > permitted.limit)
+    throw refused(aboveFeeLimit(permitted.limit.toString()))
   const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
-  const limit = maxFee === undefined ? limitOf(transfer) : readAmount(maxFee, 'maxFee')
   const plan = await planReplacement(parts, transfer, wanted, { ...situation, limit })
   if ('refusal' in plan) throw refused(plan.refusal)
-  const unsigned = plan.kind === 'payment' ? await findUnsigned(parts, transfer, limit) : null
+  const unsigned = plan.kind === 'payment' ? await findUnsigned(parts, transfer) : null
   if (unsigned !== null) throw refused(unsigned)
   const account = await openAccount(parts.keyring, transfer)
   await inTransaction(pool, (tx) => storeReplacement(tx, { account, ...parts }, transfer, { newest, plan }))
@@ -68,12 +73,15 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
   }
   const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
   const quote = async (kind: Kind) => {
-    const plan = await planReplacement(parts, transfer, kind, { ...situation, limit: limitOf(transfer) })
+    const permitted = await readPermitted(parts, transfer, newest.kind === 'cancellation' ? newest.kind : kind)
+    if ('refusal' in permitted) return permitted
+    const { limit, isSigned } = permitted
+    const plan = await planReplacement(parts, transfer, kind, { ...situation, limit })
     const isPayment = kind === 'payment' && newest.kind === 'payment'
-    const unsigned = isPayment ? await findUnsigned(parts, transfer, limitOf(transfer)) : null
+    const unsigned = isPayment ? await findUnsigned(parts, transfer) : null
     if (unsigned !== null) return { refusal: unsigned }
     if (!('refusal' in plan)) return costOf(plan)
-    if (!plan.refusal.startsWith(aboveMaxFee) || (isPayment && (await isProtected(parts, transfer)))) return plan
+    if (!plan.refusal.startsWith(aboveMaxFee) || (isPayment && isSigned)) return plan
     // Who may permit more must know how much.
     const dearer = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
     return 'refusal' in dearer ? dearer : { ...plan, ...costOf(dearer) }
@@ -81,25 +89,26 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
   return { txHash: newest.hash, speedUp: await quote('payment'), cancelOnChain: await quote('cancellation') }
 }
 
-/**
- * In a protected client: why people's signatures do not cover another transaction of the payment; null: they do. Its fee is
- * part of what they signed. Without a `maxFee` in the order, the fee is limited by what the network asks for.
- */
-async function findUnsigned(
-  { pool, authorities }: Parts,
-  transfer: TransferRow,
-  limit: bigint | null,
-): Promise<string | null> {
-  const unauthorized = await refusalOfStored(pool, authorities, transfer)
-  if (unauthorized !== null) return `AUTHORIZATION_REFUSED: ${toText(unauthorized)}`
-  const signed = limitOf(transfer)
-  if (signed === null || (limit !== null && limit <= signed)) return null
-  if (!(await isProtected({ pool, authorities }, transfer))) return null
-  return `${aboveMaxFee}: people signed that at most ${signed} are paid in fees`
+/** In a protected client: why people's signatures do not cover another transaction of the payment; null: they do. */
+async function findUnsigned({ pool, authorities, chain }: Parts, transfer: TransferRow): Promise<string | null> {
+  const unauthorized = await refusalOfStored(pool, authorities, chain, transfer)
+  return unauthorized === null ? null : `AUTHORIZATION_REFUSED: ${toText(unauthorized)}`
 }
 
-const isProtected = async ({ pool, authorities }: Pick<Parts, 'pool' | 'authorities'>, { client_id }: TransferRow) =>
-  (await readProtection(pool, authorities, client_id)) !== null
+/** `limit`: what all transactions of the transfer may pay in fees; null: no limit. `isSigned`: nothing but a signature raises it. */
+type Permitted = { limit: bigint | null; isSigned: boolean }
+
+async function readPermitted(
+  { pool, authorities, chain }: Parts,
+  transfer: TransferRow,
+  kind: Kind,
+): Promise<Permitted | { refusal: string }> {
+  const signed = await readSignedFees(pool, authorities, chain, transfer)
+  if (signed === null) return { limit: limitOf(transfer), isSigned: false }
+  if ('refused' in signed) return { refusal: `AUTHORIZATION_REFUSED: ${toText(signed.refused)}` }
+  const isFree = kind === 'cancellation' && signed.isCancelled
+  return isFree ? { limit: null, isSigned: false } : { limit: signed.limit, isSigned: true }
+}
 
 const costOf = ({ gas, caps }: Plan) => ({ maxFee: (gas * caps.maxFeePerGas).toString() })
 
@@ -134,7 +143,16 @@ async function readSituation(
   return { newest, count, asOf: rows[0]!.now, minedCount, balance, price }
 }
 
-type Plan = { kind: Kind; movement: Movement; gas: bigint; caps: FeeCaps; maxCost: bigint; asOf: Date; balance: bigint }
+type Plan = {
+  kind: Kind
+  movement: Movement
+  gas: bigint
+  caps: FeeCaps
+  maxCost: bigint
+  asOf: Date
+  balance: bigint
+  fees: Fees
+}
 
 async function planReplacement(
   { chain }: Parts,
@@ -170,7 +188,8 @@ async function planReplacement(
   const maxCost = callOf(movement).value + gas * decided.caps.maxFeePerGas
   if (balance < maxCost)
     return { refusal: `INSUFFICIENT_FUNDS: the replacement needs ${maxCost}, the address has ${balance}` }
-  return { kind, movement, gas, caps: decided.caps, maxCost, asOf, balance }
+  const fees = { fee: gas * decided.caps.maxFeePerGas, unsignedLimit: unsignedLimitOf(gas, price) }
+  return { kind, movement, gas, caps: decided.caps, maxCost, asOf, balance, fees }
 }
 
 const nothing = ({ from_address }: TransferRow): Movement => ({
@@ -201,7 +220,7 @@ async function storeReplacement(
   if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
     throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
   const nonce = Number(row.nonce)
-  const claimed = plan.kind === 'payment' ? await claimSigning(tx, authorities, transfer, nonce) : null
+  const claimed = await claimSigning(tx, authorities, transfer, { nonce, kind: plan.kind, ...plan.fees })
   if (claimed !== null) throw refused(claimed)
   const raw = await account.signTransaction({
     type: 'eip1559',

@@ -3,9 +3,9 @@ import { erc20Abi, type Hex, keccak256 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { toText } from '../authority/refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
-import { claimSigning, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
+import { claimSigning, type Fees, refusalOfStored, wasSigned } from '../authority/verify-stored.ts'
 import { isContractFault } from '../chains/describe-node-error.ts'
-import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
+import { capsOf, defaultFeeLevel, limitCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, readGasPrice, withReserve } from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
@@ -31,7 +31,7 @@ export async function signTransfer(
   { pool, keyring, authorities, chain }: Signer,
   transfer: TransferRow,
 ): Promise<SignOutcome> {
-  const unauthorized = await findUnauthorized(pool, authorities, transfer)
+  const unauthorized = await findUnauthorized({ db: pool, authorities, chain }, transfer)
   if (unauthorized !== null) return unauthorized
   const movement = movementOf(transfer)
   const plan = await planTransaction(pool, chain, transfer)
@@ -49,12 +49,11 @@ export type Signer = { pool: pg.Pool; keyring: Keyring; authorities: AuthoritySt
 
 /** In a protected client: why people's signatures do not cover the stored order. It fails, or waits for its authority. */
 async function findUnauthorized(
-  db: pg.Pool | pg.PoolClient,
-  authorities: AuthorityStore | null,
+  { db, authorities, chain }: Pick<Signer, 'authorities' | 'chain'> & { db: pg.Pool | pg.PoolClient },
   transfer: TransferRow,
 ): Promise<SignOutcome | null> {
   try {
-    const refused = await refusalOfStored(db, authorities, transfer)
+    const refused = await refusalOfStored(db, authorities, chain, transfer)
     if (refused === null) return null
     // `failed` says that the amount has not moved, which nobody knows of an order that was signed before.
     if (await wasSigned(authorities, transfer)) {
@@ -78,6 +77,7 @@ type Plan = {
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
   maxCost: bigint
+  fees: Fees
 }
 
 async function planTransaction(
@@ -112,7 +112,8 @@ async function planTransaction(
     const reason = `INSUFFICIENT_FUNDS: amount and fee need ${maxCost} of the network's coin, the address has ${balance}`
     return { kind: 'impossible', reason }
   }
-  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, ...caps, maxCost }
+  const fees = { fee: gas * caps.maxFeePerGas, unsignedLimit: unsignedLimitOf(gas, price) }
+  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, ...caps, maxCost, fees }
 }
 
 /** A call to an address without code, or to a token that answers false, would succeed on chain and move nothing. */
@@ -174,7 +175,7 @@ async function storeSigned({
   )
   if (rowCount !== 1) return { kind: 'taken' }
   // Again, because keys may have been removed while the node was asked. What is checked is what `movement` was made from.
-  const unauthorized = await findUnauthorized(tx, authorities, transfer)
+  const unauthorized = await findUnauthorized({ db: tx, authorities, chain }, transfer)
   if (unauthorized !== null) return unauthorized
   const nonce = await lockNonce(tx, transfer)
   if (plan.chainNonce > nonce) {
@@ -185,7 +186,7 @@ async function storeSigned({
   if (plan.balance < committed + plan.maxCost) {
     return { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' }
   }
-  const wait = await claimSigning(tx, authorities, transfer, nonce)
+  const wait = await claimSigning(tx, authorities, transfer, { nonce, kind: 'payment', ...plan.fees })
   if (wait !== null) return { kind: 'wait', reason: wait }
   const rawTransaction = await account.signTransaction({
     type: 'eip1559',

@@ -137,6 +137,9 @@ function rareVerbs(): Words {
     grants_replaced: () => t('rights changed'),
     orphaned: () => t('lost by the chain'),
     protection_updated: () => t('protection changed'),
+    authority_seen: () => t('authority seen'),
+    authority_fell: () => t('authority went back'),
+    authority_accepted: () => t('authority accepted'),
     renamed: () => t('renamed'),
     reset: () => t('reset'),
     resumed: () => t('resumed'),
@@ -204,4 +207,7 @@ export const actions = [
   'vault.wallet_refused',
   'vault.account_key_pinned',
   'vault.protection_updated',
+  'vault.authority_seen',
+  'vault.authority_fell',
+  'vault.authority_accepted',
 ] as const

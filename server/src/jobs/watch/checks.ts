@@ -130,6 +130,16 @@ export const checks: Check[] = [
       'See "witness" in the log: a file that cannot be written, a mailbox or a URL of WITNESSES that does not answer.',
   },
   {
+    alert: 'StrongroomAuthorityFell',
+    red: { gauge: 'strongroom_authorities_fallen', above: 0, minutes: 0 },
+    severity: 'critical',
+    title: 'No authority of a wallet service has gone back',
+    problem: 'A wallet service shows an older authority than before',
+    advice:
+      'Nothing is handed over for its vault. Restore the newest authority file at the wallet service, or compare what it shows ' +
+      'and run "strongroom authority accept".',
+  },
+  {
     alert: 'StrongroomMailsWaiting',
     red: { gauge: 'strongroom_mails_oldest_seconds', above: 900, minutes: 5 },
     severity: 'warning',

@@ -20,6 +20,8 @@ export type Figures = {
   /** Witnesses that should have got the heads. */
   witnesses: Waiting
   mails: Waiting
+  /** Vaults whose wallet service shows an older authority than before. */
+  authorities: Waiting
   exports: Waiting
   /** Vaults that should have been compared with the chain. */
   reconciliations: Waiting
@@ -63,6 +65,9 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
       (select created_at as at from queued_mails where next_attempt_at is not null order by next_attempt_at limit ${countedMax})
       union all
       (select created_at from notifications where next_attempt_at is not null order by next_attempt_at limit ${countedMax})`),
+    authorities: await waiting(
+      sql`select alarm_since as at from authority_marks where alarm_since is not null order by alarm_since`,
+    ),
     exports: await waiting(
       sql`select created_at as at from report_exports where state in ('queued', 'running') order by created_at`,
     ),

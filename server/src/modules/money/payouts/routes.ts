@@ -6,7 +6,8 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
 import { byCreation, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { VoteBody } from '../../rules/votes/schema.ts'
+import { takeCancellation } from '../../rules/signatures/take.ts'
+import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import type { FeeEstimates } from '../transfers/ask-services.ts'
 import { findUnpayableRows, scoreRows } from './ask-services.ts'
@@ -170,12 +171,18 @@ export function payoutRoutes(app: App, deps: Deps): void {
   api.post('cancelPayout', '/vaults/:code/payouts/:id/cancel', {
     summary: 'Cancel a payout',
     description:
-      'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one.',
-    errors: ['not_permitted', 'held', 'payout_halted', 'wrong_state'],
+      'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one. With a ' +
+      '`signature` (decision `cancel`), votes that were signed before end at the wallet service, too.',
+    errors: ['not_permitted', 'held', 'payload_changed', 'payout_halted', 'signature_required', 'wrong_state'],
+    body: CancelBody,
     answers: { 200: Payout },
-    handler: async (trx, { params: { id }, ...by }) => {
+    handler: async (trx, { params: { id }, body, ...by }) => {
       const refused = await cancelPayout(trx, deps.log, id, by)
-      return refused ?? readPayout(trx, id, by)
+      if (refused !== null) return refused
+      const payout = await readPayout(trx, id, by)
+      const cancelled = { subject: 'payout', subjectId: id, hash: payout.payloadHash, ...by } as const
+      await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin())
+      return payout
     },
   })
 }

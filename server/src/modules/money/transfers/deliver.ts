@@ -6,6 +6,8 @@ import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type Authorization, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
+import { askAuthority } from '../../vaults/vaults/authority.ts'
+import { fallenSentence } from '../../vaults/vaults/authority-mark.ts'
 import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { type Clearance, clearTransfer } from '../screening/hold.ts'
 import * as claims from './claim.ts'
@@ -98,7 +100,7 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
   if (known === null && !begun.isClear) return waitForScreening(deps, claim)
   if (known === null && begun.objection !== null) return postponeObjected(deps, claim, begun.objection)
-  const authorization = known === null ? await authorize(wallet, begun) : null
+  const authorization = known === null ? await authorize(deps, wallet, { vaultId: claim.vaultId, ...begun }) : null
   if (known === null) claims.assertMaySend(deps, claim)
   const status = known ?? (await submit(deps, wallet, claim, { order: begun.payload, authorization }))
   if (status !== null) await applyStatus(deps, claim, status)
@@ -111,13 +113,17 @@ type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; 
 
 /** What people signed, for the present authority of the wallet service; null for an order of a vault without protection. */
 async function authorize(
+  deps: Deps,
   wallet: WalletClient,
-  { payload, signed: { votes, place } }: Begun,
+  { vaultId, payload, signed: { votes, place } }: Begun & { vaultId: string },
 ): Promise<Authorization | null> {
   if (!isSignedOrder(payload)) return null
-  const { version: authorityVersion, authority } = await wallet.getAuthority().catch((cause: unknown) => {
+  const { found, isPresent } = await askAuthority(deps, wallet, vaultId).catch((cause: unknown) => {
     throw new NotSentError('The authority of the wallet service is not known', { cause })
   })
+  if (!isPresent) throw new NotSentError(fallenSentence)
+  if (found === null) throw new NotSentError('The wallet service has no authority')
+  const { version: authorityVersion, authority } = found
   const isKnown = ({ keyId, vote }: KeptSignedVote) =>
     authority.keys.some(({ id, person }) => id === keyId && person === vote.person)
   // One vote by a key that the wallet service does not know would refuse the order; without it, the others decide.

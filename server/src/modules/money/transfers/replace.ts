@@ -19,6 +19,7 @@ import {
 } from '../../registry/wallet-service/client.ts'
 import { assertNotHeld } from '../../rules/holds/active.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
+import { fallenSentence, findAlarm } from '../../vaults/vaults/authority-mark.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { type Claim, lockClaimed } from './claim.ts'
 import { type RaiseRecord, readFeeLimit } from './compare-record.ts'
@@ -74,7 +75,10 @@ async function begin(
   const transfer = await lockVisibleTransfer(trx, member, id)
   assertMayReplace(transfer, member)
   assertReplaceable(transfer, body)
-  if (action === 'speed-up') assertNotHeld(await findHoldOnTransfer(trx, transfer.vault_id, id))
+  if (action === 'speed-up') {
+    assertNotHeld(await findHoldOnTransfer(trx, transfer.vault_id, id))
+    if ((await findAlarm(trx, transfer.vault_id)) !== null) throw conflict('not_replaceable', fallenSentence)
+  }
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
   if ('refusal' in compared) return compared
   const permitted = compared.recorded.feeLimit.maxFee
@@ -234,9 +238,11 @@ async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Ra
     return null
   }
   // It waits until the hold is released, as a hand-over does.
-  const isHeld = raise.replacement === 'speed-up' && (await findHoldOnTransfer(trx, claim.vaultId, claim.id)) !== null
-  return isHeld ? null : raise
+  return raise.replacement === 'speed-up' && (await isStopped(trx, claim)) ? null : raise
 }
+
+const isStopped = async (trx: Trx, { vaultId, id }: Claim): Promise<boolean> =>
+  (await findHoldOnTransfer(trx, vaultId, id)) !== null || (await findAlarm(trx, vaultId)) !== null
 
 type Ended = { claim: Claim; raise: RaiseRecord; answer: WalletStatus | { refusal: string } }
 

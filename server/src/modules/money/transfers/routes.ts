@@ -12,8 +12,9 @@ import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { toPolicyDecision } from '../../rules/policies/present.ts'
+import { takeCancellation } from '../../rules/signatures/take.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
-import { VoteBody } from '../../rules/votes/schema.ts'
+import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { findKeyElsewhere } from '../../vaults/vaults/keys-elsewhere.ts'
 import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
@@ -193,15 +194,33 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
 
   replacementRoutes(api, deps, executors)
 
-  api.post('cancelTransfer', '/vaults/:code/transfers/:id/cancel', {
+  api.send.post('cancelTransfer', '/vaults/:code/transfers/:id/cancel', {
     summary: 'Cancel a transfer',
     description:
-      'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
-    errors: ['not_permitted', 'held', 'part_of_payout', 'transfer_halted', 'wrong_state'],
+      'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released. ' +
+      'With a `signature` (decision `cancel`), votes that were signed before end at the wallet service, too.',
+    errors: [
+      'not_permitted',
+      'held',
+      'part_of_payout',
+      'payload_changed',
+      'signature_required',
+      'transfer_halted',
+      'wallet_service_failed',
+      'wrong_state',
+    ],
+    body: CancelBody,
     answers: { 200: Transfer },
-    handler: async (trx, { params: { id }, ...by }) => {
-      const refused = await cancelTransfer(trx, deps.log, id, by)
-      return refused ?? toTransfer(await getTransfer(trx, by.member, id))
+    handler: async ({ params: { id }, body, ...by }, { write }) => {
+      const keyElsewhere = await findKeyElsewhere(deps, by.member, body?.signature)
+      return write(async (trx) => {
+        const refused = await cancelTransfer(trx, deps.log, id, by)
+        const transfer = toTransfer(await getTransfer(trx, by.member, id))
+        if (refused !== null) return refused
+        const cancelled = { subject: 'transfer', subjectId: id, hash: transfer.payloadHash, ...by } as const
+        await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin(), keyElsewhere)
+        return transfer
+      })
     },
   })
   resolutionRoute(api, deps, executors)

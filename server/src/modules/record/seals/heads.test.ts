@@ -1,16 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordKeyOf } from '../../../db/record-key.ts'
+import { inTransaction } from '../../../db/transaction.ts'
 import { createSealKey, type SealKey } from '../../../lib/seal-key.ts'
 import { databaseOf } from '../../../testing/one-transaction.ts'
 import { resealChain } from '../../../testing/reseal.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealLedgerEntries } from '../../money/ledger/seal.ts'
 import { verifyLedgerSeals } from '../../money/ledger/verify-seals.ts'
+import { acceptAuthority } from '../../vaults/vaults/authority-mark.ts'
 import { macOf } from '../audit/mac.ts'
 import { sealAuditRecords } from '../audit/seal.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { type SealLog, sealLogs } from './content.ts'
-import { armor, compareHeads, type HeadsStatement, headLine, readHeads, stateHeads } from './heads.ts'
+import {
+  armor,
+  compareAuthorities,
+  compareHeads,
+  type HeadsStatement,
+  headLine,
+  readAuthorities,
+  readHeads,
+  stateHeads,
+} from './heads.ts'
 import { listHeads } from './queries.ts'
 import type { TrustedKeys } from './verify-chain.ts'
 
@@ -202,5 +213,55 @@ describe('what a witness keeps', () => {
     const strangers = new Set(['0'.repeat(32)])
     expect(() => readHeads(JSON.stringify(statement), 'audit', strangers)).toThrow('not one of the node’s')
     expect(() => readHeads('Nothing', 'audit', null)).toThrow('no head')
+  })
+})
+
+describe('T59 what a witness keeps of authorities', () => {
+  const hash = (digit: string) => digit.repeat(64)
+  const keep = (version: number, digit: string) =>
+    bench.sql(
+      `insert into authority_marks (vault_id, version, hash, seen_at) values ($1, $2, $3, now())
+       on conflict (vault_id) do update set version = excluded.version, hash = excluded.hash`,
+      [bench.vault.id, version, hash(digit)],
+    )
+  const compare = async (text: string) => {
+    const { db } = bench.test.deps
+    return (await compareAuthorities(db, readAuthorities(text, trusted))).map(({ sequence }) => sequence)
+  }
+
+  it('is signed with the heads, and names a mark that was lowered, rewritten or deleted', async () => {
+    const { db } = bench.test.deps
+    await keep(2, 'b')
+    const text = JSON.stringify(await stateHeads(db, { sealKey, origin: 'http://localhost:8420', now: new Date() }))
+    expect(await compare(text)).toEqual([])
+    await keep(3, 'c')
+    expect(await compare(text)).toEqual([])
+    for (const [version, digit] of [
+      [1, 'a'],
+      [2, 'c'],
+    ] as const) {
+      await keep(version, digit)
+      expect(await compare(text)).toEqual([2])
+    }
+    await bench.sql('delete from authority_marks')
+    expect(await compare(text)).toEqual([2])
+    const changed = { ...JSON.parse(text), authorities: [] }
+    expect(() => readAuthorities(JSON.stringify(changed), trusted)).toThrow('they were changed')
+    expect(readAuthorities(JSON.stringify(statement), trusted)).toEqual([])
+  })
+
+  it('is no fault once an operator accepted another one, on the record', async () => {
+    const { db } = bench.test.deps
+    await keep(2, 'b')
+    const now = new Date(Date.now() - 60_000)
+    const text = JSON.stringify(await stateHeads(db, { sealKey, origin: 'http://localhost:8420', now }))
+    await bench.sql(
+      `update authority_marks set version = 1, hash = $1, shown_version = 2, shown_hash = $2, alarm_since = now()`,
+      [hash('a'), hash('c')],
+    )
+    expect(await compare(text)).toEqual([2])
+    const acceptance = { fingerprint: hash('c').slice(0, 8), reason: 'compared', operator: 'root', now: new Date() }
+    await inTransaction(db, (trx) => acceptAuthority(trx, { code: bench.vault.code, ...acceptance }))
+    expect(await compare(text)).toEqual([])
   })
 })

@@ -4,7 +4,15 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { isSignedByKey, keyIdOf, type SealKey, signedText } from '../../../lib/seal-key.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { type SealLog, sealLogs } from './content.ts'
-import { findLastSeal, findSealHashes, type Head, listHeads } from './queries.ts'
+import {
+  findLastSeal,
+  findSealHashes,
+  type Head,
+  listAcceptances,
+  listAuthorityMarks,
+  listHeads,
+  type WitnessedAuthority,
+} from './queries.ts'
 import type { TrustedKeys } from './verify-chain.ts'
 
 /** The heads of all chains at one moment, as a witness keeps them. */
@@ -14,6 +22,8 @@ export type HeadsStatement = {
   origin: string
   at: string
   heads: Head[]
+  /** The highest version of each vault's authority that the service has seen; absent from statements of earlier releases. */
+  authorities?: WitnessedAuthority[]
   keyId: string
   publicKey: string
   /** Over the SHA-256 of the canonical JSON of the rest. */
@@ -26,16 +36,17 @@ export async function stateHeads(
   db: Db,
   { sealKey, origin, now }: { sealKey: SealKey; origin: string; now: Date },
 ): Promise<HeadsStatement> {
-  const heads = await readSnapshot(db, async (trx) => [
-    ...(await listHeads(trx, 'audit')),
-    ...(await listHeads(trx, 'ledger')),
-  ])
+  const { heads, authorities } = await readSnapshot(db, async (trx) => ({
+    heads: [...(await listHeads(trx, 'audit')), ...(await listHeads(trx, 'ledger'))],
+    authorities: await listAuthorityMarks(trx),
+  }))
   const statement = {
     type: statementType as typeof statementType,
     version: 1 as const,
     origin,
     at: now.toISOString(),
     heads,
+    authorities,
     keyId: sealKey.keyId,
     publicKey: sealKey.publicKey.toString('hex'),
   }
@@ -66,21 +77,39 @@ const headLinePattern = /^(?:(audit|ledger) )?(\S+): (?:.*, )?seal (\d{1,15}) ([
  * Reads the heads that a witness keeps: lines of JSON, one JSON document, mails with a block of `armor`, or what the commands
  * print. Whatever is neither is skipped, as the words of a mail are.
  *
- * @throws Error when there is no head, or a statement is not signed by a key that is trusted
+ * @throws Error when there is neither a head nor a statement, or a statement is not signed by a key that is trusted
  */
 export function readHeads(text: string, log: SealLog, trusted: TrustedKeys): Head[] {
-  const blocks = [...text.matchAll(new RegExp(`${armorBegin}([\\s\\S]*?)${armorEnd}`, 'g'))].map(([, block = '']) =>
-    Buffer.from(block.replace(/[^\w-]/g, ''), 'base64url').toString('utf8'),
-  )
-  const whole = parseStatement(text)
-  const parts = whole !== null ? [text] : blocks.length > 0 ? blocks : text.split('\n')
-  const heads = parts.flatMap((part) => {
-    const statement = parseStatement(part)
+  const parts = partsOf(text)
+  const statements = parts.map(parseStatement)
+  const heads = parts.flatMap((part, i) => {
+    const statement = statements[i] ?? null
     return statement === null ? readLine(part) : checkStatement(statement, trusted).heads
   })
   const ofLog = heads.filter((head) => head.log === log)
-  if (ofLog.length === 0) throw new Error(`There is no head of the ${log} log in it`)
+  // What was signed before the log began is whole without a head of it.
+  const isSigned = statements.some((statement) => statement !== null)
+  if (ofLog.length === 0 && !isSigned) throw new Error(`There is no head of the ${log} log in it`)
   return ofLog
+}
+
+/** A document, the blocks of mails, or lines. */
+function partsOf(text: string): string[] {
+  if (parseStatement(text) !== null) return [text]
+  const blocks = [...text.matchAll(new RegExp(`${armorBegin}([\\s\\S]*?)${armorEnd}`, 'g'))].map(([, block = '']) =>
+    Buffer.from(block.replace(/[^\w-]/g, ''), 'base64url').toString('utf8'),
+  )
+  return blocks.length > 0 ? blocks : text.split('\n')
+}
+
+/** What a witness keeps of authorities, with the moment of each line. @throws as `readHeads` */
+export function readAuthorities(text: string, trusted: TrustedKeys): (WitnessedAuthority & { at: string })[] {
+  return partsOf(text).flatMap((part) => {
+    const statement = parseStatement(part)
+    if (statement === null) return []
+    const { authorities = [], at } = checkStatement(statement, trusted)
+    return authorities.map((authority) => ({ ...authority, at }))
+  })
 }
 
 function readLine(line: string): Head[] {
@@ -102,7 +131,9 @@ function checkStatement(statement: HeadsStatement, trusted: TrustedKeys): HeadsS
   const { signature, ...signed } = statement
   const key = Buffer.from(String(signed.publicKey), 'hex')
   const fault = (what: string) => new Error(`The heads of ${String(signed.at)} ${what}`)
-  const isWhole = signed.version === 1 && Array.isArray(signed.heads) && signed.heads.every(isHead)
+  const { authorities = [] } = signed
+  const hasHeads = Array.isArray(signed.heads) && signed.heads.every(isHead)
+  const isWhole = signed.version === 1 && hasHeads && Array.isArray(authorities) && authorities.every(isAuthority)
   if (!isWhole) throw fault('are not of a form that this version knows')
   if (keyIdOf(key) !== signed.keyId || !isSignedByKey(key, textOf(signed), Buffer.from(String(signature), 'hex'))) {
     throw fault('are not signed: they were changed')
@@ -121,6 +152,11 @@ function isHead(value: unknown): boolean {
     Number.isSafeInteger(sequence) &&
     /^[0-9a-f]{64}$/.test(String(hash))
   )
+}
+
+function isAuthority(value: unknown): boolean {
+  const { vaultId, version, hash } = (value ?? {}) as Partial<WitnessedAuthority>
+  return typeof vaultId === 'string' && Number.isSafeInteger(version) && /^[0-9a-f]{64}$/.test(String(hash))
 }
 
 export type HeadFault = { chain: string; sequence: number; detail: string }
@@ -148,4 +184,35 @@ export async function compareHeads(trx: Db | Trx, log: SealLog, heads: Head[]): 
     faults.push({ chain, sequence, detail })
   }
   return faults
+}
+
+/**
+ * Compares the authorities that a witness keeps with the highest that the service remembers. One that an operator accepted since,
+ * on the record, is no fault.
+ */
+export async function compareAuthorities(
+  db: Db | Trx,
+  kept: (WitnessedAuthority & { at: string })[],
+): Promise<HeadFault[]> {
+  const marks = new Map((await listAuthorityMarks(db)).map((mark) => [mark.vaultId, mark]))
+  const acceptedAt = new Map((await listAcceptances(db)).map(({ vaultId, at }) => [vaultId, at]))
+  const faults = new Map<string, HeadFault>()
+  for (const { at, ...witnessed } of kept) {
+    const { vaultId } = witnessed
+    const isAccepted = Date.parse(at) <= (acceptedAt.get(vaultId)?.getTime() ?? Number.NEGATIVE_INFINITY)
+    const fault = isAccepted ? null : faultOf(witnessed, marks.get(vaultId))
+    if (fault !== null && !faults.has(vaultId)) faults.set(vaultId, fault)
+  }
+  return [...faults.values()]
+}
+
+function faultOf(
+  { vaultId, version, hash }: WitnessedAuthority,
+  mark: WitnessedAuthority | undefined,
+): HeadFault | null {
+  const isKept = mark !== undefined && (mark.version > version || (mark.version === version && mark.hash === hash))
+  if (isKept) return null
+  const present = mark === undefined ? 'none' : `version ${mark.version} ${mark.hash}`
+  const detail = `the witness keeps version ${version} ${hash} of the authority, and the service remembers ${present}: it went back`
+  return { chain: vaultId, sequence: version, detail }
 }

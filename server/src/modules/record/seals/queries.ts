@@ -67,6 +67,32 @@ export async function listHeads(db: Db | Trx, log: SealLog): Promise<Head[]> {
   }))
 }
 
+/** The highest version of a vault's authority that the service has seen, and its hash. */
+export type WitnessedAuthority = { vaultId: string; version: number; hash: string }
+
+export async function listAuthorityMarks(db: Db | Trx): Promise<WitnessedAuthority[]> {
+  const rows = await db
+    .selectFrom('authority_marks')
+    .select(['vault_id', 'version', 'hash'])
+    .orderBy('vault_id')
+    .execute()
+  return rows.map(({ vault_id: vaultId, version, hash }) => ({ vaultId, version: Number(version), hash }))
+}
+
+/** When an operator last took another authority of a vault for the one in force. */
+export async function listAcceptances(db: Db | Trx): Promise<{ vaultId: string; at: Date }[]> {
+  const { rows } = await sql<{ vaultId: string; at: Date }>`
+    select chain as "vaultId", max(created_at) as at from audit_records where action = 'vault.authority_accepted'
+    group by chain`.execute(db)
+  return rows
+}
+
+export async function hasHeads(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (select from ${sealTables.audit}) or exists (select from ${sealTables.ledger}) as has`.execute(db)
+  return rows[0]!.has
+}
+
 /** The hashes of these seals of a chain, by number; one that is not there is absent. */
 export async function findSealHashes(
   db: Db | Trx,

@@ -77,15 +77,6 @@ export const TransactionState = Type.Object({
 /** A transaction as the chain has it (contract 17). */
 export type TransactionState = Static<typeof TransactionState>
 
-/** What the server needs of it: people compare its hash with what the wallet service shows. */
-export const Authority = Type.Object({
-  version: Type.Integer({ minimum: 1 }),
-  authority: Type.Object({
-    keys: Type.Array(Type.Object({ id: Text, person: Text }), { maxItems: 1_000 }),
-  }),
-})
-export type Authority = Static<typeof Authority>
-
 /** Why a wallet service accepts no authorization: it has refused the order for good (docs/signed-orders.md). */
 export const authorizationCodes: ReadonlySet<string> = new Set([
   'AUTHORIZATION_MISSING',
@@ -102,17 +93,20 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
   'TOKEN_NOT_PERMITTED',
   'VOTES_MISSING',
   'PER_DAY_EXCEEDED',
+  'STOPPED',
 ])
 
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Votes = Type.Integer({ minimum: 0, maximum: 1_000 })
 /** All of it, for those who read it (docs/signed-orders.md). */
 export const AuthorityDocument = Type.Object({
   version: Type.Integer({ minimum: 1 }),
-  hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  hash: Hash,
   authority: Type.Object({
     format: Type.Union([Type.Literal('strongroom-authority-1'), Type.Literal('strongroom-authority-2')]),
     vaultId: Text,
     version: Type.Integer({ minimum: 1 }),
+    previous: Type.Optional(OrNull(Hash)),
     trustsServicePage: Type.Optional(Type.Boolean()),
     delayHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
     contacts: Type.Optional(Type.Array(Type.Object({ person: Text, email: Text }), { maxItems: 1_000 })),
@@ -174,7 +168,6 @@ function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
 
 export const checks = {
   derivedAddress: checkOf(DerivedAddress),
-  authority: checkOf(Authority),
   authorityDocument: checkOf(AuthorityDocument),
   shownAccountKey: checkOf(ShownAccountKey),
   transferStatus: checkOf(TransferStatus),

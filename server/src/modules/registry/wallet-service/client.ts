@@ -8,7 +8,6 @@ import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { createGuardedDispatcher, isConnectError, isForbiddenTarget } from '../../../outbound/guarded-connect.ts'
 import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts'
 import {
-  type Authority,
   type AuthorityDocument,
   authorizationCodes,
   type Check,
@@ -89,16 +88,16 @@ export type WalletClient = {
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Idempotent by id; sent once: the caller decides whether to repeat it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
-  /** By which it checks what people signed. */
-  getAuthority(): Promise<Authority>
   /** The public key of an account, as it came; null: the service does not offer it (404, 405, 501). */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
-  /** The authority for people who read it; null: there is none. */
+  /** By which it checks what people signed; null: there is none. */
   findAuthority(): Promise<AuthorityDocument | null>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Idempotent by the transaction that is replaced; sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
+  /** Tells it of signed vetoes and cancellations, after which it never signs what they are about. A repetition changes nothing. */
+  stopOrders(votes: object[]): Promise<void>
   /** What a replacement would cost now at most, or why it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
   /** null: the chain does not know it, or the service does not offer to look (404, 405, 501), which proves nothing. */
@@ -160,7 +159,6 @@ export function createWalletClient({
     createAddress: async (order, deadline) => read(checks.derivedAddress, await post('/addresses', order, deadline)),
     submitTransfer: async (order) =>
       readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
-    getAuthority: async () => read(checks.authority, await get('/authority')),
     getAccountKey: (question, deadline) =>
       orNotOffered(
         find(`/xpub?${new URLSearchParams(question)}`, (reply) => read(checks.shownAccountKey, reply), deadline),
@@ -169,6 +167,9 @@ export function createWalletClient({
     getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
     replaceTransaction: async (id, action, replacement) =>
       readTransfer(id, await once({ method: 'POST', path: `${pathOf(id)}/${action}`, body: replacement })),
+    async stopOrders(votes) {
+      await once({ method: 'POST', path: '/stops', body: { votes } })
+    },
     quoteReplacement: async (id) => read(checks.replacementQuote, await get(`${pathOf(id)}/replacement`)),
     getTransaction({ network, hash }) {
       const path = `/transactions/${encodeURIComponent(hash)}?${new URLSearchParams({ network })}`

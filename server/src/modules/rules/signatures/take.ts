@@ -12,6 +12,7 @@ import {
   type VotingKey,
 } from '../../../lib/signed-vote.ts'
 import { findVotingKey } from './queries.ts'
+import { tellWallet } from './stops.ts'
 
 /** What must have been signed, and by whom. */
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
@@ -70,7 +71,7 @@ export async function verifySigned(
 export const signatureRequired = (message = 'In a protected vault, this must be signed with a key of yours') =>
   forbidden('signature_required', message)
 
-/** Keeps a verified vote for good, with the key that it was verified with. */
+/** Keeps a verified vote for good, with the key that it was verified with. What stops an order is told to the wallet service. */
 export async function keepSigned(
   trx: Trx,
   { signed, key }: Verified,
@@ -92,7 +93,26 @@ export async function keepSigned(
       created_at: now,
     })
     .execute()
+  await tellWallet(trx, signed, { vaultId, subjectId, now })
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
 export const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonicalJson(signed)).toString('hex')
+
+type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: string; member: Member; now: Date }
+
+/**
+ * Keeps the signature of a cancellation, if there is one: then votes that were given before end at the wallet service as well.
+ * @throws 403 and 409 as `verifySigned`
+ */
+export async function takeCancellation(
+  trx: Trx,
+  signed: SignedVote | undefined,
+  { subjectId, ...expected }: Cancellation,
+  origin: string,
+  keyElsewhere?: KeyElsewhere,
+): Promise<void> {
+  if (signed === undefined) return
+  const verified = await verifySigned(trx, signed, { ...expected, decision: 'cancel' }, origin, keyElsewhere)
+  await keepSigned(trx, verified, { vaultId: expected.member.vault.id, subjectId, now: expected.now })
+}

@@ -65,6 +65,9 @@ export const PayloadHash = Sha256
 /** The vote as it was signed; `approve` needs it in a protected vault. */
 export const Signature = Type.Optional(Ref(SignedVote))
 
+/** A cancellation; signed, the wallet service ends earlier votes, too. */
+export const CancelBody = Closed({ signature: Signature })
+
 export const VoteBody = Closed({
   signature: Signature,
   payloadHash: Type.Optional(

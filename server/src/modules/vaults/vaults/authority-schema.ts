@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, RawAmount } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, RawAmount, Timestamp } from '../../../http/schema.ts'
 
 const Hash = Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })
 const Slug = Type.String({ examples: ['ethereum'] })
@@ -27,6 +27,14 @@ export const VaultAuthority = Closed({
     examples: [false],
   }),
   delayHours: Type.Integer({ description: 'How long the next version waits once it is signed.', examples: [24] }),
+  highest: described(
+    Closed({ version: Type.Integer({ examples: [1] }), hash: Hash, seenAt: Timestamp }),
+    'The highest version that this service has seen.',
+  ),
+  alarmSince: described(
+    Nullable(Timestamp),
+    'Since when the wallet service has shown an older one, or another one of this number; null: it does not.',
+  ),
   keys: described(
     Type.Array(
       Closed({

@@ -65,6 +65,8 @@ describe('T58 GET /vaults/{code}/authority', () => {
       {
         version: 3,
         hash: hashOf(document),
+        highest: { version: 3, hash: hashOf(document), seenAt: expect.any(String) },
+        alarmSince: null,
         document,
         trustsServicePage: false,
         delayHours: 48,

@@ -5,7 +5,8 @@ import { badGateway, notFound } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { fingerprintOf } from '../../../lib/signed-vote.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
-import { throwBadGateway } from '../../registry/wallet-service/client.ts'
+import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
+import { getMark, noteAuthority, toMark } from './authority-mark.ts'
 import type { VaultAuthority } from './authority-schema.ts'
 import { walletOfVault } from './wallet-settings.ts'
 
@@ -17,7 +18,7 @@ import { walletOfVault } from './wallet-settings.ts'
 export async function readAuthority(deps: Deps, vaultId: string): Promise<Static<typeof VaultAuthority>> {
   const found = await findAuthority(deps, vaultId)
   if (found === null) throw notFound('Authority')
-  return toAuthority(found)
+  return { ...toAuthority(found), ...toMark(await getMark(deps.db, vaultId)) }
 }
 
 /**
@@ -26,13 +27,25 @@ export async function readAuthority(deps: Deps, vaultId: string): Promise<Static
  */
 export async function findAuthority(deps: Deps, vaultId: string): Promise<AuthorityDocument | null> {
   const wallet = await walletOfVault(deps, vaultId)
-  const found = await wallet.findAuthority().catch(throwBadGateway)
-  if (found === null) return null
-  const { authority, version, hash } = found
-  const isItself = authority.vaultId === vaultId && authority.version === version && hashOf(authority) === hash
-  if (!isItself) throw badGateway('The wallet service returned an invalid answer')
-  return found
+  return (await askAuthority(deps, wallet, vaultId).catch(throwBadGateway)).found
 }
+
+/**
+ * What the wallet service shows, and whether that is the authority that was seen last or one that follows.
+ * @throws WalletServiceError, or 502 for a document that is not itself
+ */
+export async function askAuthority(
+  deps: Pick<Deps, 'db' | 'log' | 'clock'>,
+  wallet: WalletClient,
+  vaultId: string,
+): Promise<{ found: AuthorityDocument | null; isPresent: boolean }> {
+  const found = await wallet.findAuthority()
+  if (found !== null && !isItself(found, vaultId)) throw badGateway('The wallet service returned an invalid answer')
+  return { found, isPresent: await noteAuthority(deps, vaultId, found) }
+}
+
+const isItself = ({ authority, version, hash }: AuthorityDocument, vaultId: string): boolean =>
+  authority.vaultId === vaultId && authority.version === version && hashOf(authority) === hash
 
 function hashOf(authority: object): string | null {
   try {
@@ -46,7 +59,11 @@ function hashOf(authority: object): string | null {
 const delayHoursOfFormat1 = 24
 
 /** Only what is documented: the answer of a wallet service may hold more. */
-function toAuthority({ version, hash, authority }: AuthorityDocument): Static<typeof VaultAuthority> {
+function toAuthority({
+  version,
+  hash,
+  authority,
+}: AuthorityDocument): Omit<Static<typeof VaultAuthority>, 'highest' | 'alarmSince'> {
   const { keys, groups, addresses, change, rules } = authority
   const { trustsServicePage = true, delayHours = delayHoursOfFormat1 } = authority
   return {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { Protection } from '../../../access/caller.ts'
 import { toNetwork } from '../../registry/networks/present.ts'
+import { toShown } from './authority-mark.ts'
 import type { RouteRow, VariantRow, VaultWithStructure } from './queries.ts'
 import type { Route, Variant, Vault } from './schema.ts'
 
@@ -14,6 +15,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     lockedAt: row.locked_at?.toISOString() ?? null,
     walletServiceUrl: row.wallet_service_url,
     protection: row.protection as Protection,
+    authority: row.mark && toShown(row.mark),
     addressCheck: row.wallet_key === null ? 'none' : 'derived',
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -1,13 +1,19 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Routes, Variants, Vaults } from '../../../db/types.ts'
+import type { AuthorityMarks, Routes, Variants, Vaults } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { findNetworksOfVaults, type NetworkRow } from '../../registry/networks/queries.ts'
 
 export type VaultRow = Selectable<Vaults>
 export type VariantRow = Selectable<Variants>
 export type RouteRow = Selectable<Routes> & { variants: VariantRow[] }
-export type VaultWithStructure = VaultRow & { networks: NetworkRow[]; routes: RouteRow[] }
+type MarkRow = Selectable<AuthorityMarks>
+export type VaultWithStructure = VaultRow & {
+  networks: NetworkRow[]
+  routes: RouteRow[]
+  /** What is known of the authority of its wallet service. */
+  mark: MarkRow | null
+}
 
 /** Vaults that the user is a member of, newest first, one row more than the limit. */
 export async function listVaultsOf(
@@ -103,8 +109,17 @@ async function withStructure(db: Db | Trx, rows: VaultRow[]): Promise<VaultWithS
   const ids = rows.map(({ id }) => id)
   const networks = groupedBy(await findNetworksOfVaults(db, ids), (network) => network.vault_id)
   const routes = groupedBy(await findRoutes(db, ids), (route) => route.vault_id)
-  return rows.map((row) => ({ ...row, networks: networks.get(row.id) ?? [], routes: routes.get(row.id) ?? [] }))
+  const marks = groupedBy(await findMarks(db, ids), ({ vault_id }) => vault_id)
+  return rows.map((row) => ({
+    ...row,
+    networks: networks.get(row.id) ?? [],
+    routes: routes.get(row.id) ?? [],
+    mark: marks.get(row.id)?.[0] ?? null,
+  }))
 }
+
+const findMarks = (db: Db | Trx, ids: string[]): Promise<MarkRow[]> =>
+  db.selectFrom('authority_marks').selectAll().where('vault_id', 'in', ids).execute()
 
 function groupedBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()

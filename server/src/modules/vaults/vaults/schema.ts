@@ -118,6 +118,23 @@ export const Vault = Closed(
     ),
     walletServiceUrl: WalletServiceUrl,
     protection: Protection,
+    authority: described(
+      Nullable(
+        Closed({
+          version: described(Type.Integer({ minimum: 0, examples: [1] }), '0: it has none any more.'),
+          hash: described(
+            Nullable(Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })),
+            'Its fingerprint.',
+          ),
+          alarmSince: described(
+            Nullable(Timestamp),
+            'Since when it has been older than one that was seen before, or another one of the same number: nothing is handed ' +
+              'over. null: it is not.',
+          ),
+        }),
+      ),
+      'The authority that the wallet service showed last; null: it never showed one.',
+    ),
     addressCheck: described(
       Enum(['none', 'derived']),
       '`derived`: each new address on an EVM network must follow from a key that the wallet service is bound by. `none`: it ' +

@@ -1,0 +1,35 @@
+import type { Deps } from '../deps.ts'
+import { stopBackoff } from '../lib/limits.ts'
+import { WalletServiceError } from '../modules/registry/wallet-service/client.ts'
+import { claimStop, type DueStop, endStop, readStop, retryStop } from '../modules/rules/signatures/stops.ts'
+import { walletOfVault } from '../modules/vaults/vaults/wallet-settings.ts'
+import { type Claims, runClaims } from './run-claims.ts'
+
+const stops: Claims<DueStop> = {
+  name: 'stop',
+  claim: ({ db, clock }) => claimStop(db, clock()),
+  run: tell,
+  retry: ({ db }, stop, at) => retryStop(db, stop, at),
+  backoff: stopBackoff,
+}
+
+/** Tells wallet services of signed vetoes and cancellations, so that earlier votes end there as well. */
+export async function tellStops(deps: Deps, signal?: AbortSignal): Promise<void> {
+  await runClaims(deps, stops, signal)
+}
+
+async function tell(deps: Deps, stop: DueStop): Promise<void> {
+  const { db, log } = deps
+  const wallet = await walletOfVault(deps, stop.vaultId)
+  try {
+    await wallet.stopOrders([await readStop(db, stop)])
+  } catch (error) {
+    if (!(error instanceof WalletServiceError) || !isFinal(error)) throw error
+    log.warn({ err: error, ...stop }, 'the wallet service takes no such stop')
+  }
+  await endStop(db, stop)
+}
+
+/** Its authority does not know the key, it has no authority, or it knows no stops. */
+const isFinal = ({ kind, status }: WalletServiceError): boolean =>
+  kind === 'refused' || status === 404 || status === 405 || status === 501

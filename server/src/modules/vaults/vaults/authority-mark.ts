@@ -1,0 +1,138 @@
+import type { Selectable } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { AuthorityMarks } from '../../../db/types.ts'
+import type { Deps } from '../../../deps.ts'
+import { audit } from '../../record/audit/record.ts'
+import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
+
+/** What the wallet service shows at this moment; null: it has no authority. */
+type Shown = { version: number; hash: string; previous: string | null } | null
+type Mark = Selectable<AuthorityMarks>
+type Marking = Pick<Deps, 'db' | 'log' | 'clock'>
+
+/** What operators and people read about an authority that went back. */
+export const fallenSentence =
+  'The wallet service shows an older authority than before, or another one of the same number; nothing is handed over to it'
+
+/**
+ * Remembers the highest version of the authority of a vault, and compares what the wallet service shows now. The wallet service
+ * cannot notice when all of its files were restored together; this is who does.
+ * @returns whether it is the one that was seen last, or one that follows
+ */
+export async function noteAuthority(deps: Marking, vaultId: string, found: AuthorityDocument | null): Promise<boolean> {
+  const shown = found && { ...found, previous: found.authority.previous ?? null }
+  const known = await findMark(deps.db, vaultId)
+  if (isNoted(known, shown)) return known === undefined || known.alarm_since === null
+  return inTransaction(deps.db, async (trx) => {
+    const mark = await findMark(trx, vaultId, { isLocked: true })
+    if (isNoted(mark, shown)) return mark === undefined || mark.alarm_since === null
+    const isFallen = mark !== undefined && isBehind(mark, shown)
+    if (isFallen) await raiseAlarm(trx, deps, { vaultId, mark, shown })
+    else if (shown !== null) await keepHighest(trx, vaultId, shown, deps.clock())
+    return !isFallen
+  })
+}
+
+/** Whether the row says all of this already, so that nothing is written. */
+function isNoted(mark: Mark | undefined, shown: Shown): boolean {
+  if (mark === undefined) return shown === null
+  const said = mark.alarm_since === null ? [mark.version, mark.hash] : [mark.shown_version, mark.shown_hash]
+  return Number(said[0]) === (shown?.version ?? 0) && said[1] === (shown?.hash ?? null)
+}
+
+/** A version is only followed by one that names it, as far as they come one after the other. */
+export function isBehind({ version, hash }: Pick<Mark, 'version' | 'hash'>, shown: Shown): boolean {
+  if (shown === null) return true
+  const ahead = shown.version - Number(version)
+  if (ahead === 0) return shown.hash !== hash
+  return ahead < 0 || (ahead === 1 && shown.previous !== hash)
+}
+
+async function keepHighest(trx: Trx, vaultId: string, { version, hash }: NonNullable<Shown>, now: Date) {
+  const noAlarm = { shown_version: null, shown_hash: null, alarm_since: null }
+  await trx
+    .insertInto('authority_marks')
+    .values({ vault_id: vaultId, version, hash, seen_at: now, ...noAlarm })
+    .onConflict((conflict) =>
+      conflict
+        .column('vault_id')
+        .doUpdateSet({ version, hash, seen_at: now, ...noAlarm })
+        .where('authority_marks.version', '<=', String(version)),
+    )
+    .execute()
+  await record(trx, 'vault.authority_seen', { vaultId, now }, { version, hash })
+}
+
+type Alarm = { vaultId: string; mark: Mark; shown: Shown }
+
+async function raiseAlarm(trx: Trx, { log, clock }: Marking, { vaultId, mark, shown }: Alarm): Promise<void> {
+  const now = clock()
+  const said = { version: shown?.version ?? 0, hash: shown?.hash ?? null }
+  await trx
+    .updateTable('authority_marks')
+    .set({ shown_version: said.version, shown_hash: said.hash, alarm_since: mark.alarm_since ?? now })
+    .where('vault_id', '=', vaultId)
+    .execute()
+  const details = { from: { version: Number(mark.version), hash: mark.hash }, shown: said }
+  await record(trx, 'vault.authority_fell', { vaultId, now }, details)
+  log.error({ vaultId, ...details }, fallenSentence)
+}
+
+type At = { vaultId: string; now: Date }
+
+const record = (trx: Trx, action: string, { vaultId, now }: At, details: Record<string, unknown>) =>
+  audit(trx, { vaultId, actorId: null, now }, action, { type: 'vault', id: vaultId }, details)
+
+async function findMark(db: Db | Trx, vaultId: string, { isLocked = false } = {}): Promise<Mark | undefined> {
+  const marks = db.selectFrom('authority_marks').selectAll().where('vault_id', '=', vaultId)
+  return await (isLocked ? marks.forUpdate() : marks).executeTakeFirst()
+}
+
+/** The row of a vault whose authority was noted. */
+export async function getMark(db: Db, vaultId: string): Promise<Mark> {
+  return (await findMark(db, vaultId))!
+}
+
+export const toMark = ({ version, hash, seen_at, alarm_since }: Mark) => ({
+  highest: { version: Number(version), hash, seenAt: seen_at.toISOString() },
+  alarmSince: alarm_since?.toISOString() ?? null,
+})
+
+/** What the wallet service showed last. */
+export const toShown = ({ version, hash, shown_version, shown_hash, alarm_since }: Mark) => ({
+  version: Number(alarm_since === null ? version : shown_version),
+  hash: alarm_since === null ? hash : shown_hash,
+  alarmSince: alarm_since?.toISOString() ?? null,
+})
+
+/** Since when the wallet service shows an authority that is behind; null: it does not. */
+export async function findAlarm(db: Db | Trx, vaultId: string): Promise<Date | null> {
+  return (await findMark(db, vaultId))?.alarm_since ?? null
+}
+
+export type Acceptance = { code: string; fingerprint: string; reason: string; operator: string; now: Date }
+
+/**
+ * Takes what the wallet service shows for the authority of a vault, after people have compared it.
+ * @throws when there is no alarm, or the fingerprint is not that of what is shown
+ */
+export async function acceptAuthority(trx: Trx, { code, fingerprint, reason, operator, now }: Acceptance) {
+  const vault = await trx.selectFrom('vaults').select('id').where('code', '=', code).executeTakeFirst()
+  if (vault === undefined) throw new Error(`There is no vault ${JSON.stringify(code)}`)
+  const mark = await findMark(trx, vault.id, { isLocked: true })
+  if (mark?.alarm_since == null) throw new Error(`The wallet service of ${code} shows the authority that was seen last`)
+  const shown = mark.shown_hash ?? 'none'
+  if (fingerprint.length < 4 || !shown.startsWith(fingerprint))
+    throw new Error(`The fingerprint of what the wallet service shows begins with ${shown.slice(0, 8)}`)
+  const at = { vaultId: vault.id, now }
+  const from = { version: Number(mark.version), hash: mark.hash }
+  const to = { version: Number(mark.shown_version), hash: mark.shown_hash }
+  await trx.deleteFrom('authority_marks').where('vault_id', '=', vault.id).execute()
+  if (to.hash !== null) {
+    const empty = { shown_version: null, shown_hash: null, alarm_since: null }
+    const row = { vault_id: vault.id, version: to.version, hash: to.hash, seen_at: now, ...empty }
+    await trx.insertInto('authority_marks').values(row).execute()
+  }
+  await record(trx, 'vault.authority_accepted', at, { from, to, reason, operator })
+}

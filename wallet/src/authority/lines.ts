@@ -1,0 +1,80 @@
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * A file of one client with an entry in each line, beside its authority. What is added is durable when the call returns, and a
+ * line that a crash cut off is skipped.
+ */
+export class LineFiles<Entry> {
+  readonly #directory: string
+  readonly #suffix: string
+  /** By client, read again when the file has changed. */
+  readonly #read = new Map<string, { stamp: string; entries: Entry[] }>()
+
+  constructor(directory: string, suffix: string) {
+    this.#directory = directory
+    this.#suffix = suffix
+  }
+
+  async entriesOf(clientId: string): Promise<Entry[]> {
+    const file = this.#fileOf(clientId)
+    const stamp = await stampOf(file)
+    if (stamp === null) return []
+    const known = this.#read.get(clientId)
+    if (known?.stamp === stamp) return known.entries
+    const entries = await readEntries<Entry>(file)
+    this.#read.set(clientId, { stamp, entries })
+    return entries
+  }
+
+  async append(clientId: string, entries: Entry[]): Promise<void> {
+    const handle = await open(this.#fileOf(clientId), 'a', 0o600)
+    try {
+      await handle.writeFile(toLines(entries))
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async replace(clientId: string, entries: Entry[]): Promise<void> {
+    const file = this.#fileOf(clientId)
+    const temporary = `${file}.${process.pid}.tmp`
+    const handle = await open(temporary, 'w', 0o600)
+    try {
+      await handle.writeFile(toLines(entries))
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, file)
+  }
+
+  #fileOf(clientId: string): string {
+    return join(this.#directory, `${clientId}.${this.#suffix}`)
+  }
+}
+
+async function stampOf(file: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs } = await stat(file, { bigint: true })
+    return `${ino} ${size} ${mtimeNs}`
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** What follows a line that a crash cut off begins a line of its own. */
+async function readEntries<Entry>(file: string): Promise<Entry[]> {
+  const text = await readFile(file, 'utf8')
+  return text.split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Entry]
+    } catch {
+      return []
+    }
+  })
+}
+
+const toLines = (entries: unknown[]) => entries.map((entry) => `\n${JSON.stringify(entry)}`).join('')

@@ -1,0 +1,38 @@
+import type { SignedVote } from './documents.ts'
+import { LineFiles } from './lines.ts'
+
+/** A person signed that an order, or the payout with this hash, must not be carried out. */
+export type Stop = Pick<SignedVote['vote'], 'hash' | 'person' | 'decision'> & { at: string }
+
+/** An order ends 30 days after it was signed, and a clock may be wrong: a stop outlives every order that it is about. */
+const keptMilliseconds = 61 * 86_400_000
+/** A file with more than this many stops of orders that have ended is written anew. */
+const spentMax = 1_000
+
+/** What must not be signed, in a file beside the authority of each client: a restored database does not bring it back. */
+export class StopJournal {
+  readonly #files: LineFiles<Stop>
+
+  constructor(directory: string) {
+    this.#files = new LineFiles(directory, 'stopped')
+  }
+
+  /** Notes the stops for good, durably. The caller holds the lock of the client. */
+  async note(clientId: string, stops: Omit<Stop, 'at'>[], now: Date): Promise<void> {
+    const entries = await this.#files.entriesOf(clientId)
+    const added = stops
+      .filter((stop) => !entries.some((entry) => isSame(entry, stop)))
+      .map((stop) => ({ ...stop, at: now.toISOString() }))
+    if (added.length === 0) return
+    const live = entries.filter(({ at }) => Date.parse(at) > now.getTime() - keptMilliseconds)
+    if (entries.length - live.length > spentMax) await this.#files.replace(clientId, [...live, ...added])
+    else await this.#files.append(clientId, added)
+  }
+
+  async find(clientId: string, hashes: string[]): Promise<Stop[]> {
+    return (await this.#files.entriesOf(clientId)).filter(({ hash }) => hashes.includes(hash))
+  }
+}
+
+const isSame = (one: Omit<Stop, 'at'>, other: Omit<Stop, 'at'>) =>
+  one.hash === other.hash && one.person === other.person && one.decision === other.decision
