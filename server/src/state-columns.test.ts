@@ -140,6 +140,8 @@ const elsewhere: Record<string, string> = {
   'not covered: the registry of networks and the structure of a vault; an order has both in its record':
     'networks vault_networks routes variants withheld_tokens',
   'not covered: what the screening answered': 'screenings',
+  'not covered: what two platform administrators are to agree on': 'platform_changes',
+  'not covered: signed stops that are handed over; who deletes one delays it': 'stops_due',
   'not covered: the highest authority that was seen, which witnesses and people keep too': 'authority_marks',
   'not covered: who was paid before, a fact of the first payment': 'paid_recipients',
   'what waits is compared when it is voted on': 'change_sets decisions',
