@@ -107,7 +107,8 @@ function mailOf(client: string, { before, next, inForceAt }: Change, to: string,
   const isInForce = Date.parse(inForceAt) <= now.getTime()
   const time = isInForce ? `is in force since ${inForceAt}` : `comes into force at ${inForceAt}, unless it is cancelled`
   const { change } = before
-  const cancellation = `To cancel it, ${cancellingVotes(before)} of the group ${change.group} of the version before sign a rejection of this fingerprint.`
+  const voters = `${cancellingVotes(before)} of the group ${change.group} of the version before`
+  const cancellation = `To cancel it, ${voters} sign a rejection of this fingerprint.`
   const text = [
     `Version ${version} of the authority of ${client} was signed. It ${time}.`,
     `Its fingerprint is\n${toFingerprint(hash)}`,
