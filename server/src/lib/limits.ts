@@ -230,6 +230,9 @@ export const databaseAnswerMarginMilliseconds = 2_000
 
 /** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
 export const sealedPerBatch = 1_000
+
+/** Audit records that get a MAC of another key in one statement. */
+export const macsPerStatement = 2_000
 /** A witness that is handed the heads: how long it may take, and when it is tried again. A mailbox is not filled every hour. */
 export const witnessCallTimeoutMilliseconds = 10_000
 export const witnessLeaseMilliseconds = 120_000
