@@ -77,6 +77,8 @@ export const inboxCountMax = 100
 export const signedTokensPerPayoutMax = 50
 /** Votes of one request, and how long after its beginning the last of them is begun. */
 export const bulkVotesMax = 100
+/** Signed votes on one version of an authority that a request hands over. */
+export const authorityVotesMax = 100
 export const bulkVoteMilliseconds = 15_000
 
 /** People who ordered waiting transfers that a hold meets, and get a mail about it. */
