@@ -89,7 +89,7 @@ async function listChanges(store: AuthorityStore, clientId: string, now: Date): 
 }
 
 /** Those of the version before, too: whoever changes the authority does not choose who is told. */
-export function recipientsOf({ before, next }: { before: AnyAuthority; next: { authority: AnyAuthority } }): string[] {
+function recipientsOf({ before, next }: { before: AnyAuthority; next: { authority: AnyAuthority } }): string[] {
   return [...new Set([before, next.authority].flatMap(contactsOf).map(({ email }) => email))]
 }
 
