@@ -18,7 +18,15 @@ import { isSignedBy } from '../wallet/src/authority/verify-vote.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../wallet/src/testing/database.ts'
 import { payoutOf } from '../wallet/src/testing/payout.ts'
-import { follow, listed, authority as pinned, order as plain, token, unlisted } from '../wallet/src/testing/signing.ts'
+import {
+  follow,
+  listed,
+  authority as pinned,
+  order as plain,
+  team,
+  token,
+  unlisted,
+} from '../wallet/src/testing/signing.ts'
 import { testConfig } from '../wallet/src/testing/wallet-client.ts'
 import { freePort } from './setup/free-port.ts'
 import {
@@ -318,6 +326,25 @@ describe('T78 the page of the wallet service', () => {
     })
     await page.getByText(text).waitFor()
     expect(await page.getByRole('button', { name: /^Sign/ }).isEnabled()).toBe(false)
+  })
+
+  it('shows which version waits, and signs its cancellation', async () => {
+    const present = { ...authority, vaultId: 'vault-that-changes' }
+    const next = follow(present, { delayHours: 1 }, [team.dora, team.emil])
+    const store = new AuthorityStore(directory)
+    const { rows } = await pool.query("select id from wallet.clients where name = 'other'")
+    await pinAuthority(pool, store, rows[0].id, present)
+    await store.append(rows[0].id, { ...next, inForceAt: inAnHour() })
+    const registered = await registerAt(context, origin, 'dora')
+    const asked = { next: next.authority, decision: 'reject', person: 'dora', authority: hashOf(present) }
+    const { page, popup } = await openFrom(consoleOrigin, asked, registered)
+    expect(await factOf(popup, 'Waits already')).toBe(hashOf(next.authority))
+    const closed = popup.waitForEvent('close')
+    await popup.getByRole('button', { name: 'Sign the cancellation' }).click()
+    await closed
+    const [{ data }] = (await handedTo(page)) as [Handed]
+    const about = { subject: 'authority', hash: hashOf(next.authority), decision: 'reject', authority: hashOf(present) }
+    expect(data.signed.vote).toMatchObject(about)
   })
 
   it('signs nothing that has expired', async () => {

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import Type from 'typebox'
 import { MalformedError, parseAuthority } from '../authority/parse.ts'
-import { readProtection } from '../authority/protection.ts'
-import { type AuthorityStore, AuthorityUnavailableError, type Present } from '../authority/store.ts'
+import { type Shown, showProtection } from '../authority/protection.ts'
+import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
 import { notFound, WalletError } from '../errors.ts'
 import { authorityPath, type SigningPage } from './page.ts'
 
@@ -34,7 +34,7 @@ export function signingRoutes(app: FastifyInstance, { pool, authorities, page }:
     if (present.hash !== hash) throw new WalletError(409, 'Another version is in force')
     if (next !== undefined) assertReadable(next)
     reply.header('cache-control', 'no-store')
-    return { authority: present.authority, pending: null }
+    return { authority: present.authority, pending: present.pending }
   })
 }
 
@@ -66,16 +66,16 @@ function vaultFinder(pool: pg.Pool, authorities: AuthorityStore | null) {
     clientOf = found
   }
 
-  const read = async (clientId: string): Promise<Present | null> => {
+  const read = async (clientId: string): Promise<Shown | null> => {
     try {
-      return await readProtection(pool, authorities, clientId)
+      return await showProtection(pool, authorities, clientId)
     } catch (error) {
       if (error instanceof AuthorityUnavailableError) return null
       throw error
     }
   }
 
-  return async (vaultId: string): Promise<Present | null> => {
+  return async (vaultId: string): Promise<Shown | null> => {
     if (!clientOf.has(vaultId) && performance.now() - searchedAt > searchMilliseconds) await search()
     const clientId = clientOf.get(vaultId) ?? null
     const present = clientId === null ? null : await read(clientId)
