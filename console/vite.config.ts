@@ -59,7 +59,13 @@ const together = [
       ofPages(String.raw`v\.\$code\.(?:transfers|deposits)`),
     ),
   },
-  { name: 'signing', test: sources(String.raw`lib\/(?:authenticator|hashes|sign-votes)`) },
+  {
+    name: 'signing',
+    test: any(
+      ofSources(String.raw`lib\/(?:authenticator|hashes|sign-votes)`),
+      String.raw`\/sdk\/dist\/signing\/(?!amounts)`,
+    ),
+  },
 ]
 
 export default defineConfig({

@@ -125,8 +125,9 @@ it('a payout is signed once by each, on pages that compute what they sign from a
   // The buttons stay where they are while one scrolls to the end of the list.
   const approve = voter.getByRole('button', { name: 'Approve' })
   const placed = await approve.boundingBox()
-  await voter.mouse.wheel(0, 100_000)
-  await voter.getByText('row-119').waitFor()
+  // Rows are measured as they come into view, so that the end of the list moves.
+  const last = voter.getByText('row-119')
+  for (; !(await last.isVisible()); await voter.waitForTimeout(50)) await voter.mouse.wheel(0, 100_000)
   expect(await approve.boundingBox()).toEqual(placed)
   await approve.click()
   await voter.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()

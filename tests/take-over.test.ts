@@ -5,6 +5,15 @@ import pg from 'pg'
 import { type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  readAuthority,
+  SigningError,
+  signApproval,
+  signOrder,
+  termsOf,
+  type Signer as VoteSigner,
+} from '../sdk/src/signing/signing.ts'
+import { mutated, randomOf } from '../sdk/src/testing/signed-orders.ts'
 import { readConfig } from '../server/src/config.ts'
 import { confirmationHeader, hashOfBody } from '../server/src/http/confirmation.ts'
 import { canonicalJson } from '../server/src/lib/canonical-json.ts'
@@ -237,6 +246,30 @@ describe('T58 who has taken over the service', () => {
     await nothingMoved()
   })
 
+  it('T80 whatever the service answers to people who do honest work, what moves is what they typed', async () => {
+    const random = randomOf(37)
+    const before = await faucet.getBalance({ address: supplier })
+    const accepted = new Set<string>()
+    let signedCount = 0
+    for (let i = 0; i < alteredCount; i++) {
+      const signed = await signAltered(random)
+      if (signed === null) continue
+      signedCount++
+      // The attacker hands over what was signed, past the service.
+      const { order, authorization } = signed
+      const { status } = await handOver(order, authorization)
+      if (status < 300) accepted.add((order as TransferPayload).transferId)
+    }
+    expect(signedCount).toBeGreaterThan(0)
+    expect(signedCount).toBeLessThan(alteredCount)
+    expect(accepted.size).toBeGreaterThan(0)
+    for (const id of accepted)
+      await until(async () => (await ask('GET', `/transfers/${id}`)).body.status === 'confirmed')
+    const moved = (await faucet.getBalance({ address: supplier })) - before
+    expect(moved).toBe(parseEther(typedAmount) * BigInt(accepted.size))
+    await nothingMoved()
+  }, 240_000)
+
   it('an order that people did sign is mined', async () => {
     const { id } = await orderAs('treasurer', '2')
     const before = await faucet.getBalance({ address: supplier })
@@ -246,6 +279,38 @@ describe('T58 who has taken over the service', () => {
     await nothingMoved()
   })
 })
+
+/** Answers that are altered for people who do honest work. */
+const alteredCount = Number(process.env.TAKE_OVER_ALTERED ?? 60)
+const typedAmount = '0.01'
+
+/** An order and a vote by people whose service alters one value of one answer; null when they sign nothing. */
+async function signAltered(random: () => number) {
+  const { treasurer, first } = people
+  const body = { fromAddressId: address.id, toAddress: supplier, amount: typedAmount }
+  const preview = await treasurer!.call('POST', '/vaults/treasury/transfers/preview', 200, body)
+  const answer = await treasurer!.call('GET', '/vaults/treasury/authority', 200)
+  const isOfOrder = random() < 0.8
+  const order: unknown = isOfOrder ? mutated(preview.order, random).answer : preview.order
+  const document: unknown = isOfOrder ? answer.document : mutated(answer.document, random).answer
+  try {
+    const authority = await readAuthority(document)
+    const typed = { network: 'ethereum', contractAddress: null, fromAddress: address.address, toAddress: supplier }
+    const terms = { ...termsOf(order), fromAddressId: address.id }
+    const who = { vaultId: preview.order.vaultId, initiatorId: treasurer!.id }
+    const expected = { ...who, ...typed, amount: typedAmount, terms, authority }
+    const votes = [
+      await signOrder(order, expected, signerOf(treasurer!)),
+      await signApproval({ kind: 'transfer', order, expected }, signerOf(first!)),
+    ]
+    return { order: order as object, authorization: { order, authorityVersion: 1, votes } }
+  } catch (error) {
+    expect(error).toBeInstanceOf(SigningError)
+    return null
+  }
+}
+
+const signerOf = ({ id, key }: Signer): VoteSigner => ({ person: id, sign: async (vote) => key.vote(vote) })
 
 type Captured = { order: Record<string, unknown>; authorityVersion: number; votes: Record<string, unknown>[] }
 

@@ -1,12 +1,11 @@
-import type { TransferPayload } from '@strongroom/sdk'
+import { isAtPlace, type Order, payoutOf } from '@strongroom/sdk/signing'
 import { expect, test } from 'vitest'
 import type { Evidence } from '../../sdk/src/evidence/evidence.ts'
 import { verifyEvidence } from '../../sdk/src/evidence/verify.ts'
 import { isAtPlace as inService, planPayout } from '../../server/src/lib/signed-payout.ts'
 import { hashPayload } from '../../server/src/modules/money/transfers/payload.ts'
-import { isAtPlace, payoutOf } from '../src/lib/signed-payout.ts'
 
-const orderOf = (index: number): TransferPayload => ({
+const orderOf = (index: number): Order => ({
   transferId: `transfer-${index}`,
   vaultId: 'vault',
   initiatorId: 'ada',
@@ -27,7 +26,7 @@ function planOf(count: number) {
   const orders = Array.from({ length: count }, (_, index) => orderOf(index))
   const paid = orders.map((order) => ({ ...order, order: hashPayload(order).toString('hex') }))
   const { vaultId, initiatorId, expiresAt } = orders[0]!
-  const head = { payoutId: 'payout', vaultId, initiatorId, rulesVersion: 7, expiresAt: expiresAt! }
+  const head = { payoutId: 'payout', vaultId, initiatorId, rulesVersion: 7, expiresAt }
   return { orders, plan: planPayout(head, paid) }
 }
 
@@ -47,7 +46,7 @@ test.each([1, 2, 3, 7, 12])(
       for (const j of orders.keys()) {
         const place = plan.placeOf(j)
         expect(await isAtPlace(order, place), `${i} at ${j}`).toBe(i === j)
-        expect(inService(order as Required<TransferPayload>, place)).toBe(i === j)
+        expect(inService(order, place)).toBe(i === j)
       }
       expect(await isAtPlace({ ...order, amount: '999' }, plan.placeOf(i))).toBe(false)
       expect(await isAtPlace({ ...order, expiresAt: '2027-11-01T12:00:00.000Z' }, plan.placeOf(i))).toBe(false)

@@ -1,16 +1,40 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createStrongroom, type Strongroom, StrongroomError, type TransferPayload, type Vote } from '@strongroom/sdk'
-import { hashOf } from './canonical.ts'
-import { type KeeperName, keeperNames, type Reserve, readPasskey, readReserve, reserveCode } from './reserve.ts'
+import { createStrongroom, type Strongroom, StrongroomError, toRaw } from '@strongroom/sdk'
+import {
+  describeOrder,
+  type Expected,
+  type OrderDescription,
+  passkeySigner,
+  readAuthority,
+  readOrder,
+  type Signer,
+  signApproval,
+  signOrder,
+  textOf,
+  toBase64url,
+} from '@strongroom/sdk/signing'
+import {
+  type KeeperName,
+  keeperNames,
+  type Reserve,
+  readPasskey,
+  readReserve,
+  reserveCode,
+  signingOriginOf,
+} from './reserve.ts'
 import type { SoftwarePasskey } from './software-passkey.ts'
 
 /** Orders and votes in the protected vault of the demo, with a passkey in software: `npm run demo:sign`. */
 
-const usage = `npm run demo:sign -- order NAME AMOUNT TO      order ether; prints the id of the transfer
-npm run demo:sign -- approve NAME TRANSFER     approve; prints the status
+const usage = `npm run demo:sign -- order NAME AMOUNT TO [MAX_FEE]        order ether; prints the id of the transfer
+npm run demo:sign -- approve NAME TRANSFER AMOUNT TO    approve exactly this payment; prints the status
 NAME: ${keeperNames.join(', ')}`
 const waitMilliseconds = 60_000
+/** All keepers pay ether only. */
+const coin = { symbol: 'ETH', decimals: 18 }
+/** The latest end of an order that anybody in this vault signs. */
+const daysMax = 8
 
 class UsageError extends Error {}
 
@@ -29,52 +53,84 @@ try {
   process.exitCode = 1
 }
 
-type Signer = { client: Strongroom; key: SoftwarePasskey; person: string; reserve: Reserve }
+type Person = { client: Strongroom; signingKey: SoftwarePasskey; person: string; reserve: Reserve }
+/** What the person typed. */
+type Payment = { amount: string; toAddress: string; maxFee?: string }
 
-async function order({ client, key, person, reserve }: Signer, amount = '', toAddress = ''): Promise<string> {
-  const { transfers } = client.vault(reserveCode)
-  const wanted = { fromAddressId: reserve.addressId, toAddress, token: 'ETH', amount }
+async function order(by: Person, amount = '', toAddress = '', maxFee?: string): Promise<string> {
+  const { transfers } = by.client.vault(reserveCode)
+  const fee = maxFee === undefined ? {} : { maxFee: String(toRaw(maxFee, coin)) }
+  const wanted = { fromAddressId: by.reserve.addressId, toAddress, token: coin.symbol, amount, ...fee }
   const { order: payload } = await transfers.preview(wanted)
   if (payload === undefined) throw new Error('the vault asks for no signature')
-  // The service resolved the order: what it made of the recipient is compared before it is signed.
-  if (payload.toAddress.toLowerCase() !== toAddress.toLowerCase()) throw new Error('the service changed the recipient')
-  const { transferId, expiresAt, rulesVersion } = payload
-  if (expiresAt === undefined || rulesVersion === undefined) throw new Error('the order has no end')
-  const vote = key.vote(show(payload, 'initiate', { person, authority: await authorityOf(client) }))
+  const payment = { amount, toAddress, ...(maxFee === undefined ? {} : { maxFee }) }
+  const expected = await expect(payload, by.person, payment, by)
+  const vote = await signOrder(payload, expected, signerOf(by))
+  const { transferId, expiresAt, rulesVersion } = expected.terms
   const { id } = await transfers.create({ ...wanted, signed: { transferId, expiresAt, rulesVersion, vote } })
   return id
 }
 
-async function approve({ client, key, person }: Signer, id = ''): Promise<string> {
-  const { transfers } = client.vault(reserveCode)
+async function approve(by: Person, id = '', amount = '', toAddress = ''): Promise<string> {
+  if (toAddress === '') throw new UsageError(usage)
+  const { transfers } = by.client.vault(reserveCode)
   const { payload } = await transfers.get(id)
-  const vote = show(payload, 'approve', { person, authority: await authorityOf(client) })
-  const { status } = await transfers.approve(id, { payloadHash: vote.hash, signature: key.vote(vote) })
+  const { initiatorId } = readOrder(payload)
+  if (!Object.values(by.reserve.userIds).includes(initiatorId)) throw new Error('a stranger ordered it')
+  // Nobody in this vault approves a limit of the fee that they were not told.
+  const expected = await expect(payload, initiatorId, { amount, toAddress }, by)
+  const signature = await signApproval({ kind: 'transfer', order: payload, expected }, signerOf(by))
+  const { status } = await transfers.approve(id, { payloadHash: signature.vote.hash, signature })
   return status
 }
 
-/** What is signed: the hash is computed from the order that is shown, and not taken from the service. */
-function show(payload: TransferPayload, decision: Vote['decision'], by: Pick<Vote, 'person' | 'authority'>): Vote {
-  process.stderr.write(`signed: ${decision} ${payload.amount} wei to ${payload.toAddress}\n`)
-  const about = { hash: hashOf(payload), decision, signedAt: new Date().toISOString() }
-  return { format: 'strongroom-vote-2', subject: 'transfer', ...about, ...by }
+/**
+ * What the person expects to sign: what they typed, from the address of the vault, in ether, and an end within days. All that is
+ * signed is printed before, in the units of the authority.
+ */
+async function expect(
+  payload: unknown,
+  initiatorId: string,
+  payment: Payment,
+  { client, reserve }: Person,
+): Promise<Expected> {
+  const vault = client.vault(reserveCode)
+  const authority = await readAuthority((await vault.authority.get()).document)
+  const shown = describeOrder(payload, authority)
+  show(shown)
+  if (shown.amount.named?.symbol !== coin.symbol) throw new Error(`the authority does not pay in ${coin.symbol}`)
+  if (Date.parse(shown.terms.expiresAt) > Date.now() + daysMax * 86_400_000)
+    throw new Error(`the service lets it wait longer than ${daysMax} days`)
+  return {
+    ...{ authority, initiatorId, vaultId: reserve.vaultId, network: 'ethereum', contractAddress: null },
+    ...{ fromAddress: reserve.address, ...payment },
+    terms: { ...shown.terms, fromAddressId: reserve.addressId },
+  }
 }
 
-/** Hash of the authority in force, which the vote names. */
-async function authorityOf(client: Strongroom): Promise<string> {
-  return hashOf((await client.vault(reserveCode).authority.get()).document)
+function show({ amount, recipient, sender, feeLimit, initiator, terms }: OrderDescription): void {
+  const fee = feeLimit === null ? 'no fee limit' : `fees up to ${textOf(feeLimit)}`
+  process.stderr.write(`${textOf(amount)} from ${sender} to ${recipient}, ${fee}, until ${terms.expiresAt},\n`)
+  const { expiresAt: _, ...rest } = terms
+  process.stderr.write(`ordered by ${initiator.id}; ${JSON.stringify(rest)}\n`)
 }
 
-/** Signs in with the passkey. */
-async function enter(name: KeeperName): Promise<Signer> {
+function signerOf({ person, signingKey }: Person): Signer {
+  return passkeySigner(person, (challenge) => signingKey.get(toBase64url(challenge)))
+}
+
+/** Signs in with the passkey of the service's pages; another one signs. */
+async function enter(name: KeeperName): Promise<Person> {
   const reserve = await untilReady()
-  const key = readPasskey(dataDir, name, reserve.origin)
-  if (key === null) throw new Error(`there is no passkey of ${name} in ${dataDir}`)
+  const key = readPasskey(dataDir, name, { purpose: 'sign-in', origin: reserve.origin })
+  const signingOrigin = signingOriginOf(reserve.walletUrl)
+  const signingKey = readPasskey(dataDir, name, { purpose: 'signing', origin: signingOrigin })
+  if (key === null || signingKey === null) throw new Error(`there is no passkey of ${name} in ${dataDir}`)
   const { auth } = createStrongroom({ baseUrl: reserve.baseUrl, fetch: withCookie() })
   const credential = await key.signIn(await auth.preparePasskeySignIn())
   const { user, token } = await auth.signInWithPasskey({ credential })
   if (token === undefined) throw new Error('the session got lost; try again')
-  return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), key, person: user.id, reserve }
+  return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), signingKey, person: user.id, reserve }
 }
 
 /** `npm start` sets the vault up after it is ready. */

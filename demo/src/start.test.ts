@@ -159,11 +159,13 @@ it('continues where it was after everything was killed', async () => {
 
 it('lets the passkeys of the protected vault sign under another origin, which their authority follows', async () => {
   const id = await signAs('anna', 'order', '0.1', recipient)
-  expect(await signAs('ben', 'approve', id)).toBe('awaiting_approval')
-  expect(await signAs('clara', 'approve', id)).toBe('pending')
+  await expect(signAs('ben', 'approve', id, '0.2', recipient)).rejects.toThrow(/amount is 100000000000000000 and not 2/)
+  await expect(signAs('ben', 'approve', id, '0.1', demo.address)).rejects.toThrow(/toAddress is /)
+  expect(await signAs('ben', 'approve', id, '0.1', recipient)).toBe('awaiting_approval')
+  expect(await signAs('clara', 'approve', id, '0.1', recipient)).toBe('pending')
   const chain = createPublicClient({ transport: http(demo.rpcUrl) })
   await until(async () => (await chain.getBalance({ address: recipient })) === parseEther('0.1'))
-  await expect(signAs('anna', 'approve', id)).rejects.toThrow(/refused: 40[39] /)
+  await expect(signAs('anna', 'approve', id, '0.1', recipient)).rejects.toThrow(/refused: 40[39] /)
   await expect(signAs('nobody', 'approve', id)).rejects.toThrow(/npm run demo:sign -- order NAME/)
 })
 

@@ -106,10 +106,13 @@ describe('the README', () => {
     const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!)
     expect(blocks.length).toBeGreaterThanOrEqual(7)
     const prelude = `import * as sdk from '@strongroom/sdk'
-const { createStrongroom, toRaw, fromRaw, compare, signVote, signWebhook, verifyWebhook } = sdk
+const { createStrongroom, toRaw, fromRaw, compare, signWebhook, verifyWebhook } = sdk
 const [baseUrl, token] = [process.env.STRONGROOM_URL ?? '', process.env.STRONGROOM_TOKEN ?? '']
 const vault = createStrongroom({ baseUrl, token }).vault('treasury')
 const [addressId, tokenId] = ['${stack.address.id}', '${stack.tusd.id}']
+const fromAddress = '${stack.address.address}'
+const { id: vaultId } = await vault.get()
+const person = (await createStrongroom({ baseUrl, token }).auth.getCurrentSession()).user.id
 const order = { fromAddressId: addressId, toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', amount: '1' }
 const invoice = { id: 'invoice-1' }
 const { signal } = new AbortController()

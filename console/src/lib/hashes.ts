@@ -1,19 +1,6 @@
-/**
- * JSON with sorted keys and no white space, as the service hashes it. Only whole numbers have one form.
- * @throws TypeError for what has no canonical form
- */
-export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'number') {
-    if (!Number.isSafeInteger(value)) throw new TypeError(`${value} has no canonical form`)
-    return String(value)
-  }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (typeof value !== 'object') throw new TypeError(`A ${typeof value} has no canonical form`)
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  members.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`
-}
+import { canonicalJson } from '@strongroom/sdk/signing'
+
+export { canonicalJson }
 
 /** SHA-256 of a text in UTF-8, in hexadecimal digits. The browser has it on pages that came by HTTPS or from localhost. */
 export async function sha256(text: string): Promise<string> {

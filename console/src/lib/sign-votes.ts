@@ -1,54 +1,127 @@
+import type { PayoutOrder, PayoutPreview, SignedVote, TransferOrder } from '@strongroom/sdk'
 import {
-  type ApprovalRequest,
-  type Payout,
-  type PayoutOrder,
-  type PayoutPreview,
-  type PayoutRow,
-  type SignedVote,
-  StrongroomError,
-  type Transfer,
-  type TransferOrder,
-  type TransferPreview,
-} from '@strongroom/sdk'
+  type Authority,
+  type Decision,
+  type ExpectedOrder,
+  expectedOf,
+  type OrderDescription,
+  type PayoutDescription,
+  passkeySigner,
+  type Signer,
+  SigningError,
+  signApproval,
+  signOrder,
+  signPayout,
+  type Waiting,
+} from '@strongroom/sdk/signing'
 import { strongroom, vaultOf } from './api.ts'
 import { signChallenge } from './authenticator.ts'
-import { canonicalJson, sha256 } from './hashes.ts'
 import { t } from './language.ts'
-import { payoutOf } from './signed-payout.ts'
 
-type Vote = SignedVote['vote']
-type Binding = Pick<Vote, 'subject' | 'decision' | 'person'> & {
-  /** What is signed, from which the hash is computed here. */
-  bound: object
-  /** Its hash, as the service says. */
-  payloadHash: string
-  /** Whether the page shows what is bound. */
-  isShown: boolean
+/** What somebody entered, without any value that the service answered but the address that they saw it pay from. */
+export type Entered = {
+  fromAddress: string
+  network: string
+  symbol: string
+  toAddress: string
+  amount: string
+  feeLevel?: 'low' | 'medium' | 'high' | undefined
+  maxFee?: string | undefined
 }
 
-/** @throws an error for people when the page shows something else than would be signed; nothing is signed then */
-async function signVote({ bound, payloadHash, isShown, ...rest }: Binding, code: string): Promise<SignedVote> {
-  const hash = await sha256(canonicalJson(bound))
-  if (!isShown || hash !== payloadHash) throw new Error(t('What is shown is not what would be signed.'))
-  const [authority, signedAt] = [await hashOfAuthority(code), new Date().toISOString()]
-  const vote: Vote = { format: 'strongroom-vote-2', hash, authority, signedAt, ...rest }
-  if (vote.subject === 'transfer') {
-    const { origins } = await readSigningPages(code)
-    if (origins[0] !== undefined) return (await import('./sign-elsewhere.ts')).signElsewhere(origins[0], bound, vote)
-  }
-  const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(vote)))
-  const { id: keyId, ...signature } = await signChallenge(new Uint8Array(challenge))
-  return { vote, keyId, ...signature }
+/** What a page showed of an order or a payout, decoded from it by the authority. */
+export type Shown<Description> = { description: Description; authority: Authority | null }
+
+/**
+ * Signs the vote on exactly what the page shows.
+ * @throws an error for people when that is not what would be signed
+ */
+export function signShown(
+  code: string,
+  waiting: Waiting,
+  payloadHash: string,
+  decision: Exclude<Decision, 'initiate'>,
+): Promise<SignedVote> {
+  return inWords(async () => {
+    const signer = await signerOf(code, shownElsewhere(waiting))
+    return signApproval(waiting, boundTo(payloadHash, signer), decision)
+  })
 }
 
-/** Of the authority in force, from its document; null: the wallet service has none. */
-async function hashOfAuthority(code: string): Promise<string | null> {
-  try {
-    return await sha256(canonicalJson((await vaultOf(code).authority.get()).document))
-  } catch (error) {
-    if (error instanceof StrongroomError && error.status === 404) return null
-    throw error
+/** The service votes on what it names by this hash, and takes no signature for another one. */
+function boundTo(payloadHash: string, signer: Signer): Signer {
+  const sign: Signer['sign'] = (vote, subject) => {
+    if (vote.hash !== payloadHash) throw new SigningError('payloadHash', 'is of another document')
+    return signer.sign(vote, subject)
   }
+  return { ...signer, sign }
+}
+
+/** What the initiator signs of an order: what they entered, with the terms that the page showed. */
+export function signEntered(
+  code: string,
+  body: TransferOrder,
+  entered: Entered,
+  order: object,
+  { description, authority }: Shown<OrderDescription>,
+): Promise<TransferOrder> {
+  return inWords(async () => {
+    const expected = { ...expectedEntered(entered, description), authority }
+    const vote = await signOrder(order, expected, await signerOf(code, {}))
+    const { transferId, expiresAt, rulesVersion } = description.terms
+    return { ...body, signed: { transferId, expiresAt, rulesVersion, vote } }
+  })
+}
+
+/** What the initiator signs of a payout: the rows that they entered, with the terms that the page showed. */
+export function signEnteredRows(
+  code: string,
+  body: PayoutOrder,
+  rows: readonly Entered[],
+  { payoutId, orders }: NonNullable<PayoutPreview['toSign']>,
+  { description, authority }: Shown<PayoutDescription>,
+): Promise<PayoutOrder> {
+  return inWords(async () => {
+    if (description.rows.length !== rows.length) throw new SigningError('rows', 'are not those that were entered')
+    const expected = { authority, rows: rows.map((row, i) => expectedEntered(row, description.rows[i]!)) }
+    const vote = await signPayout({ payoutId, orders }, expected, await signerOf(code, { payoutId, orders }))
+    const { expiresAt, rulesVersion } = description
+    return { ...body, signed: { payoutId, expiresAt, rulesVersion, vote } }
+  })
+}
+
+/** @throws SigningError for a token that the authority calls otherwise than the form did */
+function expectedEntered(entered: Entered, shown: OrderDescription): ExpectedOrder {
+  const { fromAddress, network, toAddress, amount, feeLevel, maxFee, symbol } = entered
+  const { named, raw } = shown.amount
+  if (named !== null && named.symbol !== symbol)
+    throw new SigningError('symbol', `is ${named.symbol} and not ${symbol}`)
+  const { contractAddress, initiatorId, vaultId, terms } = expectedOf(shown)
+  // In a unit that no authority names nothing can be entered: the page shows the smallest unit instead.
+  const limit = shown.feeLimit?.named === null ? BigInt(shown.feeLimit.raw) : maxFee
+  return {
+    ...{ vaultId, initiatorId, contractAddress, terms, fromAddress, network, toAddress },
+    amount: named === null ? BigInt(raw) : amount,
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+    ...(maxFee === undefined || limit === undefined ? {} : { maxFee: limit }),
+  }
+}
+
+/** What the page of the wallet service shows beside the document that is signed; null: it does not sign this. */
+type Elsewhere = { payoutId?: string; orders?: readonly unknown[] } | null
+
+/** Votes on requests are signed with a passkey of this service: they concern its rules, and move nothing. */
+function shownElsewhere(waiting: Waiting): Elsewhere {
+  if (waiting.kind === 'approval_request') return null
+  return waiting.kind === 'transfer' ? {} : { payoutId: waiting.payoutId, orders: waiting.orders }
+}
+
+/** Where and with which key the reader signs. */
+async function signerOf(code: string, elsewhere: Elsewhere): Promise<Signer> {
+  const { user } = await strongroom.auth.getCurrentSession()
+  const page = elsewhere === null ? undefined : (await readSigningPages(code)).origins[0]
+  if (page !== undefined) return (await import('./sign-elsewhere.ts')).signerElsewhere(page, user.id, elsewhere ?? {})
+  return passkeySigner(user.id, (challenge) => signChallenge(challenge))
 }
 
 /** Nobody signs here because the list of pages is missing: this page is one of the service, which may withhold the list. */
@@ -60,85 +133,11 @@ function readSigningPages(code: string) {
     })
 }
 
-/** An amount in whatever unit: without its point, and zeros around it. */
-const digitsOf = (amount: string): string => amount.replace('.', '').replace(/^0+|0+$/g, '')
-
-/** A payout with all of its rows, as the page shows them. */
-export type ShownPayout = Payout & { rows: PayoutRow[] }
-
-/** The approval of exactly what the page of a transfer, a request or a payout shows, signed by the reader. */
-export async function signApproval(code: string, shown: Transfer | ApprovalRequest | ShownPayout): Promise<SignedVote> {
-  const { user } = await strongroom.auth.getCurrentSession()
-  if ('rows' in shown) return signPayoutVote(code, shown, user.id)
-  const isRequest = 'boundPayload' in shown
-  const bound = isRequest ? shown.boundPayload : (shown as Transfer).payload
-  const { toAddress, network, fromAddress, amountDecimal, payload } = shown as Transfer
-  const isShown =
-    isRequest ||
-    (payload.toAddress === toAddress &&
-      payload.network === network &&
-      payload.fromAddress === fromAddress.address &&
-      digitsOf(payload.amount) === digitsOf(amountDecimal))
-  const subject = isRequest ? 'approval_request' : 'transfer'
-  const { payloadHash } = shown
-  return signVote({ subject, decision: 'approve', person: user.id, bound, payloadHash, isShown }, code)
-}
-
-async function signPayoutVote(code: string, { id, rows, rowsCount, sums, payloadHash }: ShownPayout, person: string) {
-  const orders = rows.map(({ payload }) => payload)
-  const bound = await payoutOf(id, orders)
-  const isShown =
-    rows.length === rowsCount &&
-    rows.every(
-      ({ payload, toAddress, network, fromAddress, amountDecimal }) =>
-        payload.toAddress === toAddress &&
-        payload.network === network &&
-        payload.fromAddress === fromAddress &&
-        digitsOf(payload.amount) === digitsOf(amountDecimal),
-    ) &&
-    bound.sums.every(({ amount }, i) => digitsOf(amount) === digitsOf(sums[i]?.amountDecimal ?? ''))
-  return signVote({ subject: 'payout', decision: 'approve', person, bound, payloadHash, isShown }, code)
-}
-
-/** What the initiator signs of an order, where its preview asks for that. */
-export async function signOrder(
-  code: string,
-  order: TransferOrder,
-  { order: bound, vote }: Required<Pick<TransferPreview, 'order' | 'vote'>>,
-): Promise<TransferOrder> {
-  const { transferId, expiresAt = '', rulesVersion = 0, toAddress, fromAddressId, amount } = bound
-  const isShown =
-    toAddress.toLowerCase() === order.toAddress.toLowerCase() &&
-    fromAddressId === order.fromAddressId &&
-    digitsOf(amount) === digitsOf(order.amount)
-  const { person, hash: payloadHash } = vote
-  const signed = await signVote(
-    { subject: 'transfer', decision: 'initiate', person, bound, payloadHash, isShown },
-    code,
-  )
-  return { ...order, signed: { transferId, expiresAt, rulesVersion, vote: signed } }
-}
-
-/** What the initiator signs of a payout, where its preview asks for that. */
-export async function signPayout(
-  code: string,
-  order: PayoutOrder,
-  { payoutId, orders, vote }: NonNullable<PayoutPreview['toSign']>,
-): Promise<PayoutOrder> {
-  const bound = await payoutOf(payoutId, orders)
-  const isShown =
-    orders.length === order.rows.length &&
-    order.rows.every((row, i) => {
-      const { toAddress, fromAddressId, tokenId, amount } = orders[i]!
-      return (
-        toAddress.toLowerCase() === row.toAddress.toLowerCase() &&
-        fromAddressId === row.fromAddressId &&
-        tokenId === row.tokenId &&
-        digitsOf(amount) === digitsOf(row.amount)
-      )
-    })
-  const { person, hash: payloadHash } = vote
-  const signed = await signVote({ subject: 'payout', decision: 'initiate', person, bound, payloadHash, isShown }, code)
-  const { rulesVersion = 0, expiresAt = '' } = bound
-  return { ...order, signed: { payoutId, expiresAt, rulesVersion, vote: signed } }
+async function inWords<Signed>(sign: () => Promise<Signed>): Promise<Signed> {
+  try {
+    return await sign()
+  } catch (error) {
+    if (!(error instanceof SigningError)) throw error
+    throw new Error(`${t('What is shown is not what would be signed.')} (${error.message})`, { cause: error })
+  }
 }

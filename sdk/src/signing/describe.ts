@@ -118,9 +118,12 @@ function sumsOf(rows: readonly OrderDescription[], authority: Authority | null):
 
 const tokenOf = ({ amount: { network, contractAddress } }: OrderDescription): string => `${network} ${contractAddress}`
 
-/** What the service chooses of an order. */
-export function termsOf(order: Order): Terms {
-  const { transferId, fromAddressId, tokenId, coinType, derivationPath, rulesVersion, expiresAt } = order
+/**
+ * What the service chooses of an order.
+ * @throws SigningError for an order with another field, or a field of another form
+ */
+export function termsOf(order: unknown): Terms {
+  const { transferId, fromAddressId, tokenId, coinType, derivationPath, rulesVersion, expiresAt } = readOrder(order)
   return { transferId, fromAddressId, tokenId, coinType, derivationPath, rulesVersion, expiresAt }
 }
 

@@ -120,13 +120,12 @@ export function readOrder(value: unknown): Order {
 }
 
 /**
- * The authority of a vault with its hash. A document that is false in any part has another hash, which votes then name, and the
- * wallet service refuses them.
- * @throws SigningError when it is of another vault, or what is shown of orders cannot be read from it
+ * An authority with its hash. A document that is false in any part has another hash, which votes then name, and the wallet service
+ * refuses them.
+ * @throws SigningError when what is shown of orders cannot be read from it
  */
-export async function readAuthority(value: unknown, vaultId: string): Promise<Authority> {
+export async function readAuthority(value: unknown): Promise<Authority> {
   const document = membersOf(value, 'authority') as unknown as AuthorityDocument
-  if (document.vaultId !== vaultId) throw new SigningError('authority', 'is of another vault')
   const isReadable =
     matching(/^strongroom-authority-[1-9][0-9]*$/)(document.format) &&
     [document.rules, document.addresses, document.contacts ?? []].every(isListOfObjects)

@@ -18,7 +18,7 @@ interface Shown {
 export type Expected = ExpectedOrder & Shown
 export type ExpectedPayout = Shown & { rows: readonly ExpectedOrder[] }
 /** `document` is the canonical form of the request as the person was shown it. */
-export type ExpectedRequest = Shown & { vaultId: string; document: string }
+export type ExpectedRequest = Shown & { document: string }
 /** `authority` is the version in force; `document` is the canonical form of the next one as the person was shown it. */
 export type ExpectedAuthority = { authority: Authority; document: string }
 
@@ -109,7 +109,8 @@ function checkRows(
 function checkRequest({ boundPayload, expected }: Extract<Waiting, { kind: 'approval_request' }>): object {
   if (canonicalJson(boundPayload) !== expected.document)
     throw new SigningError('boundPayload', 'is not the document that was shown')
-  if ((boundPayload as { vaultId?: unknown }).vaultId !== expected.vaultId)
+  const [{ authority }, { vaultId }] = [expected, boundPayload as { vaultId?: unknown }]
+  if (authority !== null && authority.document.vaultId !== vaultId)
     throw new SigningError('vaultId', 'is another vault')
   return boundPayload
 }

@@ -25,8 +25,7 @@ export const authorityDocument = {
     { network: 'ethereum', contractAddress: tusd, symbol: 'TUSD', decimals: 6, initiators: 'treasurers', floors: [] },
   ],
 }
-export const authorityOf = (part: object = {}): Promise<Authority> =>
-  readAuthority({ ...authorityDocument, ...part }, 'vault-1')
+export const authorityOf = (part: object = {}): Promise<Authority> => readAuthority({ ...authorityDocument, ...part })
 
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 

@@ -1,4 +1,5 @@
-import type { ApprovalRequest, Transfer } from '@strongroom/sdk'
+import type { ApprovalRequest, Payout, Transfer } from '@strongroom/sdk'
+import type { Waiting } from '@strongroom/sdk/signing'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
@@ -6,7 +7,6 @@ import { type ReactNode, useState } from 'react'
 import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
-import type { ShownPayout } from '../../lib/sign-votes.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
@@ -16,8 +16,10 @@ import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } fro
 type Subject = {
   kind: SubjectKind
   code: string
-  shown: Transfer | ApprovalRequest | ShownPayout
+  shown: Transfer | ApprovalRequest | Payout
   isOpen: boolean
+  /** What the page shows of what is signed; null where nothing of it is shown, so that nothing is signed. */
+  toSign: Waiting | null
 }
 
 type Voter = Transfer['approvers'][number]

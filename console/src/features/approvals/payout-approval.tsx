@@ -1,8 +1,18 @@
 import type { Payout, PayoutRow } from '@strongroom/sdk'
+import {
+  type Authority,
+  describePayout,
+  expectedOf,
+  type OrderDescription,
+  type PayoutDescription,
+  type Waiting,
+} from '@strongroom/sdk/signing'
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
+import type { Shown } from '../../lib/sign-votes.ts'
+import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
@@ -10,6 +20,8 @@ import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { DetailState, ListState } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { SignedHead, SignedQuantity, SignedRow, SignedSums } from '../../ui/signed-order.tsx'
 import { Decide } from './decide.tsx'
 import { payoutQuery, payoutRowsQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
@@ -35,22 +47,32 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage()
   }, [hasNextPage, isFetching, isError, fetchNextPage])
+  const isSigned = rows[0]?.payload.expiresAt !== undefined
+  const authority = useQuery({ ...signingAuthorityQuery(code), enabled: isSigned })
+  const signed = useMemo(
+    () => (isSigned && !hasNextPage && authority.data !== undefined ? decoded(payout.id, rows, authority.data) : null),
+    [isSigned, hasNextPage, authority.data, payout.id, rows],
+  )
+  if (signed instanceof Error) return <Problem error={signed} />
   const { approvers, payloadHash, expiresAt } = payout
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
+  const sums = isSigned ? signed !== null && <SignedSums shown={signed.description} /> : <Sums payout={payout} />
+  const head = signed !== null && <SignedHead shown={signed.description} name={nameOf(payout.initiator)} />
   return (
     <>
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
             <p className="font-semibold">{payout.name ?? t('Payout')}</p>
-            <Sums payout={payout} />
+            {sums}
           </div>
           <Badge tone={tone}>{word}</Badge>
         </div>
+        {head}
         <Facts
           facts={[
-            [t('Asked by'), nameOf(payout.initiator)],
+            [t('Asked by'), isSigned ? null : nameOf(payout.initiator)],
             [t('Purpose'), payout.paymentPurpose],
             [t('Asked at'), formatTime(payout.createdAt)],
             [t('Time left'), isOpen && expiresAt !== null ? formatTimeLeft(expiresAt) : null],
@@ -62,23 +84,49 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
           <span className="code [overflow-wrap:anywhere]">{payloadHash}</span>
         </p>
       </Card>
-      <Rows query={query} rows={rows} />
+      <Rows query={query} rows={rows} signed={signed?.description ?? null} />
       <Votes
         requirements={payout.approvalRequirements}
         approvers={approvers}
         quorumReachable={payout.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'payout', code, shown: { ...payout, rows }, isOpen }}
+        subject={{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, signed) }}
         summary={
           <>
             <p className="font-semibold">{payout.name ?? t('Payout')}</p>
-            <Sums payout={payout} />
+            {sums}
+            {head}
           </>
         }
       />
     </>
   )
+}
+
+function decoded(
+  payoutId: string,
+  rows: readonly PayoutRow[],
+  authority: Authority | null,
+): Shown<PayoutDescription> | Error {
+  try {
+    const orders = rows.map(({ payload }) => payload)
+    return { description: describePayout(payoutId, orders, authority), authority }
+  } catch (error) {
+    return error as Error
+  }
+}
+
+/** null until all rows are shown as they are signed. */
+function toSignOf(
+  { id, rowsCount }: Payout,
+  rows: PayoutRow[],
+  signed: Shown<PayoutDescription> | null,
+): Waiting | null {
+  if (signed === null || rows.length !== rowsCount) return null
+  const { description, authority } = signed
+  const orders = rows.map(({ payload }) => payload)
+  return { kind: 'payout', payoutId: id, orders, expected: { authority, rows: description.rows.map(expectedOf) } }
 }
 
 function Sums({ payout: { sums } }: { payout: Payout }) {
@@ -103,13 +151,18 @@ function Sums({ payout: { sums } }: { payout: Payout }) {
 }
 
 type RowsQuery = UseInfiniteQueryResult<InfiniteData<{ items: PayoutRow[] }>>
+/** A row, with what is signed of it; null where votes are not signed. */
+type ShownRow = PayoutRow & { signed: OrderDescription | null }
 
-function Rows({ query, rows }: { query: RowsQuery; rows: PayoutRow[] }) {
-  const columns = useMemo(columnsOfRows, [])
+type RowsProps = { query: RowsQuery; rows: PayoutRow[]; signed: PayoutDescription | null }
+
+function Rows({ query, rows, signed }: RowsProps) {
+  const columns = useMemo(() => columnsOfRows(signed), [signed])
+  const shown = useMemo(() => rows.map((row, i) => ({ ...row, signed: signed?.rows[i] ?? null })), [rows, signed])
   return (
     <Card title={t('Payments')}>
       <ListState query={query} isEmpty={false} empty={null}>
-        <DataTable caption={t('Payments')} columns={columns} rows={rows} rowKey={keyOf} more={query} />
+        <DataTable caption={t('Payments')} columns={columns} rows={shown} rowKey={keyOf} more={query} />
       </ListState>
     </Card>
   )
@@ -117,23 +170,25 @@ function Rows({ query, rows }: { query: RowsQuery; rows: PayoutRow[] }) {
 
 const keyOf = ({ transferId }: PayoutRow) => transferId
 
-function columnsOfRows(): Column<PayoutRow>[] {
+function columnsOfRows(shown: PayoutDescription | null): Column<ShownRow>[] {
   return [
     { id: 'row', header: t('Row'), align: 'end', cell: ({ row }) => row },
     { id: 'externalId', header: t('Your id'), cell: ({ externalId }) => <span className="code">{externalId}</span> },
     {
       id: 'to',
       header: t('To'),
-      cell: ({ toAddress, counterpartyName }) => (
-        <Address address={toAddress} name={counterpartyName ?? t('Not in the address book')} />
+      cell: ({ toAddress, counterpartyName, signed }) => (
+        <Address address={signed?.recipient ?? toAddress} name={counterpartyName ?? t('Not in the address book')} />
       ),
     },
     {
       id: 'amount',
       header: t('Amount'),
       align: 'end',
-      cell: ({ amountDecimal, asset }) => <Amount decimal={amountDecimal} unit={asset} />,
+      cell: ({ amountDecimal, asset, signed }) =>
+        signed === null ? <Amount decimal={amountDecimal} unit={asset} /> : <SignedQuantity quantity={signed.amount} />,
     },
+    ...(shown === null ? [] : [signedColumn(shown)]),
     { id: 'purpose', header: t('Purpose'), cell: ({ paymentPurpose }) => paymentPurpose ?? '–' },
     {
       id: 'status',
@@ -148,4 +203,12 @@ function columnsOfRows(): Column<PayoutRow>[] {
       },
     },
   ]
+}
+
+function signedColumn(shown: PayoutDescription): Column<ShownRow> {
+  return {
+    id: 'signed',
+    header: t('Also signed'),
+    cell: ({ signed }) => signed !== null && <SignedRow row={signed} shown={shown} />,
+  }
 }

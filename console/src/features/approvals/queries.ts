@@ -7,9 +7,10 @@ import type {
   StrongroomError,
   Transfer,
 } from '@strongroom/sdk'
+import type { Waiting } from '@strongroom/sdk/signing'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
-import type { ShownPayout } from '../../lib/sign-votes.ts'
+import { t } from '../../lib/language.ts'
 
 /** What an item is about, for the pages that list what waits. */
 export { subjectOf } from './words.ts'
@@ -21,8 +22,9 @@ export type Vote = {
   code: string
   decision: 'approve' | 'reject'
   comment: string
-  /** What the page shows, which is signed where the vault asks for it. */
-  shown: Transfer | ApprovalRequest | ShownPayout
+  shown: { id: string; payloadHash: string }
+  /** What the page shows of what is signed where the vault asks for it; null: nothing of it. */
+  toSign: Waiting | null
 }
 
 /** What waits for me, what I decided and what I asked for, over all my vaults. */
@@ -98,18 +100,28 @@ export const payoutRowsQuery = (code: string, id: string) =>
 /** What keeps the subject of a vote: the first part of the keys of its queries. */
 export const subjectKeys = { transfer: 'transfers', request: 'approval-requests', payout: 'payouts' } as const
 
-export function sendVote({ kind, code, decision, comment, shown }: Vote): Promise<Transfer | ApprovalRequest | Payout> {
+export function sendVote({
+  kind,
+  code,
+  decision,
+  comment,
+  shown,
+  toSign,
+}: Vote): Promise<Transfer | ApprovalRequest | Payout> {
   const { transfers, approvalRequests, payouts } = vaultOf(code)
+  const { id, payloadHash } = shown
   const send = (signed: { signature?: SignedVote }): Promise<Transfer | ApprovalRequest | Payout> => {
-    const body = { payloadHash: shown.payloadHash, ...(comment === '' ? {} : { comment }), ...signed }
-    if (kind === 'transfer') return transfers[decision](shown.id, body)
-    if (kind === 'payout') return payouts[decision](shown.id, body)
-    return approvalRequests[decision](shown.id, body)
+    const body = { payloadHash, ...(comment === '' ? {} : { comment }), ...signed }
+    if (kind === 'transfer') return transfers[decision](id, body)
+    if (kind === 'payout') return payouts[decision](id, body)
+    return approvalRequests[decision](id, body)
   }
   // Where a vault asks for signatures, the service says so.
   return send({}).catch(async (error: StrongroomError) => {
     if (error.reason !== 'signature_required') throw error
-    return send({ signature: await (await import('../../lib/sign-votes.ts')).signApproval(code, shown) })
+    if (toSign === null) throw new Error(t('What is shown is not what would be signed.'))
+    const { signShown } = await import('../../lib/sign-votes.ts')
+    return send({ signature: await signShown(code, toSign, payloadHash, decision) })
   })
 }
 

@@ -1,16 +1,19 @@
 import type { ApprovalRequest } from '@strongroom/sdk'
+import { type Authority, canonicalJson, type Waiting } from '@strongroom/sdk/signing'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
+import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
+import { SignedDocument } from '../../ui/signed-order.tsx'
 import { holdQuery } from '../holds/queries.ts'
 import { ChangeFacts } from './change-facts.tsx'
 import { Decide } from './decide.tsx'
@@ -38,7 +41,7 @@ type RequestApprovalProps = {
 export function RequestApproval({ code, id, differences }: RequestApprovalProps) {
   const query = useQuery(requestQuery(code, id))
   return (
-    <Page title={query.data === undefined ? t('Approve a change') : actionOf(query.data.action)}>
+    <Page title={query.data === undefined ? t('Approve a change') : actionOf(query.data.boundPayload.action)}>
       <DetailState query={query}>
         {query.data !== undefined && <Decision code={code} request={query.data} differences={differences} />}
       </DetailState>
@@ -52,12 +55,13 @@ function Decision({ code, request, differences }: DecisionProps) {
   const { word, tone } = statusOf(request.status, true)
   const isOpen = request.status === 'pending'
   const payload = <Payload {...{ code, request, differences }} />
+  const { data: authority } = useQuery({ ...signingAuthorityQuery(code), enabled: isOpen })
   return (
     <>
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
         {payload}
-        {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
-        {request.action === 'rules_change' && (
+        {request.boundPayload.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
+        {request.boundPayload.action === 'rules_change' && (
           <Link to="/v/$code/rules/$id" params={{ code, id: request.targetId ?? '' }} className={buttonClass()}>
             {t('See what it changes')}
           </Link>
@@ -77,6 +81,7 @@ function Decision({ code, request, differences }: DecisionProps) {
           {t('Your vote is bound to exactly this request:')}{' '}
           <span className="code [overflow-wrap:anywhere]">{request.payloadHash}</span>
         </p>
+        <SignedDocument document={request.boundPayload} />
       </Card>
       <Votes
         requirements={request.requirements}
@@ -90,16 +95,22 @@ function Decision({ code, request, differences }: DecisionProps) {
           code,
           shown: request,
           isOpen,
+          toSign: authority === undefined ? null : toSignOf(request, authority),
         }}
         summary={
           <>
-            <p className="font-semibold">{actionOf(request.action)}</p>
+            <p className="font-semibold">{actionOf(request.boundPayload.action)}</p>
             {payload}
           </>
         }
       />
     </>
   )
+}
+
+/** Of a request the page shows the whole document. */
+function toSignOf({ boundPayload }: ApprovalRequest, authority: Authority | null): Waiting {
+  return { kind: 'approval_request', boundPayload, expected: { authority, document: canonicalJson(boundPayload) } }
 }
 
 /** Whether the hold is still in force, for those who may read it. */
@@ -115,10 +126,15 @@ function HoldState({ code, id }: { code: string; id: string }) {
   )
 }
 
+/** What a single step is bound to: `payload` of the answer stands beside it and is not signed. */
+const boundOf = ({ boundPayload }: ApprovalRequest) =>
+  (boundPayload.steps as { step?: { payload: unknown } }[])[0]?.step?.payload
+
 /** The request as names and values. */
 function Payload({ code, request, differences }: DecisionProps) {
-  if (request.action === 'rules_change') {
-    const { title } = request.payload as { title: string }
+  const payload = boundOf(request)
+  if (request.boundPayload.action === 'rules_change') {
+    const { title } = payload as { title: string }
     return (
       <>
         <p className="mb-3">{title}</p>
@@ -130,17 +146,17 @@ function Payload({ code, request, differences }: DecisionProps) {
       </>
     )
   }
-  if (request.action === 'transfer_resolve') {
-    return <TransferResolution payload={request.payload as TransferResolutionPayload} />
+  if (request.boundPayload.action === 'transfer_resolve') {
+    return <TransferResolution payload={payload as TransferResolutionPayload} />
   }
-  if (request.action === 'event_resolve') {
-    return <EventResolution payload={request.payload as EventResolutionPayload} />
+  if (request.boundPayload.action === 'event_resolve') {
+    return <EventResolution payload={payload as EventResolutionPayload} />
   }
-  if (request.action === 'transfer_replace') {
-    return <FeeRaise payload={request.payload as FeeRaisePayload} />
+  if (request.boundPayload.action === 'transfer_replace') {
+    return <FeeRaise payload={payload as FeeRaisePayload} />
   }
-  if (request.action === 'passkey_add') {
-    const { name, fingerprint } = request.payload as { name: string; fingerprint: string }
+  if (request.boundPayload.action === 'passkey_add') {
+    const { name, fingerprint } = payload as { name: string; fingerprint: string }
     return (
       <>
         <Facts

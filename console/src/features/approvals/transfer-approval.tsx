@@ -1,7 +1,8 @@
 import type { Transfer } from '@strongroom/sdk'
+import type { Waiting } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, Suspense, useState } from 'react'
+import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
@@ -9,14 +10,20 @@ import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
-import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
 import { Decide } from './decide.tsx'
 import { transferQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
-import { statusOf } from './words.ts'
+import { recipientOf, statusOf } from './words.ts'
 
 /** Draws why the policies ask for votes; it is loaded when somebody asks. */
 type Why = ComponentType<{ code: string; transfer: Transfer }>
+
+/** In a protected vault the order is decoded from what is signed. What does that is loaded where it is needed. */
+const SignedTransfer = lazy(async () => ({ default: (await import('./signed-transfer.tsx')).SignedTransfer }))
+
+/** What of the order the page shows, and what of it is signed. */
+export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null }
 
 /** One screen with all that an approver needs to decide on a transfer. */
 export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {
@@ -24,44 +31,56 @@ export function TransferApproval({ code, id, Why }: { code: string; id: string; 
   return (
     <Page title={t('Approve a transfer')}>
       <DetailState query={query}>
-        {query.data !== undefined && <Decision code={code} transfer={query.data} Why={Why} />}
+        {query.data !== undefined && <Shown code={code} transfer={query.data} Why={Why} />}
       </DetailState>
     </Page>
   )
 }
 
-function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; Why: Why }) {
+type DecisionProps = { code: string; transfer: Transfer; Why: Why }
+
+function Shown(props: DecisionProps) {
+  const { code, transfer } = props
+  if (transfer.payload.expiresAt === undefined) return <Decision {...props} seen={unsigned(transfer)} />
+  return (
+    <Suspense>
+      <SignedTransfer code={code} transfer={transfer}>
+        {(seen) => <Decision {...props} seen={seen} />}
+      </SignedTransfer>
+    </Suspense>
+  )
+}
+
+/** Where votes are not signed, the page shows what the service says. */
+function unsigned(transfer: Transfer): Seen {
+  const facts: Fact[] = [
+    [t('To'), <Address key="to" address={transfer.toAddress} name={recipientOf(transfer)} copy />],
+    [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
+    [t('Network'), transfer.network],
+    [t('Asked by'), nameOf(transfer.initiator)],
+  ]
+  const amount = <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
+  return { amount, facts: <Facts facts={facts} />, toSign: null }
+}
+
+function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen }) {
   const { word, tone } = statusOf(transfer.status)
   const isOpen = transfer.status === 'awaiting_approval'
-  const { metadata, expiresAt, approvers, payloadHash } = transfer
+  const { metadata, expiresAt, approvers, payloadHash, recipient } = transfer
   return (
     <>
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
-            <p className="text-2xl font-semibold">
-              <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
-            </p>
+            <p className="text-2xl font-semibold">{seen.amount}</p>
             <Usd value={transfer.usdValue} className="text-quiet" />
           </div>
           <Badge tone={tone}>{word}</Badge>
         </div>
+        <div className="mb-2">{seen.facts}</div>
         <Facts
           facts={[
-            [
-              t('To'),
-              <>
-                <Address
-                  address={transfer.toAddress}
-                  name={transfer.counterparty?.name ?? t('Not in the address book')}
-                  copy
-                />
-                <RecipientSigns signs={transfer.recipient} />
-              </>,
-            ],
-            [t('From'), <Address key="from" address={transfer.fromAddress.address} />],
-            [t('Network'), transfer.network],
-            [t('Asked by'), nameOf(transfer.initiator)],
+            [t('Recipient'), recipient ? <RecipientSigns key="signs" signs={recipient} /> : null],
             [t('Purpose'), metadata.paymentPurpose],
             [t('Note'), metadata.note],
             [t('Asked at'), formatTime(transfer.createdAt)],
@@ -82,15 +101,11 @@ function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; W
         quorumReachable={transfer.quorumReachable}
       />
       <Decide
-        subject={{ kind: 'transfer', code, shown: transfer, isOpen }}
+        subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: seen.toSign }}
         summary={
           <>
-            <p className="text-xl font-semibold">
-              <Amount decimal={transfer.amountDecimal} unit={transfer.asset} />
-            </p>
-            <p>
-              <Address address={transfer.toAddress} name={transfer.counterparty?.name} />
-            </p>
+            <p className="text-xl font-semibold">{seen.amount}</p>
+            {seen.facts}
           </>
         }
       />
@@ -99,8 +114,7 @@ function Decision({ code, transfer, Why }: { code: string; transfer: Transfer; W
 }
 
 /** What the vault knows of the recipient, which only those are told who decide. */
-function RecipientSigns({ signs }: { signs: Transfer['recipient'] }) {
-  if (signs === undefined || signs === null) return null
+function RecipientSigns({ signs }: { signs: NonNullable<Transfer['recipient']> }) {
   return (
     <div className="mt-1">
       {signs.isFirstPayment ? (

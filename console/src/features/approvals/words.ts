@@ -39,6 +39,9 @@ export function titleOf(item: InboxItem): string {
   return `${formatAmount(amountDecimal)} ${token.code} ${t('to {name}', { name: recipientName ?? toAddress })}`
 }
 
+/** What the address book calls the recipient of a transfer. */
+export const recipientOf = ({ counterparty }: Transfer): string => counterparty?.name ?? t('Not in the address book')
+
 /** What is asked for, as a title. */
 export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['action']): string {
   const words: Record<InboxItem['actionType'], string> = {

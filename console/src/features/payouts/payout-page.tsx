@@ -1,7 +1,8 @@
-import type { Address, AddressBalance, PayoutOrder, PayoutPreview } from '@strongroom/sdk'
+import type { AddressBalance, PayoutOrder, PayoutPreview, Address as VaultAddress } from '@strongroom/sdk'
+import { describePayout, type OrderDescription, type PayoutDescription } from '@strongroom/sdk/signing'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { readCsv } from '../../lib/csv.ts'
 import { columnsOf, csvOf } from '../../lib/csv-columns.ts'
@@ -10,17 +11,23 @@ import { said, t } from '../../lib/language.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { saveBlob } from '../../lib/save-file.ts'
 import { nameOf } from '../../lib/session.ts'
+import type { Entered, Shown } from '../../lib/sign-votes.ts'
+import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
+import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { FileDrop } from '../../ui/file-drop.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
+import { SignedHead, SignedQuantity, SignedRow, SignedSums } from '../../ui/signed-order.tsx'
 import { knownAddressesQuery } from '../address-book/queries.ts'
 import { addressSearchQuery } from '../addresses/queries.ts'
 import { PayoutGrid } from './payout-grid.tsx'
 import {
   type DraftRow,
+  enteredOf,
   isPayable,
   judgePayout,
   keyOf,
@@ -126,7 +133,7 @@ function Start({ fault, read }: { fault: string | null; read: (file: File) => vo
 
 type ReviewProps = {
   code: string
-  source: Address
+  source: VaultAddress
   balance: AddressBalance
   rows: DraftRow[]
   setRows: (rows: DraftRow[] | null) => void
@@ -146,10 +153,15 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
     setRows(refused(rows, error))
   }
   const preview = useMutation({ mutationFn: () => vaultOf(code).payouts.preview(order), onError: refuse })
+  const toSign = preview.data?.toSign
+  const { shown, fault } = useSigned(code, toSign)
+  const signing =
+    toSign === undefined || shown === null ? null : { toSign, shown, entered: enteredOf(order, source, balance) }
+  const unread = toSign !== undefined && shown === null ? (fault ?? t('The order is being read.')) : null
   const create = useMutation({
     mutationFn: async () => {
       // Signed once: what is sent again under the same key is the same.
-      signed.current ??= await signedPayout(code, order, preview.data)
+      signed.current ??= await signedPayout(code, order, signing)
       return vaultOf(code).payouts.create(signed.current, { idempotencyKey: await keyOf(signed.current) })
     },
     onSuccess: ({ id }) => {
@@ -190,6 +202,8 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
           <p className="mb-3 text-warn">{t('Ask again: the same payout is paid once, however often it is sent.')}</p>
         )}
         {preview.data !== undefined && <Decision preview={preview.data} />}
+        {shown !== null && <SignedPayout shown={shown.description} />}
+        {fault !== null && <p className="mb-3 text-bad">{fault}</p>}
         <div className="flex flex-wrap gap-2">
           <Button busy={preview.isPending} disabledBecause={notNow} onClick={() => preview.mutate()}>
             {t('Check the policies')}
@@ -197,7 +211,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
           <Button
             look="primary"
             busy={create.isPending}
-            disabledBecause={notNow ?? whyNot(preview.data)}
+            disabledBecause={notNow ?? whyNot(preview.data) ?? unread}
             onClick={() => create.mutate()}
           >
             {t('{count, plural, one {Order # payment} other {Order # payments}}', { count: rows.length })}
@@ -212,10 +226,58 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   )
 }
 
+/** What is signed of the payout, with what was entered of it; null where nothing is signed. */
+type ToSign = { toSign: NonNullable<PayoutPreview['toSign']>; entered: Entered[]; shown: Shown<PayoutDescription> }
+
 /** The payout with the signature of its initiator, in a vault that asks for one. */
-async function signedPayout(code: string, order: PayoutOrder, preview?: PayoutPreview): Promise<PayoutOrder> {
-  if (preview?.toSign === undefined) return order
-  return (await import('../../lib/sign-votes.ts')).signPayout(code, order, preview.toSign)
+async function signedPayout(code: string, order: PayoutOrder, signing: ToSign | null): Promise<PayoutOrder> {
+  if (signing === null) return order
+  const { signEnteredRows } = await import('../../lib/sign-votes.ts')
+  return signEnteredRows(code, order, signing.entered, signing.toSign, signing.shown)
+}
+
+/** What is signed of a preview, by the authority that decodes it. */
+function useSigned(code: string, toSign: PayoutPreview['toSign']) {
+  const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: toSign !== undefined })
+  return useMemo((): { shown: Shown<PayoutDescription> | null; fault: string | null } => {
+    if (toSign === undefined || authority === undefined) return { shown: null, fault: error?.message ?? null }
+    try {
+      return {
+        shown: { description: describePayout(toSign.payoutId, toSign.orders, authority), authority },
+        fault: null,
+      }
+    } catch (fault) {
+      return { shown: null, fault: (fault as Error).message }
+    }
+  }, [toSign, authority, error])
+}
+
+/** All that the initiator signs, decoded from it. */
+function SignedPayout({ shown }: { shown: PayoutDescription }) {
+  const columns = useMemo(() => signedColumns(shown), [shown])
+  return (
+    <div className="mb-3 rounded-md border border-line p-3">
+      <p className="font-medium">{t('You sign exactly this with a passkey.')}</p>
+      <SignedSums shown={shown} />
+      <SignedHead shown={shown} />
+      <DataTable caption={t('What is signed')} columns={columns} rows={shown.rows} rowKey={keyOfSigned} />
+    </div>
+  )
+}
+
+const keyOfSigned = ({ terms }: OrderDescription) => terms.transferId
+
+function signedColumns(shown: PayoutDescription): Column<OrderDescription>[] {
+  return [
+    { id: 'to', header: t('To'), cell: ({ recipient }) => <Address address={recipient} /> },
+    {
+      id: 'amount',
+      header: t('Amount'),
+      align: 'end',
+      cell: ({ amount }) => <SignedQuantity quantity={amount} />,
+    },
+    { id: 'signed', header: t('Also signed'), cell: (row) => <SignedRow row={row} shown={shown} /> },
+  ]
 }
 
 function whyNot(preview: PayoutPreview | undefined): string | null {

@@ -1,7 +1,8 @@
-import type { AddressBalance, PayoutOrder } from '@strongroom/sdk'
+import type { Address, AddressBalance, PayoutOrder } from '@strongroom/sdk'
 import { fromRaw, toRaw } from '@strongroom/sdk'
 import { newIdempotencyKey } from '../../lib/forms.ts'
 import { bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
+import type { Entered } from '../../lib/sign-votes.ts'
 
 /** The columns of the file, and what else they may be called. */
 export const payoutColumns = {
@@ -93,6 +94,13 @@ export function orderOf(
     })),
   }
 }
+
+/** What the person entered of each row, without what the service makes of it. */
+export const enteredOf = (
+  { rows }: PayoutOrder,
+  { address, network }: Pick<Address, 'address' | 'network'>,
+  { symbol }: Pick<AddressBalance, 'symbol'>,
+): Entered[] => rows.map(({ toAddress, amount }) => ({ fromAddress: address, network, symbol, toAddress, amount }))
 
 /** Under the same key the same list is paid once: it follows from what the list says, and not from when it was read. */
 export async function keyOf(order: PayoutOrder): Promise<string> {

@@ -1,10 +1,13 @@
 import type { TransferOrder, TransferPreview } from '@strongroom/sdk'
+import type { OrderDescription } from '@strongroom/sdk/signing'
 import { t } from '../../lib/language.ts'
+import type { Shown } from '../../lib/sign-votes.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
 import type { Sending } from './send-order.ts'
 
 type Props = {
@@ -14,25 +17,43 @@ type Props = {
   name: string | null
   symbol: string
   preview: TransferPreview
+  /** What is signed, decoded from it; null where orders are not signed. */
+  signed: Shown<OrderDescription> | null
   sending: Sending
   hasGivenUp: boolean
   send: () => void
 }
 
 /** What is ordered, once more and whole. */
-export function ConfirmSheet({ open, onClose, order, name, symbol, preview, sending, hasGivenUp, send }: Props) {
+export function ConfirmSheet({
+  open,
+  onClose,
+  order,
+  name,
+  symbol,
+  preview,
+  signed,
+  sending,
+  hasGivenUp,
+  send,
+}: Props) {
   const isBusy = sending.phase === 'sending' || (sending.phase === 'finding out' && !hasGivenUp)
   return (
     <Sheet title={t('Send this?')} open={open} onClose={onClose}>
       <p className="mb-3 text-2xl font-semibold">
-        <Amount decimal={order.amount} unit={symbol} />
+        {signed === null ? (
+          <Amount decimal={order.amount} unit={symbol} />
+        ) : (
+          <SignedQuantity quantity={signed.description.amount} />
+        )}
         {preview.usdValue !== null && (
           <Usd value={preview.usdValue} className="ml-3 text-base font-normal text-quiet" />
         )}
       </p>
+      {signed !== null && <SignedFacts shown={signed.description} names={{ recipient: name }} />}
       <Facts
         facts={[
-          [t('To'), <Address key="to" address={order.toAddress} name={name} />],
+          [t('To'), signed === null ? <Address key="to" address={order.toAddress} name={name} /> : null],
           [t('Purpose'), order.metadata?.paymentPurpose],
           [
             t('Then'),
@@ -42,7 +63,7 @@ export function ConfirmSheet({ open, onClose, order, name, symbol, preview, send
           ],
         ]}
       />
-      {preview.order !== undefined && <p>{t('You sign exactly this with a passkey.')}</p>}
+      {signed !== null && <p>{t('You sign exactly this with a passkey.')}</p>}
       {sending.phase === 'finding out' && <FindingOut hasGivenUp={hasGivenUp} />}
       <div className="mt-5 flex flex-wrap gap-2">
         <Button look="primary" busy={isBusy} onClick={send}>

@@ -1,6 +1,7 @@
 import { type Address, type AddressBalance, type Token, type TransferOrder, toRaw } from '@strongroom/sdk'
 import { parseAmount } from '../../lib/amounts.ts'
 import { addressKey, isAddressLike } from '../../lib/recipient.ts'
+import type { Entered } from '../../lib/sign-votes.ts'
 import type { KnownAddress, RecipientCheck } from './queries.ts'
 
 /** What the form holds. */
@@ -88,6 +89,22 @@ export function feeLimitOf({ maxFeeText }: Draft, coin: Token | null): Pick<Tran
   if (coin === null || decimal === null || !/[1-9]/.test(decimal)) return null
   return { maxFee: toRaw(decimal, coin).toString() }
 }
+
+/** What the person entered of an order, without what the service makes of it; null while something is missing. */
+export function enteredOf(draft: Draft, { toAddress, amount, feeLevel }: TransferOrder): Entered | null {
+  const balance = balanceOf(draft)
+  if (draft.source === null || balance === null) return null
+  const { address: fromAddress, network } = draft.source
+  const maxFee = draft.maxFeeText.trim() === '' ? null : parseAmount(draft.maxFeeText, decimalsMax)
+  return {
+    ...{ fromAddress, network, symbol: balance.symbol, toAddress, amount },
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+    ...(maxFee === null ? {} : { maxFee }),
+  }
+}
+
+/** More than any token has: the authority says how many count. */
+const decimalsMax = 36
 
 function metadataOf({ purpose, note, category }: Draft): Pick<TransferOrder, 'metadata'> {
   const metadata = {

@@ -1,22 +1,25 @@
-import type { TransferOrder } from '@strongroom/sdk'
+import type { TransferOrder, TransferPreview } from '@strongroom/sdk'
+import { describeOrder, type OrderDescription } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useDebounced } from '../../lib/debounced.ts'
 import { faultsOf } from '../../lib/forms.ts'
 import { said, t } from '../../lib/language.ts'
+import type { Shown } from '../../lib/sign-votes.ts'
+import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { AmountField } from './amount-field.tsx'
 import { ConfirmSheet } from './confirm-sheet.tsx'
-import { amountOf, balanceOf, type Draft, emptyDraft, isTypedOut, orderOf, pastedAddress } from './draft.ts'
+import { amountOf, balanceOf, type Draft, emptyDraft, enteredOf, isTypedOut, orderOf, pastedAddress } from './draft.ts'
 import { FeeFields, useFeeCoin } from './fee-fields.tsx'
 import { LookAlike } from './look-alike.tsx'
 import { Ordered } from './ordered.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { orderCategoriesQuery, previewQuery, recipientCheckQuery } from './queries.ts'
 import { RecipientField } from './recipient-field.tsx'
-import { useSendOrder } from './send-order.ts'
+import { type ToSign, useSendOrder } from './send-order.ts'
 import { SourceField } from './source-field.tsx'
 
 /** Orders one transfer; what the rules would say about it stands beside the form. */
@@ -31,6 +34,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   const settled = useSettledOrder(order)
   const { data: preview, error: refusal } = useQuery(previewQuery(code, settled))
   const { sending, send, startAnew, hasGivenUp } = useSendOrder(code)
+  const { signed, fault } = useSigned(code, preview?.order)
   const marked = preview?.warnings.includes('look_alike') === true && check?.same === null
   const resembles = pasted !== null && check !== null && (check.lookAlikes.length > 0 || marked)
   const error = sending.phase === 'editing' ? sending.error : null
@@ -54,6 +58,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
     (resembles && !isTypedOut(draft) ? t('Type the address out first, because it resembles another one.') : null) ??
     (refusal !== null && !isStale ? t('The policies could not be checked.') : null) ??
     (isStale || preview === undefined ? t('The policies are being checked.') : null) ??
+    (preview?.order !== undefined && signed === null ? (fault ?? t('The order is being read.')) : null) ??
     (blocking && said(blocking.message, blocking.code))
   const found = [...faultsOf(isStale ? null : refusal), ...faultsOf(error)]
   const faults = Object.fromEntries(found.map(({ field, message }) => [field, message]))
@@ -87,7 +92,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
         {notNow !== undefined && order !== null && <p className="mt-2 text-quiet">{notNow}</p>}
       </form>
       <PreviewPanel code={code} order={order === null ? null : settled} isStale={isStale} symbol={symbolOf(draft)} />
-      {order !== null && preview !== undefined && (
+      {order !== null && preview !== undefined && (preview.order === undefined || signed !== null) && (
         <ConfirmSheet
           open={confirming}
           onClose={() => confirm(false)}
@@ -95,13 +100,38 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
           name={draft.recipient?.name ?? check?.same?.name ?? null}
           symbol={symbolOf(draft)}
           preview={preview}
+          signed={signed}
           sending={sending}
           hasGivenUp={hasGivenUp}
-          send={() => void send(order, preview)}
+          send={() => void send(order, toSignOf(draft, order, preview, signed))}
         />
       )}
     </div>
   )
+}
+
+/** What is signed of the order, by the authority that decodes it; null where nothing is, or as long as it cannot be read. */
+function useSigned(code: string, order: TransferPreview['order']) {
+  const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: order !== undefined })
+  return useMemo((): { signed: Shown<OrderDescription> | null; fault: string | null } => {
+    if (order === undefined || authority === undefined) return { signed: null, fault: error?.message ?? null }
+    try {
+      return { signed: { description: describeOrder(order, authority), authority }, fault: null }
+    } catch (fault) {
+      return { signed: null, fault: (fault as Error).message }
+    }
+  }, [order, authority, error])
+}
+
+function toSignOf(
+  draft: Draft,
+  order: TransferOrder,
+  preview: TransferPreview,
+  shown: Shown<OrderDescription> | null,
+): ToSign | null {
+  const entered = enteredOf(draft, order)
+  if (entered === null || preview.order === undefined || shown === null) return null
+  return { entered, order: preview.order, shown }
 }
 
 function symbolOf(draft: Draft): string {

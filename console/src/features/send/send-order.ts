@@ -1,8 +1,10 @@
-import type { Transfer, TransferOrder, TransferPreview } from '@strongroom/sdk'
+import type { Transfer, TransferOrder } from '@strongroom/sdk'
+import type { OrderDescription } from '@strongroom/sdk/signing'
 import { useEffect, useRef, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { isOutcomeUnknown, newIdempotencyKey } from '../../lib/forms.ts'
 import { queryClient } from '../../lib/query-client.ts'
+import type { Entered, Shown } from '../../lib/sign-votes.ts'
 
 export type Sending =
   | { phase: 'editing'; error: unknown }
@@ -31,7 +33,7 @@ export function useSendOrder(code: string) {
   }, [])
   useEffect(() => warnBeforeLeaving(sending.phase === 'sending' || sending.phase === 'finding out'), [sending.phase])
 
-  const send = async (order: TransferOrder, toSign: TransferPreview) => {
+  const send = async (order: TransferOrder, toSign: ToSign | null) => {
     setSending((before) => (before.phase === 'finding out' ? { ...before, attempts: 0 } : { phase: 'sending' }))
     for (let attempts = 1; mounted.current; attempts += 1) {
       try {
@@ -62,14 +64,14 @@ export function useSendOrder(code: string) {
   return { sending, send, startAnew, hasGivenUp: sending.phase === 'finding out' && sending.attempts >= attemptsMax }
 }
 
+/** What its initiator entered of an order, and what the page showed of what they sign. */
+export type ToSign = { entered: Entered; order: object; shown: Shown<OrderDescription> }
+
 /** The order with the signature of its initiator, in a vault that asks for one. */
-async function signedOrder(
-  code: string,
-  body: TransferOrder,
-  { order, vote }: TransferPreview,
-): Promise<TransferOrder> {
-  if (order === undefined || vote === undefined) return body
-  return (await import('../../lib/sign-votes.ts')).signOrder(code, body, { order, vote })
+async function signedOrder(code: string, body: TransferOrder, toSign: ToSign | null): Promise<TransferOrder> {
+  if (toSign === null) return body
+  const { signEntered } = await import('../../lib/sign-votes.ts')
+  return signEntered(code, body, toSign.entered, toSign.order, toSign.shown)
 }
 
 function forgetWhatChanged(code: string): void {

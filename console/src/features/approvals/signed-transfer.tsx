@@ -1,0 +1,43 @@
+import type { Transfer } from '@strongroom/sdk'
+import { type Authority, describeOrder, expectedOf } from '@strongroom/sdk/signing'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useMemo } from 'react'
+import { nameOf } from '../../lib/session.ts'
+import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
+import { DetailState } from '../../ui/list-states.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
+import type { Seen } from './transfer-approval.tsx'
+import { recipientOf } from './words.ts'
+
+type Props = { code: string; transfer: Transfer; children: (seen: Seen) => ReactNode }
+
+/** Draws an order as it is signed. What cannot be decoded cannot be voted on. */
+export function SignedTransfer({ code, transfer, children }: Props) {
+  const authority = useQuery(signingAuthorityQuery(code))
+  const seen = useMemo(
+    () => (authority.data === undefined ? null : decoded(transfer, authority.data)),
+    [transfer, authority.data],
+  )
+  return (
+    <DetailState query={authority}>
+      {seen instanceof Error && <Problem error={seen} />}
+      {seen !== null && !(seen instanceof Error) && children(seen)}
+    </DetailState>
+  )
+}
+
+function decoded(transfer: Transfer, authority: Authority | null): Seen | Error {
+  const { payload, initiator } = transfer
+  try {
+    const description = describeOrder(payload, authority)
+    const names = { recipient: recipientOf(transfer), initiator: nameOf(initiator) }
+    return {
+      amount: <SignedQuantity quantity={description.amount} />,
+      facts: <SignedFacts shown={description} names={names} />,
+      toSign: { kind: 'transfer', order: payload, expected: { ...expectedOf(description), authority } },
+    }
+  } catch (error) {
+    return error as Error
+  }
+}

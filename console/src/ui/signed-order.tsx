@@ -1,0 +1,165 @@
+import { canonicalJson, type OrderDescription, type PayoutDescription, type Quantity } from '@strongroom/sdk/signing'
+import { t } from '../lib/language.ts'
+import { formatTime } from '../lib/time.ts'
+import { Address } from './address.tsx'
+import { Amount } from './amount.tsx'
+import { Badge } from './badge.tsx'
+import { type Fact, Facts } from './page.tsx'
+
+/** What is signed, decoded from its bytes. What the service calls people and addresses stands beside it as a hint. */
+
+/** An amount in the unit that the authority names; of another token in the smallest unit. */
+export function SignedQuantity({ quantity: { raw, named } }: { quantity: Quantity }) {
+  if (named !== null) return <Amount decimal={named.decimal} unit={named.symbol} />
+  return <Amount decimal={raw} unit={t('in the smallest unit')} />
+}
+
+/** The contract that is paid with, which a symbol does not say. */
+export function TokenOf({ quantity: { network, contractAddress } }: { quantity: Quantity }) {
+  if (contractAddress === null) return t('the coin of {network}', { network })
+  return <Address address={contractAddress} />
+}
+
+type Names = { recipient?: string | null | undefined; initiator?: string | null | undefined }
+
+/** Everything that is signed of an order but its amount. */
+export function SignedFacts({ shown, names = {} }: { shown: OrderDescription; names?: Names }) {
+  return <Facts facts={[recipientFact(shown, names), ...factsOf(shown, names)]} />
+}
+
+function recipientFact({ recipient, isListed }: OrderDescription, names: Names): Fact {
+  return [
+    t('To'),
+    <>
+      <Address address={recipient} name={names.recipient} copy />{' '}
+      {isListed ? (
+        <Badge tone="good">{t('On the signed address list')}</Badge>
+      ) : (
+        <Badge tone="warn">{t('Not on the signed address list')}</Badge>
+      )}
+    </>,
+  ]
+}
+
+function factsOf(
+  { amount, sender, network, feeLimit, feeLevel, initiator, vaultId, terms }: OrderDescription,
+  names: Names,
+) {
+  return [
+    [t('Token'), <TokenOf key="token" quantity={amount} />],
+    [t('From'), <Address key="from" address={sender} />],
+    [t('Network'), network],
+    [t('Fee limit'), feeLimit === null ? t('none was set') : <SignedQuantity key="fee" quantity={feeLimit} />],
+    [t('Speed of the fee'), feeLevel],
+    [t('Asked by'), <Person key="by" {...initiator} name={names.initiator} />],
+    [t('Signed until'), <End key="end" at={terms.expiresAt} />],
+    [t('Also signed'), <AlsoSigned key="rest" values={{ vaultId, ...terms }} />],
+  ] satisfies Fact[]
+}
+
+/** Who ordered, as the authority knows them; only their id is signed. */
+function Person({ id, email, name }: { id: string; email: string | null; name?: string | null | undefined }) {
+  return (
+    <>
+      {[name, email].filter(Boolean).join(', ')} <span className="code">{id}</span>
+    </>
+  )
+}
+
+function End({ at }: { at: string }) {
+  return (
+    <>
+      {formatTime(at)} <span className="code text-quiet">{at}</span>
+    </>
+  )
+}
+
+/** Fields by the names under which they are signed. */
+export function AlsoSigned({ values }: { values: object }) {
+  return (
+    <span className="code text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">
+      {Object.entries(values)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join(', ')}
+    </span>
+  )
+}
+
+/** What a payout pays of each token, large. */
+export function SignedSums({ shown: { sums } }: { shown: PayoutDescription }) {
+  return (
+    <ul>
+      {sums.map((sum) => (
+        <li key={`${sum.network} ${sum.contractAddress}`} className="flex flex-wrap items-baseline gap-x-3">
+          <span className="text-2xl font-semibold">
+            <SignedQuantity quantity={sum} />
+          </span>
+          <span className="text-quiet">
+            {t('{count, plural, one {# payment} other {# payments}} on {network}', {
+              count: sum.rowsCount,
+              network: sum.network,
+            })}
+            {', '}
+            <TokenOf quantity={sum} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What all rows of a payout have in common. */
+export function SignedHead({ shown, name }: { shown: PayoutDescription; name?: string }) {
+  const { payoutId, vaultId, initiator, rulesVersion, expiresAt, rows } = shown
+  return (
+    <Facts
+      facts={[
+        [t('Asked by'), <Person key="by" {...initiator} name={name} />],
+        [t('Signed until'), <End key="end" at={expiresAt} />],
+        [
+          t('Also signed'),
+          <AlsoSigned
+            key="rest"
+            values={{ payoutId, vaultId, rulesVersion, rowsCount: rows.length, ...commonOf(rows) }}
+          />,
+        ],
+      ]}
+    />
+  )
+}
+
+/** Everything that is signed of one row, but its recipient, its amount and what all rows have in common. */
+export function SignedRow({ row, shown }: { row: OrderDescription; shown: PayoutDescription }) {
+  const common = commonOf(shown.rows)
+  return <AlsoSigned values={Object.fromEntries(Object.entries(restOf(row)).filter(([name]) => !(name in common)))} />
+}
+
+function restOf({ amount, sender, network, feeLimit, feeLevel, terms }: OrderDescription): Record<string, unknown> {
+  const { rulesVersion: _, expiresAt: __, ...rest } = terms
+  const { contractAddress } = amount
+  return { fromAddress: sender, network, contractAddress, feeLevel, maxFee: feeLimit?.raw ?? null, ...rest }
+}
+
+const known = new WeakMap<readonly OrderDescription[], Record<string, unknown>>()
+
+/** The fields that have one value in all rows. */
+function commonOf(rows: readonly OrderDescription[]): Record<string, unknown> {
+  const before = known.get(rows)
+  if (before !== undefined) return before
+  const all = rows.map(restOf)
+  const common = Object.entries(all[0] ?? {}).filter(([name, value]) => all.every((rest) => rest[name] === value))
+  known.set(rows, Object.fromEntries(common))
+  return known.get(rows)!
+}
+
+/** The canonical form of a document, with every character that cannot be seen written out. */
+export function SignedDocument({ document }: { document: object }) {
+  return (
+    <p className="code text-[0.8125rem] whitespace-pre-wrap [overflow-wrap:anywhere]">
+      {canonicalJson(document).replace(
+        /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+        (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+      )}
+    </p>
+  )
+}
