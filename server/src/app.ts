@@ -71,6 +71,7 @@ import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
 import { authComponents } from './modules/people/sign-in/schema.ts'
+import { enable } from './modules/people/users/offboarding.ts'
 import { userRoutes } from './modules/people/users/routes.ts'
 import { userComponents } from './modules/people/users/schema.ts'
 import { auditRoutes } from './modules/record/audit/routes.ts'
@@ -78,8 +79,12 @@ import { auditComponents } from './modules/record/audit/schema.ts'
 import { imageRoutes } from './modules/registry/images/routes.ts'
 import { networkRoutes } from './modules/registry/networks/routes.ts'
 import { networkComponents } from './modules/registry/networks/schema.ts'
+import type { PlatformExecutors } from './modules/registry/platform-changes/actions.ts'
+import { platformChangeRoutes } from './modules/registry/platform-changes/routes.ts'
+import { platformChangeComponents } from './modules/registry/platform-changes/schema.ts'
 import { rateRoutes } from './modules/registry/rates/routes.ts'
 import { rateComponents } from './modules/registry/rates/schema.ts'
+import { updateToken } from './modules/registry/tokens/actions.ts'
 import { tokenRoutes } from './modules/registry/tokens/routes.ts'
 import { tokenComponents } from './modules/registry/tokens/schema.ts'
 import { balanceTimelineRoutes } from './modules/reports/balance-timeline/routes.ts'
@@ -158,6 +163,7 @@ const components = [
   ...networkComponents,
   ...tokenComponents,
   ...rateComponents,
+  ...platformChangeComponents,
   ...vaultsComponents,
   ...ledgerComponents,
   ...ledgerVerificationComponents,
@@ -187,6 +193,16 @@ const components = [
   ...addressGroupComponents,
 ]
 
+/** What two platform administrators do together. */
+const platformExecutors: PlatformExecutors = {
+  token_update: async (trx, id, payload, by) => {
+    await updateToken(trx, id, payload, by)
+  },
+  user_enable: async (trx, userId, { reason }, { caller, now }) => {
+    await enable(trx, { userId, reason: String(reason), actorId: caller.userId, now })
+  },
+}
+
 const apiModules: ((app: App, deps: Deps) => void)[] = [
   auditRoutes,
   userRoutes,
@@ -201,6 +217,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   networkRoutes,
   tokenRoutes,
   rateRoutes,
+  (app, deps) => platformChangeRoutes(app, deps, platformExecutors),
   vaultsRoutes,
   ledgerRoutes,
   ledgerVerificationRoutes,

@@ -199,6 +199,11 @@ export const expectations: Record<string, Row> = {
     async (r) => ({ params: { id: await r.heldRate() } })),
   rejectHeldRate: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
     async (r) => ({ params: { id: await r.heldRate() } })),
+  listPlatformChanges:  row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain),
+  confirmPlatformChange: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.platformChange() } })),
+  rejectPlatformChange: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.platformChange() } })),
 
   listVaults:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   createVault:          row('401 403 403 403 403 403 403 403 403 403 201 403 403 403', () => ({ body: vaultBody() })),

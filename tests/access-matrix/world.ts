@@ -53,6 +53,7 @@ export type Resources = {
   image(): Promise<string>
   token(): Promise<string>
   heldRate(): Promise<string>
+  platformChange(): Promise<string>
   deposit(): Promise<string>
   /** An event that contradicts a deposit. */
   quarantined(): Promise<string>
@@ -446,6 +447,21 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       expect(held.status).toBe(202)
       return held.body.id as string
     }),
+    platformChange: keep('platformChange', async () => {
+      const row = {
+        action: 'token_update',
+        target_id: vault.tokens.eth.id,
+        payload: JSON.stringify({ name: `E${fresh()}` }),
+      }
+      await test.deps.db.deleteFrom('platform_changes').where('status', '=', 'held').execute()
+      const id = newId()
+      const asked = { id, status: 'held', created_by_id: vault.admin.userId, created_at: new Date() }
+      await test.deps.db
+        .insertInto('platform_changes')
+        .values({ ...row, ...asked })
+        .execute()
+      return id
+    }),
     deposit: async () => depositId,
     quarantined: keep('quarantined', async () => {
       const txHash = fakeTxHash(`${code} ${fresh()}`)
@@ -677,6 +693,7 @@ function absentResources(code: string): Resources {
     image: async () => sha256(`image ${fresh()}`).toString('hex'),
     token: nothing,
     heldRate: nothing,
+    platformChange: nothing,
     deposit: nothing,
     quarantined: nothing,
     transfer: nothing,

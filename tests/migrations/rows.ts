@@ -624,6 +624,22 @@ export const rowsAfter: Record<string, Rows> = {
   '0020-announcements': [
     ['announcements', [{ chain: 'v1', audit_record_id: 'l1', content: 'A rule was changed', created_at: at }]],
   ],
+  '0070-platform-changes': [
+    [
+      'platform_changes',
+      [
+        {
+          id: 'pc1',
+          action: 'token_update',
+          target_id: 't1',
+          payload: '{}',
+          status: 'held',
+          created_by_id: 'u1',
+          created_at: at,
+        },
+      ],
+    ],
+  ],
   '0021-held-rates': [
     [
       'held_rates',

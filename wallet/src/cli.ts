@@ -120,7 +120,7 @@ authority
     orExit(() =>
       withStore(async (pool, _passphrase, directory) => {
         const { initAuthority } = await import('./authority/ceremony.ts')
-        await initAuthority({ pool, directory, print }, name, file, fingerprint)
+        await initAuthority(await placeOf(pool, directory), name, file, fingerprint)
       }),
     ),
   )
@@ -134,7 +134,7 @@ authority
     orExit(() =>
       withStore(async (pool, _passphrase, directory) => {
         const { showAuthority } = await import('./authority/ceremony.ts')
-        await showAuthority({ pool, directory, print }, name, options)
+        await showAuthority(await placeOf(pool, directory), name, options)
       }),
     ),
   )
@@ -144,12 +144,39 @@ authority
   .argument('<client>')
   .argument('<file>')
   .argument('<votes-file>')
-  .description('put the next version in force, with signed votes of the version before')
+  .description('take the next version, with signed votes of the version before; it waits as long as that one says')
   .action((name: string, file: string, votesFile: string) =>
     orExit(() =>
       withStore(async (pool, _passphrase, directory) => {
         const { nextAuthority } = await import('./authority/ceremony.ts')
-        await nextAuthority({ pool, directory, print }, name, file, votesFile)
+        await nextAuthority(await placeOf(pool, directory), name, file, votesFile)
+      }),
+    ),
+  )
+
+authority
+  .command('pending')
+  .argument('<client>')
+  .description('show the version that waits, and when it comes into force')
+  .action((name: string) =>
+    orExit(() =>
+      withStore(async (pool, _passphrase, directory) => {
+        const { showPending } = await import('./authority/ceremony.ts')
+        await showPending(await placeOf(pool, directory), name)
+      }),
+    ),
+  )
+
+authority
+  .command('cancel')
+  .argument('<client>')
+  .argument('<votes-file>')
+  .description('cancel the version that waits, with signed votes `reject` on its hash')
+  .action((name: string, votesFile: string) =>
+    orExit(() =>
+      withStore(async (pool, _passphrase, directory) => {
+        const { cancelAuthority } = await import('./authority/ceremony.ts')
+        await cancelAuthority(await placeOf(pool, directory), name, votesFile)
       }),
     ),
   )
@@ -174,6 +201,14 @@ program
   )
 
 await program.parseAsync()
+
+async function placeOf(pool: pg.Pool, directory: string | undefined) {
+  const { readCeremonyConfig } = await import('./config.ts')
+  const { openChain } = await import('./chains/open-chain.ts')
+  const { chains, signing } = readCeremonyConfig()
+  const opened = new Map(Object.entries(chains).map(([network, chain]) => [network, openChain(network, chain)]))
+  return { pool, directory, print, around: { chains: opened, signingOrigin: signing?.origin ?? null } }
+}
 
 async function serve(): Promise<void> {
   const config = readWalletConfig()

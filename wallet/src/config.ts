@@ -92,6 +92,18 @@ export async function readPassphraseChange(
   return { ...config, previous: previous! }
 }
 
+/** Reads what a version of an authority is compared with. Without chains, an authority with a token is refused. */
+export function readCeremonyConfig(environment: Environment = process.env): {
+  chains: Record<string, ChainConfig>
+  signing?: SigningConfig
+} {
+  const faults: string[] = []
+  const chains = environment.WALLET_CHAINS ? readChains(environment.WALLET_CHAINS, faults) : {}
+  const config = { chains, ...readSigning(environment, faults) }
+  refuseFaults(faults)
+  return config
+}
+
 /** Reads only what the commands `client` and `migrate` need. */
 export function readStoreConfig(environment: Environment = process.env): StoreConfig {
   const faults: string[] = []

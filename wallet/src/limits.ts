@@ -50,6 +50,9 @@ export const nodeTimeoutMilliseconds = 10_000
 /** Tokens with more decimals are not reported: no ledger that reads the protocol accepts them. */
 export const tokenDecimalsMax = 36
 
+/** How often it is looked whether a version of an authority that waited has come into force. */
+export const authorityPollMilliseconds = 10_000
+
 export const webhookBatchMax = 20
 export const webhookLeaseSeconds = 30
 export const webhookTimeoutMilliseconds = 10_000

@@ -2,6 +2,7 @@ import { Stopped, Stops } from './authority/stop-protocol.ts'
 import { AccountKey, AccountKeyQuery } from './keys/account-key.ts'
 import {
   AddressOrder,
+  AuthorityCancellation,
   AuthorityUpdate,
   Balance,
   BalanceQuery,
@@ -103,9 +104,20 @@ export const operations = {
     method: 'post',
     path: '/authority',
     summary:
-      'Puts the next version of the authority in force, which the version before must have signed. The present one again changes nothing.',
+      'Takes the next version of the authority, which the version before must have signed. It comes into force after the delay of the ' +
+      'version before. The present one again, or the one that waits, changes nothing. 409: another one waits.',
     schema: {
       body: AuthorityUpdate,
+      response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody, ...common },
+    },
+  },
+  cancelAuthority: {
+    method: 'post',
+    path: '/authority/cancel',
+    summary:
+      'Cancels the version that waits, which one fewer than would have had to sign it must have rejected. 404: none waits.',
+    schema: {
+      body: AuthorityCancellation,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },
     },
   },

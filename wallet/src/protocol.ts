@@ -261,11 +261,22 @@ export const AuthorityUpdate = Type.Object(
   },
   { ...strict, title: 'AuthorityUpdate' },
 )
+export const AuthorityCancellation = Type.Object(
+  { votes: Type.Unknown({ description: 'Signed votes `reject` on its hash, as docs/signed-orders.md has them.' }) },
+  { ...strict, title: 'AuthorityCancellation' },
+)
+const versionParts = {
+  authority: Type.Union([Authority, Authority1]),
+  version: Type.Integer({ minimum: 1, examples: [1] }),
+  hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the authority: its fingerprint.' }),
+}
 export const PresentAuthority = Type.Object(
   {
-    authority: Type.Union([Authority, Authority1]),
-    version: Type.Integer({ minimum: 1, examples: [1] }),
-    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the authority: its fingerprint.' }),
+    ...versionParts,
+    pending: Type.Union(
+      [Type.Object({ ...versionParts, inForceAt: Type.String({ format: 'date-time' }) }, strict), Type.Null()],
+      { description: 'The version that was signed and comes into force at `inForceAt`, unless it is cancelled.' },
+    ),
   },
   { ...strict, title: 'PresentAuthority' },
 )

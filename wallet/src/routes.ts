@@ -4,7 +4,8 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
-import { readProtection, updateAuthority } from './authority/protection.ts'
+import type { Surroundings } from './authority/fit.ts'
+import { cancelPending, showProtection, updateAuthority } from './authority/protection.ts'
 import { stopOrders } from './authority/stops.ts'
 import type { AuthorityStore } from './authority/store.ts'
 import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
@@ -29,6 +30,8 @@ export type AppParts = {
   /** null: no client can be protected. */
   authorities: AuthorityStore | null
   chains: Map<string, Chain>
+  /** What a next version of an authority must fit to. */
+  around: Surroundings
   /** The page where people sign; undefined: this service serves none. */
   signingPage?: SigningPage | undefined
   log: Logger
@@ -158,15 +161,19 @@ function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
 }
 
 /** The document that says whose signatures this service asks for: kept here, and changed by those whom it names. */
-function authorityRoutes(routes: Routes, { pool, authorities }: AppParts): void {
+function authorityRoutes(routes: Routes, { pool, authorities, around }: AppParts): void {
   routes.get(operations.getAuthority.path, { schema: operations.getAuthority.schema }, async (request) => {
-    const present = await readProtection(pool, authorities, clientIdOf(request))
-    if (present === null) throw notFound('Authority')
-    return present
+    const shown = await showProtection(pool, authorities, clientIdOf(request))
+    if (shown === null) throw notFound('Authority')
+    return shown
   })
 
   routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, (request) =>
-    updateAuthority(pool, authorities, clientIdOf(request), request.body),
+    updateAuthority(pool, authorities, clientIdOf(request), request.body, around),
+  )
+
+  routes.post(operations.cancelAuthority.path, { schema: operations.cancelAuthority.schema }, (request) =>
+    cancelPending(pool, authorities, clientIdOf(request), request.body.votes),
   )
 
   routes.post(operations.stopOrders.path, { schema: operations.stopOrders.schema }, (request) =>

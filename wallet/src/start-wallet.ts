@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
-import { markAuthorities } from './authority/protection.ts'
+import { markAuthorities, raiseMarks } from './authority/protection.ts'
 import { type AuthorityStore, openAuthorities } from './authority/store.ts'
 import { type Chain, openChain, readHead } from './chains/open-chain.ts'
 import { ensureClient } from './clients.ts'
@@ -11,7 +11,7 @@ import { migrate } from './database/migrate.ts'
 import { openPool } from './database/open-pool.ts'
 import { watchBlocks } from './deposits/watch-blocks.ts'
 import { openKeyring } from './keys/keyring.ts'
-import { webhookPollMilliseconds } from './limits.ts'
+import { authorityPollMilliseconds, webhookPollMilliseconds } from './limits.ts'
 import { openLog } from './log.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { buildSigningPage } from './signing/page.ts'
@@ -29,7 +29,10 @@ export type RunningWallet = {
   stop(): Promise<void>
 }
 
-/** Starts the wallet service in this process; resolves when it answers requests. */
+/**
+ * Starts the wallet service in this process; resolves when it answers requests.
+ * tidy: long because it lists what runs, in the order in which it starts
+ */
 export async function startWallet(config: WalletConfig): Promise<RunningWallet> {
   const log = openLog(config.logLevel)
   const pool = openPool(config.databaseUrl, log)
@@ -45,7 +48,16 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     )
     const wake = (network: string) => senders.get(network)?.wake()
     const signingPage = config.signing && (await buildSigningPage(config.signing))
-    const app = buildApp({ pool, keyring, authorities, chains, signingPage, log, onOrder: wake })
+    const app = buildApp({
+      pool,
+      keyring,
+      authorities,
+      chains,
+      around: aroundOf(config, chains),
+      signingPage,
+      log,
+      onOrder: wake,
+    })
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
 
@@ -55,6 +67,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       pass: async () => (await deliverWebhooks({ pool, log, ...config })) > 0,
     })
     loops.push(deliveries)
+    if (authorities !== null) loops.push(watchAuthorities(pool, authorities, log))
     for (const chain of chains.values()) {
       const { network, pollMilliseconds } = chain
       const watcher = startLoop(log, {
@@ -98,6 +111,19 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     await pool.end()
     throw error
   }
+}
+
+const aroundOf = ({ signing }: WalletConfig, chains: Map<string, Chain>) => ({
+  chains,
+  signingOrigin: signing?.origin ?? null,
+})
+
+function watchAuthorities(pool: pg.Pool, authorities: AuthorityStore, log: Logger): Loop {
+  const pass = async () => {
+    await raiseMarks(pool, authorities, log)
+    return false
+  }
+  return startLoop(log, { name: 'authorities', everyMilliseconds: authorityPollMilliseconds, pass })
 }
 
 async function startAuthorities(config: WalletConfig, pool: pg.Pool, log: Logger): Promise<AuthorityStore | null> {

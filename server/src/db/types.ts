@@ -781,6 +781,18 @@ export interface Payouts {
   vault_id: string;
 }
 
+export interface PlatformChanges {
+  action: string;
+  created_at: Timestamp;
+  created_by_id: string;
+  decided_at: Timestamp | null;
+  decided_by_id: string | null;
+  id: string;
+  payload: Json;
+  status: string;
+  target_id: string;
+}
+
 export interface Policies {
   action_type: string;
   admin_bypass: Generated<boolean>;
@@ -1232,6 +1244,7 @@ export interface DB {
   paid_recipients: PaidRecipients;
   passkeys: Passkeys;
   payouts: Payouts;
+  platform_changes: PlatformChanges;
   policies: Policies;
   policy_approvers: PolicyApprovers;
   policy_group_memberships: PolicyGroupMemberships;

@@ -7,10 +7,12 @@ import { addClient } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
-import { authority, follow, team } from '../testing/signing.ts'
+import { follow, authority as full, team } from '../testing/signing.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
 import { initAuthority, nextAuthority, showAuthority } from './ceremony.ts'
 
+/** Decimals of tokens are compared with a node, of which these tests have none. */
+const authority = { ...full, rules: full.rules.slice(0, 1) }
 let database: TestDatabase
 let pool: pg.Pool
 let folder: string
@@ -36,7 +38,8 @@ async function write(name: string, document: unknown): Promise<string> {
 
 function place(directory: string | undefined = join(folder, 'authorities')) {
   const lines: string[] = []
-  return { pool, directory, lines, print: (line: string) => void lines.push(line) }
+  const around = { chains: new Map(), signingOrigin: null }
+  return { pool, directory, around, lines, print: (line: string) => void lines.push(line) }
 }
 
 test('T58 T59 the typed digits must be right, and what was pinned is never pinned again', async () => {

@@ -7,14 +7,17 @@ import { ConfigError } from '../config.ts'
 import { migrate } from '../database/migrate.ts'
 import { WalletError } from '../errors.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
+import { contactsOf, delayHoursOf, trustsServicePage } from './delay.ts'
 import type { AnyAuthority } from './documents.ts'
+import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority } from './parse.ts'
-import { pinAuthority, readProtection, updateAuthority } from './protection.ts'
-import { AuthorityStore, openAuthorities } from './store.ts'
+import { cancelPending, pinAuthority, showProtection, updateAuthority } from './protection.ts'
+import { toText } from './refusal.ts'
+import { AuthorityStore, openAuthorities, type Pending } from './store.ts'
 
 /** The ceremony at the wallet service (docs/security/ceremony.md): it needs neither the service nor its database. */
 
-type Place = { pool: pg.Pool; directory: string | undefined; print(line: string): void }
+type Place = { pool: pg.Pool; directory: string | undefined; around: Surroundings; print(line: string): void }
 
 /** Digits of the fingerprint that a person reads from another screen and types. */
 const typedDigits = 8
@@ -23,6 +26,8 @@ const typedDigits = 8
 export async function initAuthority(place: Place, name: string, file: string, fingerprint?: string): Promise<void> {
   const { clientId, directory } = await enter(place, name)
   const document = parseAuthority(await readJson(file))
+  const unfit = await refusalOfFit(document, place.around)
+  if (unfit !== null) throw new ConfigError(toText(unfit))
   for (const line of describe(document)) place.print(line)
   const typed =
     fingerprint ?? (await ask(`type the first ${typedDigits} digits of the fingerprint on the other screen: `))
@@ -33,19 +38,46 @@ export async function initAuthority(place: Place, name: string, file: string, fi
 
 export async function showAuthority(place: Place, name: string, { json = false } = {}): Promise<void> {
   const { clientId, directory } = await enter(place, name)
-  const present = await readProtection(place.pool, await openAuthorities(directory), clientId)
+  const present = await showProtection(place.pool, await openAuthorities(directory), clientId)
   if (present === null) throw new ConfigError(`${name} is not protected`)
   const lines = json ? [JSON.stringify(present.authority, null, 2)] : describe(present.authority)
   for (const line of lines) place.print(line)
+  if (!json && present.pending !== null) place.print(waitingLine(present.pending))
 }
+
+/** Shows the version that waits. */
+export async function showPending(place: Place, name: string): Promise<void> {
+  const { clientId, directory } = await enter(place, name)
+  const shown = await showProtection(place.pool, await openAuthorities(directory), clientId)
+  if (shown === null) throw new ConfigError(`${name} is not protected`)
+  if (shown.pending === null) return place.print('no version waits')
+  for (const line of [waitingLine(shown.pending), ...describe(shown.pending.authority)]) place.print(line)
+}
+
+/** Cancels the version that waits, as `POST /authority/cancel` does. */
+export async function cancelAuthority(place: Place, name: string, votesFile: string): Promise<void> {
+  const { clientId, directory } = await enter(place, name)
+  const votes = await readJson(votesFile)
+  try {
+    const { version } = await cancelPending(place.pool, await openAuthorities(directory), clientId, votes)
+    place.print(`the version that waited is cancelled; version ${version} stays in force`)
+  } catch (error) {
+    if (!(error instanceof WalletError)) throw error
+    throw new ConfigError(error.code === 404 ? 'no version waits' : `${error.message}: ${String(error.details)}`)
+  }
+}
+
+const waitingLine = ({ version, inForceAt }: Pending) =>
+  `version ${version} waits, and comes into force at ${inForceAt}`
 
 /** Puts the next version in force, as `POST /authority` does. */
 export async function nextAuthority(place: Place, name: string, file: string, votesFile: string): Promise<void> {
   const { clientId, directory } = await enter(place, name)
   const next = { authority: await readJson(file), votes: await readJson(votesFile) }
   try {
-    const present = await updateAuthority(place.pool, await openAuthorities(directory), clientId, next)
-    for (const line of describe(present.authority)) place.print(line)
+    const shown = await updateAuthority(place.pool, await openAuthorities(directory), clientId, next, place.around)
+    for (const line of describe((shown.pending ?? shown).authority)) place.print(line)
+    if (shown.pending !== null) place.print(waitingLine(shown.pending))
   } catch (error) {
     if (!(error instanceof WalletError)) throw error
     throw new ConfigError(
@@ -88,8 +120,8 @@ function assertTyped(typed: string, hash: string) {
 }
 
 /** What two people read aloud to each other. */
-function describe({ keys, groups, change, rules, ...authority }: AnyAuthority): string[] {
-  const document = { keys, groups, change, rules, ...authority }
+function describe(document: AnyAuthority): string[] {
+  const { keys, groups, change, rules, ...authority } = document
   const fingerprint = (publicKey: string) =>
     toFingerprint(createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex'))
   return [
@@ -102,8 +134,14 @@ function describe({ keys, groups, change, rules, ...authority }: AnyAuthority): 
     ]),
     ...groups.map(({ id, persons }) => `group        ${id}: ${persons.join(', ')}`),
     `change       ${change.votes} of ${change.group} sign the next version`,
+    `delay        the next version waits ${delayHoursOf(document)} hours`,
+    ...contactsOf(document).map(({ person, email }) => `contact      ${email} of ${person}`),
+    trustsServicePage(document)
+      ? 'WARNING      keys of the service’s page count: whoever holds the service serves the page where they sign'
+      : 'pages        only keys of the page of this wallet service sign',
     ...authority.addresses.map(({ network, address }) => `listed       ${address} on ${network}`),
-    ...rules.flatMap(({ network, contractAddress, initiators, perDay, floors }) => [
+    ...rules.flatMap(({ network, contractAddress, initiators, perDay, floors, ...token }) => [
+      ...('symbol' in token ? [`token        ${token.symbol}, ${token.decimals} decimals`] : []),
       `rule         ${contractAddress ?? 'the coin'} on ${network}: ordered by ${initiators}, ${perDay ?? 'any amount'} in 24 hours`,
       ...floors.map(({ above, to, group, votes }) => `             above ${above} to ${to}: ${votes} of ${group}`),
     ]),

@@ -81,6 +81,28 @@ export function refusalOfKept(authority: AnyAuthority, kept: { authority: unknow
   return refusalOfSuccession(authority, next, read.value.votes)
 }
 
+/**
+ * Whether enough persons rejected a version that waits: one fewer than would have had to sign it. Their keys are those of the
+ * version in force. null: they did.
+ */
+export function refusalOfCancellation(
+  authority: AnyAuthority,
+  hash: string,
+  votes: unknown,
+  now: Date,
+): Refusal | null {
+  const read = readOr(() => parseVotes(votes))
+  if ('refused' in read) return read.refused
+  const refused =
+    refusalOfVotes(authority, read.value, { subject: 'authority', hash }) ?? refusalOfFuture(read.value, now)
+  if (refused !== null) return refused
+  const { group, votes: asked } = authority.change
+  const needed = Math.max(1, asked - 1)
+  const rejecting = new Set(read.value.filter(({ vote }) => vote.decision === 'reject').map(({ vote }) => vote.person))
+  const given = personsOf(authority, group).filter((person) => rejecting.has(person)).length
+  return given >= needed ? null : refusal('VOTES_MISSING', `${group} rejected it with ${given} of ${needed} votes`)
+}
+
 function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes: AnySignedVote[]): Refusal | null {
   if (next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
   if (next.version !== authority.version + 1 || next.previous !== hashOfAuthority(authority)) {

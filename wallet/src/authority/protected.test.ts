@@ -10,7 +10,7 @@ import { type RunningWallet, startWallet } from '../start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { controlChain, type LocalChain } from '../testing/local-chain.ts'
 import { authorizeAll, payoutOf } from '../testing/payout.ts'
-import { authority, authorize, follow, listed, order, team, unlisted } from '../testing/signing.ts'
+import { authority, authorize, follow, listed, order, signVote, team, unlisted } from '../testing/signing.ts'
 import { type Faucet, openFaucet } from '../testing/test-token.ts'
 import { call, deriveTestAddress, otherVaultToken, testConfig, vaultToken, waitFor } from '../testing/wallet-client.ts'
 import { hashOf } from './canonical.ts'
@@ -51,9 +51,10 @@ afterAll(async () => {
 })
 
 const tokenOf = (name: string) => `token-of-the-vault-${name}-0001`
-const names = 'plain ordering day forged fees versions files marks removed expired unset replayed redated paying'.split(
-  ' ',
-)
+const names =
+  'plain ordering day forged fees versions files marks removed expired unset replayed redated paying late unfit'.split(
+    ' ',
+  )
 const clients = [
   { name: 'first', token: vaultToken },
   { name: 'other', token: otherVaultToken },
@@ -324,7 +325,10 @@ describe('T58 before anything is signed', () => {
     expect((await settled(token, 'soon')).failureReason).toMatch(/^AUTHORIZATION_REFUSED: ORDER_EXPIRED: /)
     const waiting = make('waiting', { maxFee: '1' })
     expect((await hand(token, waiting)).status).toBe(202)
-    const next = follow(pinned, { keys: pinned.keys.filter(({ person }) => person !== 'carla') }, [dora, emil])
+    const next = follow(pinned, { keys: pinned.keys.filter(({ person }) => person !== 'carla'), rules: [coin] }, [
+      dora,
+      emil,
+    ])
     expect((await call(wallet.url, '/authority', { body: next, token })).status).toBe(200)
     expect((await settled(token, 'waiting')).failureReason).toMatch(
       /^AUTHORIZATION_REFUSED: AUTHORITY_VERSION_DIFFERS: /,
@@ -400,8 +404,8 @@ describe('T59 the version never goes back', () => {
     const { pinned, token } = await protect('versions')
     const show = () =>
       call<{ version: number; hash: string; authority: Authority }>(wallet.url, '/authority', { token })
-    expect((await show()).body).toEqual({ authority: pinned, version: 1, hash: hashOf(pinned) })
-    const next = follow(pinned, { addresses: [] }, [dora, emil])
+    expect((await show()).body).toEqual({ authority: pinned, version: 1, hash: hashOf(pinned), pending: null })
+    const next = follow(pinned, { addresses: [], rules: [coin] }, [dora, emil])
     const update = (body: object) =>
       call<{ version: number; details: string }>(wallet.url, '/authority', { token, body })
     expect(await update({ ...next, votes: next.votes.slice(1) })).toMatchObject({
@@ -415,7 +419,7 @@ describe('T59 the version never goes back', () => {
     })
     expect(await update(next)).toMatchObject({ status: 200, body: { version: 2 } })
     expect(await update(next)).toMatchObject({ status: 200, body: { version: 2 } })
-    const back = follow(pinned, {}, [dora, emil])
+    const back = follow(pinned, { rules: [coin] }, [dora, emil])
     expect(await update(back)).toMatchObject({
       status: 403,
       body: { details: expect.stringMatching(/^AUTHORITY_VERSION_DIFFERS: /) },
@@ -433,9 +437,58 @@ describe('T59 the version never goes back', () => {
     ).rejects.toThrow('cannot go back')
   })
 
+  test('T81 a version waits, one fewer than its signers cancel it for good, and it comes into force late', async () => {
+    const { pinned, token, clientId, make, sign } = await protect('late', { delayHours: 24 })
+    const send = (path: string, body: object) =>
+      call<{ version: number; details: string; pending: { version: number; hash: string } | null }>(wallet.url, path, {
+        token,
+        body,
+      })
+    const next = follow(pinned, { addresses: [], rules: [coin] }, [dora, emil])
+    const hash = hashOf(next.authority)
+    const waiting = { status: 200, body: { version: 1, pending: { version: 2, hash } } }
+    expect(await send('/authority', next)).toMatchObject(waiting)
+    expect(await send('/authority', next)).toMatchObject(waiting)
+    const honest = make('while-it-waits')
+    expect((await hand(token, honest, sign(honest))).status).toBe(202)
+    const other = follow(pinned, { contacts: [], rules: [coin] }, [dora, emil])
+    expect(await send('/authority', other)).toMatchObject({
+      status: 409,
+      body: { details: expect.stringMatching(/^VERSION_PENDING: /) },
+    })
+    const about = { subject: 'authority', hash, authority: hashOf(pinned) } as const
+    const refused = async (votes: object[], code: string) =>
+      expect((await send('/authority/cancel', { votes })).body.details).toMatch(new RegExp(`^${code}: `))
+    await refused([], 'VOTES_MISSING')
+    await refused([signVote(dora, { ...about, decision: 'approve' })], 'VOTES_MISSING')
+    await refused([signVote(ben, { ...about, decision: 'reject' })], 'VOTES_MISSING')
+    await refused([signVote(dora, { ...about, hash: hashOf(other.authority), decision: 'reject' })], 'ORDER_DIFFERS')
+    const votes = [signVote(emil, { ...about, decision: 'reject' })]
+    expect(await send('/authority/cancel', { votes })).toMatchObject({ status: 200, body: { pending: null } })
+    expect((await send('/authority/cancel', { votes })).status).toBe(404)
+    expect((await send('/authority', next)).body.details).toMatch(/^VERSION_CANCELLED: /)
+
+    expect((await send('/authority', other)).body.pending?.version).toBe(2)
+    const file = await fileOf('late')
+    const content = JSON.parse(await readFile(file, 'utf8'))
+    content.versions[1].inForceAt = new Date(Date.now() - 1).toISOString()
+    await writeFile(file, JSON.stringify(content))
+    expect((await readProtection(pool, new AuthorityStore(directory), clientId))?.version).toBe(2)
+  })
+
+  test('T81 keys of another page, and decimals that the chain does not have, are put in no version', async () => {
+    const { pinned, token } = await protect('unfit')
+    const codeOf = async (changes: Partial<Authority>) => {
+      const body = follow(pinned, changes, [dora, emil])
+      return (await call<{ details: string }>(wallet.url, '/authority', { token, body })).body.details
+    }
+    expect(await codeOf({ trustsServicePage: false, rules: [coin] })).toMatch(/^KEY_OF_ANOTHER_PAGE: /)
+    expect(await codeOf({ rules: [{ ...coin, decimals: 6 }] })).toMatch(/^DECIMALS_DIFFER: .* 18 decimals, not 6/)
+  })
+
   test('a database that was restored without its mark is protected by the file, and gets the mark again at the next start', async () => {
     const { make, token, clientId, pinned } = await protect('marks')
-    const next = follow(pinned, {}, [dora, emil])
+    const next = follow(pinned, { rules: [coin] }, [dora, emil])
     expect((await call(wallet.url, '/authority', { token, body: next })).status).toBe(200)
     await unmark(clientId, null, null)
     expect((await hand(token, make('unmarked'), null)).body.details).toMatch(/^AUTHORIZATION_MISSING: /)
@@ -453,7 +506,7 @@ describe('T59 the version never goes back', () => {
     const { make, token, clientId, pinned } = await protect('files')
     const file = await fileOf('files')
     const first = await readFile(file)
-    const next = follow(pinned, {}, [dora, emil])
+    const next = follow(pinned, { rules: [coin] }, [dora, emil])
     expect((await call(wallet.url, '/authority', { token, body: next })).status).toBe(200)
     const second = await readFile(file)
     // Somebody who may write the file, and nothing else, puts an authority of their own into it.

@@ -3,10 +3,12 @@ import type { Logger } from 'pino'
 import { inTransaction } from '../database/in-transaction.ts'
 import { notFound, WalletError } from '../errors.ts'
 import { hashOf } from './canonical.ts'
-import { refusalOfNext } from './decide.ts'
+import { refusalOfCancellation, refusalOfNext } from './decide.ts'
+import { inForceAfter } from './delay.ts'
+import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority, parseVotes } from './parse.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
-import { type AuthorityStore, AuthorityUnavailableError, type Present } from './store.ts'
+import { type AuthorityStore, AuthorityUnavailableError, type Pending, type Present } from './store.ts'
 
 /** 403 for what people have not signed; `details` begins with the code. */
 export const refused = (reason: Refusal) => new WalletError(403, 'The signatures do not authorise this', toText(reason))
@@ -63,25 +65,95 @@ export async function pinAuthority(pool: pg.Pool, store: AuthorityStore, clientI
   })
 }
 
+/** What is answered about an authority. */
+export type Shown = Present & { pending: Pending | null }
+
+/** The version in force and the one that waits; null: the client is not protected. @throws as `readProtection` */
+export async function showProtection(
+  db: pg.Pool | pg.PoolClient,
+  store: AuthorityStore | null,
+  clientId: string,
+): Promise<Shown | null> {
+  const present = await readProtection(db, store, clientId)
+  if (store === null || present === null) return null
+  return { ...present, pending: await store.readPending(clientId) }
+}
+
 /**
- * Puts the next version in force. The present version again is answered as it is, so that a repetition is harmless.
- * @throws WalletError 404 when the client is not protected, 403 when the version may not follow
+ * Takes the next version, which comes into force after the delay of the present one. The present version again, or the one
+ * that waits, is answered as it is, so that a repetition is harmless.
+ * @throws WalletError 404 when the client is not protected, 403 when the version may not follow, 409 while another one waits
  */
 export async function updateAuthority(
   pool: pg.Pool,
   store: AuthorityStore | null,
   clientId: string,
   next: { authority: unknown; votes: unknown },
-): Promise<Present> {
+  around: Surroundings,
+): Promise<Shown> {
+  if (store === null) throw notFound('Authority')
+  const shown = await checkNext(pool, store, clientId, next)
+  if (shown !== null) return shown
+  // Nodes are asked before the client is locked, about a version that was signed.
+  const unfit = await refusalOfFit(parseAuthority(next.authority), around)
+  if (unfit !== null) throw refused(unfit)
   return await inTransaction(pool, async (tx) => {
     await lockClient(tx, clientId)
-    const present = await readProtection(tx, store, clientId)
-    if (store === null || present === null) throw notFound('Authority')
-    if (isSame(present, next.authority)) return present
-    const reason = refusalOfNext(present.authority, next.authority, next.votes, new Date())
-    if (reason !== null) throw refused(reason)
-    await store.append(clientId, parseAuthority(next.authority), parseVotes(next.votes))
+    const known = await checkNext(tx, store, clientId, next)
+    if (known !== null) return known
+    const now = new Date()
+    const { authority } = (await readProtection(tx, store, clientId))!
+    const inForceAt = inForceAfter(authority, now).toISOString()
+    await store.append(clientId, {
+      authority: parseAuthority(next.authority),
+      votes: parseVotes(next.votes),
+      inForceAt,
+    })
     return await mark(tx, store, clientId)
+  })
+}
+
+/** What is answered about a version that is known already; null: it is a new one that may follow. @throws as `updateAuthority` */
+async function checkNext(
+  db: pg.Pool | pg.PoolClient,
+  store: AuthorityStore,
+  clientId: string,
+  next: { authority: unknown; votes: unknown },
+): Promise<Shown | null> {
+  const shown = await showProtection(db, store, clientId)
+  if (shown === null) throw notFound('Authority')
+  const { pending, authority } = shown
+  if (isSame(shown, next.authority) || (pending !== null && isSame(pending, next.authority))) return shown
+  const reason = refusalOfNext(authority, next.authority, next.votes, new Date())
+  if (reason !== null) throw refused(reason)
+  if (await store.isCancelled(clientId, hashOf(next.authority))) {
+    throw refused(refusal('VERSION_CANCELLED', 'this version was cancelled; write and sign another one'))
+  }
+  if (pending === null) return null
+  const sentence = `VERSION_PENDING: version ${pending.version} comes into force at ${pending.inForceAt}; cancel it first`
+  throw new WalletError(409, 'Another version waits', sentence)
+}
+
+/**
+ * Cancels the version that waits, if one fewer than would have had to sign it rejected it.
+ * @throws WalletError 404 when none waits, 403 when the votes do not do
+ */
+export async function cancelPending(
+  pool: pg.Pool,
+  store: AuthorityStore | null,
+  clientId: string,
+  votes: unknown,
+): Promise<Shown> {
+  return await inTransaction(pool, async (tx) => {
+    await lockClient(tx, clientId)
+    const shown = await showProtection(tx, store, clientId)
+    if (store === null || shown?.pending == null) throw notFound('Version that waits')
+    const { hash } = shown.pending
+    const now = new Date()
+    const reason = refusalOfCancellation(shown.authority, hash, votes, now)
+    if (reason !== null) throw refused(reason)
+    await store.cancel(clientId, { hash, votes, at: now.toISOString() })
+    return { ...shown, pending: null }
   })
 }
 
@@ -94,7 +166,7 @@ function isSame({ hash }: Present, document: unknown): boolean {
 }
 
 /** The file is written before: if the database then fails, the file is ahead of the mark, which is right. */
-async function mark(tx: pg.PoolClient, store: AuthorityStore, clientId: string): Promise<Present> {
+async function mark(tx: pg.PoolClient, store: AuthorityStore, clientId: string): Promise<Shown> {
   const present = await store.read(clientId)
   if (present === null) throw new AuthorityUnavailableError('the authority file is gone')
   await tx.query('update wallet.clients set authority_version = $2, authority_hash = $3 where id = $1', [
@@ -102,7 +174,28 @@ async function mark(tx: pg.PoolClient, store: AuthorityStore, clientId: string):
     present.version,
     present.hash,
   ])
-  return present
+  return { ...present, pending: await store.readPending(clientId) }
+}
+
+/** Raises the mark of each client whose next version has come into force, so that a restore of the file does not undo it. */
+export async function raiseMarks(pool: pg.Pool, store: AuthorityStore, log: Logger): Promise<void> {
+  const { rows } = await pool.query<Mark & { id: string; name: string }>(
+    'select id, name, authority_version, authority_hash from wallet.clients',
+  )
+  for (const { id, name, authority_version: marked } of rows) {
+    try {
+      const present = await store.read(id)
+      if (present === null || present.version === marked) continue
+      await readProtection(pool, store, id)
+      await inTransaction(pool, async (tx) => {
+        await lockClient(tx, id)
+        await mark(tx, store, id)
+      })
+      log.info({ client: name, version: present.version }, 'a version of the authority has come into force')
+    } catch (error) {
+      if (!(error instanceof AuthorityUnavailableError)) throw error
+    }
+  }
 }
 
 /** At the start: a database that was restored without its marks gets them again, and what is unavailable is said at once. */

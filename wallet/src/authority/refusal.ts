@@ -16,11 +16,13 @@ export const refusalCodes = [
   'PER_DAY_EXCEEDED',
   'STOPPED',
 ] as const
+/** Why a version is refused by itself, whoever signed it; an order is refused by the second one, too, before it is signed. */
+export type FitCode = 'KEY_OF_ANOTHER_PAGE' | 'DECIMALS_DIFFER' | 'VERSION_CANCELLED'
 export type RefusalCode = (typeof refusalCodes)[number]
 
-export type Refusal = { code: RefusalCode; sentence: string }
+export type Refusal = { code: RefusalCode | FitCode; sentence: string }
 
-export const refusal = (code: RefusalCode, sentence: string): Refusal => ({ code, sentence })
+export const refusal = (code: Refusal['code'], sentence: string): Refusal => ({ code, sentence })
 
 /** A code in capitals, a colon and a sentence, as everywhere in the protocol. */
 export const toText = ({ code, sentence }: Refusal) => `${code}: ${sentence}`

@@ -11,8 +11,17 @@ import { StopJournal } from './stop-journal.ts'
 /** The present authority of a client. */
 export type Present = { authority: AnyAuthority; version: number; hash: string }
 
-/** All versions of an authority, oldest first, each after the first with the votes of the version before. */
-type Chain = { versions: { authority: unknown; votes: unknown }[] }
+/** A version that was signed and waits. */
+export type Pending = Present & { inForceAt: string }
+
+/** A version with the votes of the version before, and when it came or comes into force: at once, if it does not say. */
+type Link = { authority: unknown; votes: unknown; inForceAt?: string }
+type Cancelled = { hash: string; votes: unknown; at: string }
+
+/** All versions of an authority, oldest first, of which the last one may wait, and those that were cancelled. */
+type Chain = { versions: Link[]; cancelled?: Cancelled[] }
+
+type Loaded = { stamp: string; chain: Chain; links: { present: Present; inForceAt: number }[] }
 
 /** The authority of a client cannot be established, so nothing may be signed for it until an operator has helped. */
 export class AuthorityUnavailableError extends Error {}
@@ -26,7 +35,7 @@ export class AuthorityStore {
   readonly stops: StopJournal
   readonly #directory: string
   /** Verified content by client; read again when the file has changed. */
-  readonly #read = new Map<string, { stamp: string; chain: Chain; hashes: string[]; present: Present }>()
+  readonly #read = new Map<string, Loaded>()
 
   constructor(directory: string) {
     this.#directory = directory
@@ -36,12 +45,26 @@ export class AuthorityStore {
 
   /** @throws AuthorityUnavailableError when the file is there and is not what this service wrote */
   async read(clientId: string): Promise<Present | null> {
-    return (await this.#load(clientId))?.present ?? null
+    const loaded = await this.#load(clientId)
+    return loaded === null ? null : inForceOf(loaded).at(-1)!.present
+  }
+
+  /** The version that waits; null: none does. */
+  async readPending(clientId: string): Promise<Pending | null> {
+    const loaded = await this.#load(clientId)
+    const last = loaded?.links[inForceOf(loaded).length]
+    return last === undefined ? null : { ...last.present, inForceAt: new Date(last.inForceAt).toISOString() }
+  }
+
+  /** Whether the version with this hash was cancelled: the votes for it count no more. */
+  async isCancelled(clientId: string, hash: string): Promise<boolean> {
+    const { cancelled = [] } = (await this.#load(clientId))?.chain ?? {}
+    return cancelled.some((one) => one.hash === hash)
   }
 
   /** The hash of that version; null when the file has no such version. */
   async hashOfVersion(clientId: string, version: number): Promise<string | null> {
-    return (await this.#load(clientId))?.hashes[version - 1] ?? null
+    return (await this.#load(clientId))?.links[version - 1]?.present.hash ?? null
   }
 
   /** Writes the first version; the caller has made sure that there is none. */
@@ -51,13 +74,26 @@ export class AuthorityStore {
   }
 
   /** Writes a version after the present one; the caller has verified it and holds the lock of the client. */
-  async append(clientId: string, authority: Authority, votes: unknown): Promise<void> {
-    const loaded = await this.#load(clientId)
-    if (loaded === null) throw new AuthorityUnavailableError('the client has no authority file')
-    await this.#write(clientId, { versions: [...loaded.chain.versions, { authority, votes }] })
+  async append(clientId: string, { inForceAt, ...signed }: Link & { inForceAt: string }): Promise<void> {
+    const { chain } = await this.#demand(clientId)
+    await this.#write(clientId, { ...chain, versions: [...chain.versions, { ...signed, inForceAt }] })
   }
 
-  async #load(clientId: string) {
+  /** Takes the version that waits out of the file; the caller has verified the votes and holds the lock of the client. */
+  async cancel(clientId: string, cancelled: Cancelled): Promise<void> {
+    const { chain, links } = await this.#demand(clientId)
+    if (links.at(-1)?.present.hash !== cancelled.hash) throw new AuthorityUnavailableError('another version waits')
+    const before = chain.cancelled ?? []
+    await this.#write(clientId, { versions: chain.versions.slice(0, -1), cancelled: [...before, cancelled] })
+  }
+
+  async #demand(clientId: string): Promise<Loaded> {
+    const loaded = await this.#load(clientId)
+    if (loaded === null) throw new AuthorityUnavailableError('the client has no authority file')
+    return loaded
+  }
+
+  async #load(clientId: string): Promise<Loaded | null> {
     try {
       const known = this.#read.get(clientId)
       const stamp = await this.#stampOf(clientId)
@@ -67,7 +103,8 @@ export class AuthorityStore {
       }
       if (known?.stamp === stamp) return known
       const loaded = { stamp, ...verifyChain(JSON.parse(await readFile(this.#fileOf(clientId), 'utf8'))) }
-      const isContinued = known?.hashes.every((hash, index) => loaded.hashes[index] === hash) ?? true
+      const past = known === undefined ? [] : inForceOf(known)
+      const isContinued = past.every(({ present }, index) => loaded.links[index]?.present.hash === present.hash)
       if (!isContinued) throw new Error('the file has gone back, or its past has changed')
       this.#read.set(clientId, loaded)
       return loaded
@@ -93,7 +130,7 @@ export class AuthorityStore {
     const temporary = `${file}.${process.pid}.tmp`
     const handle = await open(temporary, 'w', 0o600)
     try {
-      await handle.writeFile(`${JSON.stringify({ format: fileFormat, ...chain }, null, 1)}\n`)
+      await handle.writeFile(`${JSON.stringify({ ...chain, format: fileFormat }, null, 1)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
@@ -122,21 +159,38 @@ export async function openAuthorities(directory: string | undefined): Promise<Au
   return new AuthorityStore(directory)
 }
 
-const fileFormat = 'strongroom-authorities-1'
+/** A release that does not know that versions wait must not read a file in which one may. */
+const fileFormat = 'strongroom-authorities-2'
+const fileFormats: unknown[] = ['strongroom-authorities-1', fileFormat]
 
-function verifyChain(content: unknown): { chain: Chain; hashes: string[]; present: Present } {
+/** The versions in force up to now: at most the last one waits. */
+function inForceOf({ links }: Pick<Loaded, 'links'>): Loaded['links'] {
+  const now = Date.now()
+  const next = links.findIndex(({ inForceAt }) => inForceAt > now)
+  return next === -1 ? links : links.slice(0, next)
+}
+
+function verifyChain(content: unknown): Pick<Loaded, 'chain' | 'links'> {
   const chain = content as Chain & { format?: unknown }
-  if (chain?.format !== fileFormat || !Array.isArray(chain.versions)) throw new Error('it has another format')
-  const hashes: string[] = []
-  let present: Present | undefined
+  if (!fileFormats.includes(chain?.format) || !Array.isArray(chain.versions)) throw new Error('it has another format')
+  const links: Loaded['links'] = []
   for (const kept of chain.versions) {
     const { authority } = parseKept(kept)
-    if (present === undefined && authority.version !== 1) throw new Error('it does not begin with version 1')
-    const refused = present === undefined ? null : refusalOfKept(present.authority, kept)
+    const before = links.at(-1)?.present
+    if (before === undefined && (authority.version !== 1 || kept.inForceAt !== undefined)) {
+      throw new Error('it does not begin with version 1')
+    }
+    const refused = before === undefined ? null : refusalOfKept(before.authority, kept)
     if (refused !== null) throw new Error(`version ${authority.version}: ${toText(refused)}`)
-    present = { authority, version: authority.version, hash: hashOf(authority) }
-    hashes.push(present.hash)
+    links.push({ present: { authority, version: authority.version, hash: hashOf(authority) }, inForceAt: timeOf(kept) })
   }
-  if (present === undefined) throw new Error('it has no version')
-  return { chain, hashes, present }
+  if (links.length === 0) throw new Error('it has no version')
+  if (inForceOf({ links }).length < links.length - 1) throw new Error('more than one version waits')
+  return { chain, links }
+}
+
+function timeOf({ inForceAt }: Link): number {
+  const time = inForceAt === undefined ? 0 : Date.parse(inForceAt)
+  if (Number.isNaN(time)) throw new Error('a version comes into force at no time')
+  return time
 }

@@ -1,9 +1,11 @@
 import type pg from 'pg'
+import type { Chain } from '../chains/open-chain.ts'
 import type { Transaction } from '../transfers/transactions.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
 import { hashOf } from './canonical.ts'
 import { isEnough, type Ordered, readAuthorization, refusalOfOrder } from './decide.ts'
 import type { Authorization, Order } from './documents.ts'
+import { refusalOfDecimals } from './fit.ts'
 import { lockClient, readProtection } from './protection.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
 import { listCancelling, refusalOfStopped } from './stops.ts'
@@ -15,9 +17,14 @@ type Db = pg.Pool | pg.PoolClient
  * Why a stored order may not be signed now; null: it may. Nothing that the row says is trusted because it is stored: whoever
  * can write to the database can write rows.
  *
- * @throws AuthorityUnavailableError
+ * @throws AuthorityUnavailableError, or an error of the node that does not say the decimals of the token
  */
-export async function refusalOfStored(db: Db, store: AuthorityStore | null, row: TransferRow): Promise<Refusal | null> {
+export async function refusalOfStored(
+  db: Db,
+  store: AuthorityStore | null,
+  chain: Chain,
+  row: TransferRow,
+): Promise<Refusal | null> {
   const present = await readProtection(db, store, row.client_id)
   if (store === null || present === null) return null
   const refused = refusalOfOrder({
@@ -27,7 +34,12 @@ export async function refusalOfStored(db: Db, store: AuthorityStore | null, row:
     orderedLastDay: await readOrderedBefore(db, row),
     now: new Date(),
   })
-  return refused ?? (await refusalOfStopped(store, row.client_id, row.signed_order as Authorization))
+  if (refused !== null) return refused
+  const stopped = await refusalOfStopped(store, row.client_id, row.signed_order as Authorization)
+  if (stopped !== null) return stopped
+  const { network, contract_address: contract } = row
+  const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contract)
+  return rule === undefined ? null : await refusalOfDecimals(rule, chain)
 }
 
 /** What a transaction of an order pays in fees: at most, and the limit of all of them where people signed none. */
@@ -90,6 +102,7 @@ export type SignedFees = { limit: bigint | null; isCancelled: boolean } | { refu
 export async function readSignedFees(
   db: Db,
   store: AuthorityStore | null,
+  chain: Chain,
   row: TransferRow,
 ): Promise<SignedFees | null> {
   const present = await readProtection(db, store, row.client_id)
@@ -100,7 +113,7 @@ export async function readSignedFees(
   const entry = await store.journal.find(row.client_id, hashOf(order))
   if (entry === null) {
     // The journal was lost, or the row only looks as if it had been signed: the signatures decide.
-    const refused = await refusalOfStored(db, store, row)
+    const refused = await refusalOfStored(db, store, chain, row)
     return refused === null ? { limit: limitOf(order), isCancelled: false } : { refused }
   }
   if (entry.nonce !== Number(row.nonce) || !isOfSender(row, order))

@@ -200,7 +200,7 @@ export const authority: Authority = {
   addresses: [{ network: 'ethereum', address: listed }],
   change: { group: 'officers', votes: 2 },
   trustsServicePage: true,
-  delayHours: 24,
+  delayHours: 0,
   contacts: [{ person: 'dora', email: 'dora@example.org' }],
   rules: [
     {

@@ -90,8 +90,8 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
 }
 
 /** In a protected client: why people's signatures do not cover another transaction of the payment; null: they do. */
-async function findUnsigned({ pool, authorities }: Parts, transfer: TransferRow): Promise<string | null> {
-  const unauthorized = await refusalOfStored(pool, authorities, transfer)
+async function findUnsigned({ pool, authorities, chain }: Parts, transfer: TransferRow): Promise<string | null> {
+  const unauthorized = await refusalOfStored(pool, authorities, chain, transfer)
   return unauthorized === null ? null : `AUTHORIZATION_REFUSED: ${toText(unauthorized)}`
 }
 
@@ -99,11 +99,11 @@ async function findUnsigned({ pool, authorities }: Parts, transfer: TransferRow)
 type Permitted = { limit: bigint | null; isSigned: boolean }
 
 async function readPermitted(
-  { pool, authorities }: Parts,
+  { pool, authorities, chain }: Parts,
   transfer: TransferRow,
   kind: Kind,
 ): Promise<Permitted | { refusal: string }> {
-  const signed = await readSignedFees(pool, authorities, transfer)
+  const signed = await readSignedFees(pool, authorities, chain, transfer)
   if (signed === null) return { limit: limitOf(transfer), isSigned: false }
   if ('refused' in signed) return { refusal: `AUTHORIZATION_REFUSED: ${toText(signed.refused)}` }
   const isFree = kind === 'cancellation' && signed.isCancelled

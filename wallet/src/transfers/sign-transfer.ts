@@ -31,7 +31,7 @@ export async function signTransfer(
   { pool, keyring, authorities, chain }: Signer,
   transfer: TransferRow,
 ): Promise<SignOutcome> {
-  const unauthorized = await findUnauthorized(pool, authorities, transfer)
+  const unauthorized = await findUnauthorized({ db: pool, authorities, chain }, transfer)
   if (unauthorized !== null) return unauthorized
   const movement = movementOf(transfer)
   const plan = await planTransaction(pool, chain, transfer)
@@ -49,12 +49,11 @@ export type Signer = { pool: pg.Pool; keyring: Keyring; authorities: AuthoritySt
 
 /** In a protected client: why people's signatures do not cover the stored order. It fails, or waits for its authority. */
 async function findUnauthorized(
-  db: pg.Pool | pg.PoolClient,
-  authorities: AuthorityStore | null,
+  { db, authorities, chain }: Pick<Signer, 'authorities' | 'chain'> & { db: pg.Pool | pg.PoolClient },
   transfer: TransferRow,
 ): Promise<SignOutcome | null> {
   try {
-    const refused = await refusalOfStored(db, authorities, transfer)
+    const refused = await refusalOfStored(db, authorities, chain, transfer)
     if (refused === null) return null
     // `failed` says that the amount has not moved, which nobody knows of an order that was signed before.
     if (await wasSigned(authorities, transfer)) {
@@ -176,7 +175,7 @@ async function storeSigned({
   )
   if (rowCount !== 1) return { kind: 'taken' }
   // Again, because keys may have been removed while the node was asked. What is checked is what `movement` was made from.
-  const unauthorized = await findUnauthorized(tx, authorities, transfer)
+  const unauthorized = await findUnauthorized({ db: tx, authorities, chain }, transfer)
   if (unauthorized !== null) return unauthorized
   const nonce = await lockNonce(tx, transfer)
   if (plan.chainNonce > nonce) {

@@ -30,13 +30,17 @@ export function TokenForm({ token, onDone }: { token: Token | null; onDone: () =
     defaultValues: { symbol: token?.symbol ?? '', name: token?.name ?? '', dustLimit: token?.dustLimit ?? '' },
   })
   const save = useMutation({
-    mutationFn: (values: Values) =>
+    mutationFn: async (values: Values) =>
       token === null
         ? strongroom.tokens.create(creationOf(values))
-        : strongroom.tokens.update(token.id, changesOf(values)),
-    onSuccess: ({ symbol }) => {
+        : (await strongroom.tokens.update(token.id, changesOf(values))).value,
+    onSuccess: (saved) => {
       void client.invalidateQueries({ queryKey: ['tokens'] })
-      announce(t('{name} is saved.', { name: symbol }))
+      announce(
+        saved === null
+          ? t('It waits for another platform administrator.')
+          : t('{name} is saved.', { name: saved.symbol }),
+      )
       onDone()
     },
   })

@@ -119,8 +119,9 @@ function Switch({ token }: { token: Token }) {
   const [asking, setAsking] = useState(false)
   const toggle = useMutation({
     mutationFn: () => strongroom.tokens.update(token.id, { enabled: !token.enabled }),
-    onSuccess: ({ enabled, symbol }) => {
+    onSuccess: ({ value }) => {
       void client.invalidateQueries({ queryKey: ['tokens'] })
+      const { enabled, symbol } = value ?? token
       announce(enabled ? t('{name} is on.', { name: symbol }) : t('{name} is off.', { name: symbol }))
       setAsking(false)
     },

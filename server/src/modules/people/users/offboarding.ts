@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
+import type { ByCaller } from '../../../access/caller.ts'
 import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { announceRegistryChange, announceVaultChange, quote } from '../../record/notifications/announce.ts'
 import { dropNotificationsOf } from '../../record/notifications/write.ts'
+import { holdPlatformChange } from '../../registry/platform-changes/actions.ts'
+import type { PlatformChangeRow } from '../../registry/platform-changes/queries.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
 import { listWithoutQuorum, warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { endSessionsOf } from '../sign-in/sessions.ts'
@@ -56,6 +59,28 @@ export async function enable(trx: Trx, by: Offboard): Promise<PlatformUser> {
   await setDisabled(trx, userId, null, now)
   await announce(trx, 'enabled', user, by)
   return toPlatformUser((await findPlatformUser(trx, userId))!)
+}
+
+/**
+ * As `enable`, for a platform administrator: a member of a vault with governance gets rights back there, so that another platform
+ * administrator confirms it. An operator at the command line enables anybody.
+ */
+export async function askToEnable(
+  trx: Trx,
+  { userId, reason }: Pick<Offboard, 'userId' | 'reason'>,
+  by: ByCaller,
+): Promise<{ user: PlatformUser } | { held: PlatformChangeRow }> {
+  if (!(await isGovernedMember(trx, userId)))
+    return { user: await enable(trx, { userId, reason, actorId: by.caller.userId, now: by.now }) }
+  if ((await lockUser(trx, userId)).disabled_at === null) throw conflict('wrong_state', 'They are not disabled')
+  return { held: await holdPlatformChange(trx, { action: 'user_enable', targetId: userId, payload: { reason } }, by) }
+}
+
+async function isGovernedMember(trx: Trx, userId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from policy_group_memberships m join governance g on g.vault_id = m.vault_id and g.threshold > 0
+    where m.user_id = ${userId} limit 1`.execute(trx)
+  return rows.length > 0
 }
 
 /** What a user leaves behind. @throws 404 */

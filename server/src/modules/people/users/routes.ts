@@ -1,8 +1,11 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
+import { accepted, ok } from '../../../http/mutate.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
+import { toPlatformChange } from '../../registry/platform-changes/present.ts'
+import { PlatformChange } from '../../registry/platform-changes/schema.ts'
 import { replacePreferences, updateProfile } from './actions.ts'
-import { disable, enable, getOffboarding } from './offboarding.ts'
+import { askToEnable, disable, getOffboarding } from './offboarding.ts'
 import { toOwnProfile, toPlatformUser } from './present.ts'
 import { getOwnProfile, getPreferences, listPlatformUsers } from './queries.ts'
 import {
@@ -108,12 +111,15 @@ export function userRoutes(app: App, deps: Deps): void {
     summary: 'Enable a user',
     description:
       'For platform administrators. Memberships, and votes on what still waits, count again; the user signs in anew. ' +
-      '409 for a user who is not disabled, and for a service whose token was revoked.',
+      '409 for a user who is not disabled, and for a service whose token was revoked. A member of a vault with governance ' +
+      'is enabled when another platform administrator confirms it (202).',
     access: 'platform',
-    errors: ['not_found', 'wrong_state'],
+    errors: ['not_found', 'wrong_state', 'already_exists'],
     body: DisableUser,
-    answers: { 200: PlatformUser },
-    handler: (trx, { params, body, caller, now }) =>
-      enable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now }),
+    answers: { 200: PlatformUser, 202: PlatformChange },
+    handler: async (trx, { params, body, ...by }) => {
+      const answer = await askToEnable(trx, { userId: params.id, reason: body.reason }, by)
+      return 'held' in answer ? accepted(toPlatformChange(answer.held)) : ok(answer.user)
+    },
   })
 }

@@ -10,9 +10,11 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { changedFields, insertAuditRecords } from '../../record/audit/record.ts'
 import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
 import { findNetwork, type NetworkRow } from '../networks/queries.ts'
+import { holdPlatformChange } from '../platform-changes/actions.ts'
+import type { PlatformChangeRow } from '../platform-changes/queries.ts'
 import { findToken, listVaultIdsUsingToken, lockToken, type TokenRow } from './queries.ts'
 import type { TokenCreation, TokenUpdate } from './schema.ts'
-import { withholdToken } from './withheld.ts'
+import { isUsedUnderGovernance, withholdToken } from './withheld.ts'
 
 /**
  * Registers a token on its network.
@@ -108,6 +110,27 @@ export async function updateToken(
     await announceRegistryChange(trx, { ...event, words: { sentence, ...changes } }, vaultIds)
   }
   return (await findToken(trx, id))!
+}
+
+/**
+ * As `updateToken`, but what people read of a token, or no longer see of its deposits, is held for another platform administrator
+ * where a vault with governance may hold the token. Switching it off is at once, for an emergency.
+ */
+export async function askToUpdateToken(
+  trx: Trx,
+  id: string,
+  body: Static<typeof TokenUpdate>,
+  by: ByCaller,
+): Promise<{ token: TokenRow } | { held: PlatformChangeRow }> {
+  const token = orNotFound(await lockToken(trx, id), 'Token')
+  const dustLimit = token.dust_limit === null ? null : formatDecimal(token.dust_limit, token.decimals)
+  const isSame =
+    (body.symbol ?? token.symbol) === token.symbol &&
+    (body.name ?? token.name) === token.name &&
+    (body.dustLimit === undefined ||
+      rawDustLimit(body.dustLimit, token.decimals) === rawDustLimit(dustLimit, token.decimals))
+  if (isSame || !(await isUsedUnderGovernance(trx, id))) return { token: await updateToken(trx, id, body, by) }
+  return { held: await holdPlatformChange(trx, { action: 'token_update', targetId: id, payload: body }, by) }
 }
 
 function rawDustLimit(limit: string | null, decimals: number): string | null {

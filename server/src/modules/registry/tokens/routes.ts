@@ -1,7 +1,10 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
+import { accepted, ok } from '../../../http/mutate.ts'
 import { imageEndpoints } from '../images/endpoints.ts'
-import { createToken, updateToken } from './actions.ts'
+import { toPlatformChange } from '../platform-changes/present.ts'
+import { PlatformChange } from '../platform-changes/schema.ts'
+import { askToUpdateToken, createToken, updateToken } from './actions.ts'
 import { toToken } from './present.ts'
 import { listTokens } from './queries.ts'
 import { Token, TokenCreation, TokenQuery, TokenUpdate } from './schema.ts'
@@ -48,10 +51,15 @@ export function tokenRoutes(app: App, deps: Deps): void {
     summary: 'Update a token',
     description:
       'Its name, symbol, logo, dust limit, and whether it is enabled. For platform administrators. Deposits of a ' +
-      'disabled token are not credited, and no transfer of it is accepted.',
+      'disabled token are not credited, and no transfer of it is accepted. Another name, symbol or dust limit of a token ' +
+      'of a network of a vault with governance is held (202) until another platform administrator confirms it, with the ' +
+      'rest of the body; a body that only disables a token is at once.',
     body: TokenUpdate,
-    answers: { 200: Token },
-    errors: [404],
-    handler: async (trx, { params, body, ...by }) => toToken(await updateToken(trx, params.id, body, by)),
+    answers: { 200: Token, 202: PlatformChange },
+    errors: [404, 'already_exists'],
+    handler: async (trx, { params, body, ...by }) => {
+      const answer = await askToUpdateToken(trx, params.id, body, by)
+      return 'held' in answer ? accepted(toPlatformChange(answer.held)) : ok(toToken(answer.token))
+    },
   })
 }

@@ -317,3 +317,43 @@ describe('T83 each fact', () => {
 
   it.each(Object.entries(rows))('%s is not changed by one person alone', (_, attack) => attack())
 })
+
+describe('T83 what the platform says of tokens and users', () => {
+  it('one platform administrator does not change what people read of a token, two do', async () => {
+    const { id } = bench.vault.tokens.usdt
+    const url = `/tokens/${id}` as const
+    const [operator, second] = [
+      bench.vault.admin,
+      await bench.test.signIn('second@platform.org', { isPlatformAdmin: true }),
+    ]
+    for (const change of [{ symbol: 'USDC' }, { name: 'USD Coin', enabled: false }, { dustLimit: '1000' }]) {
+      const { status, body } = await operator.patch(url, change)
+      expect(status, JSON.stringify(body)).toBe(202)
+      const held = body as unknown as { id: string }
+      expect((await operator.patch(url, change)).status).toBe(409)
+      expect((await operator.post(`/platform-changes/${held.id}/confirm`)).status).toBe(403)
+      expect((await second.post(`/platform-changes/${held.id}/reject`)).status).toBe(200)
+    }
+    const { body } = await operator.patch(url, { symbol: 'USDT0' })
+    const held = body as unknown as { id: string }
+    expect((await second.post(`/platform-changes/${held.id}/confirm`)).status).toBe(200)
+    expect((await second.post(`/platform-changes/${held.id}/confirm`)).status).toBe(409)
+    const { items } = (await operator.get('/tokens?search=USDT0')).body
+    expect(items).toEqual([expect.objectContaining({ id, symbol: 'USDT0' })])
+    expect((await operator.patch(url, { enabled: false })).status).toBe(200)
+  })
+
+  it('one platform administrator does not enable a member of the vault, two do', async () => {
+    const { member, vault } = bench
+    const second = await bench.test.signIn('second@platform.org', { isPlatformAdmin: true })
+    expect((await vault.admin.post(`/users/${member.userId}/disable`, { reason: 'Left' })).status).toBe(200)
+    const { status, body } = await vault.admin.post(`/users/${member.userId}/enable`, { reason: 'Back' })
+    expect(status, JSON.stringify(body)).toBe(202)
+    const { id } = body as unknown as { id: string }
+    expect((await vault.admin.post(`/platform-changes/${id}/confirm`)).status).toBe(403)
+    expect((await second.post(`/platform-changes/${id}/confirm`)).status).toBe(200)
+    expect(await bench.sql('select id from users where id = $1 and disabled_at is null', [member.userId])).toHaveLength(
+      1,
+    )
+  })
+})

@@ -28,7 +28,7 @@ const others: Record<string, string> = {
     rollBackRules`,
   'the votes themselves': 'approveApprovalRequest rejectApprovalRequest cancelApprovalRequest voteOnMany',
   'the registry: tokens are withheld from vaults with governance, and rates held back': `createToken updateToken
-    recordTokenRate confirmHeldRate rejectHeldRate`,
+    recordTokenRate confirmHeldRate rejectHeldRate confirmPlatformChange rejectPlatformChange`,
   'a new vault, and the end of its draft': 'createVault lockVault',
   calculations: `parseDerivationPath previewTransfer previewTransferReplacement previewPayout simulatePolicies
     backtestPolicies startLedgerVerification startReportExport createReportExport`,

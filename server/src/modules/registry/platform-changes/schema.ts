@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox'
+import { Closed, described, Enum, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
+
+export const platformActions = ['token_update', 'user_enable'] as const
+export type PlatformAction = (typeof platformActions)[number]
+
+const Status = Enum(['held', 'confirmed', 'rejected'])
+export type PlatformChangeStatus = Static<typeof Status>
+
+export const PlatformChange = Closed(
+  {
+    id: Id,
+    action: described(Enum(platformActions), 'What is asked for: another name of a token, or that a user is enabled.'),
+    targetId: described(Id, 'Identifier of the token or user.'),
+    payload: described(
+      Type.Record(Type.String(), Type.Unknown(), { examples: [{ symbol: 'USDT' }] }),
+      'The body of the request that asked for it.',
+    ),
+    status: described(Status, '`held` until another platform administrator confirms or rejects it.'),
+    createdById: described(Id, 'Identifier of the platform administrator who asked for it.'),
+    createdBy: ProfileBeside,
+    createdAt: Timestamp,
+    decidedById: described(Nullable(Id), 'Identifier of the platform administrator who decided; null before.'),
+    decidedBy: ProfileBeside,
+    decidedAt: described(Nullable(Timestamp), 'Instant of the decision, in UTC; null before.'),
+  },
+  {
+    $id: 'PlatformChange',
+    description:
+      'A change by a platform administrator that waits for another one, because a vault with governance depends on it.',
+  },
+)
+
+export const PlatformChangeQuery = Closed({
+  status: Type.Optional(described(Status, 'Restricts the list to changes of this status.')),
+  ...pageQuery,
+})
+
+export const platformChangeComponents = [PlatformChange]

@@ -1,0 +1,76 @@
+import { type Address, erc20Abi } from 'viem'
+import type { Chain } from '../chains/open-chain.ts'
+import { tokenDecimalsMax } from '../limits.ts'
+import type { AnyAuthority, Authority } from './documents.ts'
+import { type Refusal, refusal } from './refusal.ts'
+
+/** What a version of an authority is compared with before it is taken. */
+export type Surroundings = {
+  /** Origin of the page for signatures; null: this service serves none. */
+  signingOrigin: string | null
+  chains: ReadonlyMap<string, Chain>
+}
+
+/**
+ * Why a version does not fit to this service; null: it does. Keys that belong to another page than that of this service sign
+ * what that page shows, so an authority that lists one must say so.
+ * @throws an error of the node that does not say the decimals of a token
+ */
+export async function refusalOfFit(
+  authority: Authority,
+  { signingOrigin, chains }: Surroundings,
+): Promise<Refusal | null> {
+  const foreign = refusalOfPages(authority, signingOrigin)
+  if (foreign !== null) return foreign
+  for (const rule of authority.rules) {
+    const differing = await refusalOfDecimals(rule, chains.get(rule.network))
+    if (differing !== null) return differing
+  }
+  return null
+}
+
+function refusalOfPages({ trustsServicePage, keys }: Authority, signingOrigin: string | null): Refusal | null {
+  if (trustsServicePage) return null
+  const foreign = keys.find((key) => key.kind === 'passkey' && !isOfPage(key, signingOrigin))
+  if (foreign === undefined) return null
+  const place = signingOrigin ?? 'WALLET_SIGNING_ORIGIN, which is not set'
+  const sentence = `the key ${foreign.name} of ${foreign.person} is not one of ${place}, and trustsServicePage is false`
+  return refusal('KEY_OF_ANOTHER_PAGE', sentence)
+}
+
+const isOfPage = ({ rpId, origins }: { rpId: string; origins: string[] }, signingOrigin: string | null) =>
+  signingOrigin !== null && rpId === new URL(signingOrigin).hostname && origins.every((one) => one === signingOrigin)
+
+type Rule = AnyAuthority['rules'][number]
+
+/** Whoever reads an amount by other decimals than the chain has reads another amount. A rule of format 1 names none. */
+export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): Promise<Refusal | null> {
+  if (!('decimals' in rule)) return null
+  const { network, contractAddress, decimals } = rule
+  if (contractAddress !== null && chain === undefined) {
+    return refusal('DECIMALS_DIFFER', `this service has no node of ${network} to compare the decimals with`)
+  }
+  const found = contractAddress === null ? coinDecimals : await readDecimals(chain!, contractAddress)
+  if (found === decimals) return null
+  return refusal(
+    'DECIMALS_DIFFER',
+    `${contractAddress ?? 'the coin'} on ${network} has ${found} decimals, not ${decimals}`,
+  )
+}
+
+/** Of the coins of EVM networks. */
+const coinDecimals = 18
+
+/** By contract, as the node says: whoever writes to the database does not change it. */
+const known = new WeakMap<Chain, Map<string, number>>()
+
+async function readDecimals(chain: Chain, contract: string): Promise<number> {
+  const ofChain = known.get(chain) ?? new Map<string, number>()
+  known.set(chain, ofChain)
+  const before = ofChain.get(contract)
+  if (before !== undefined) return before
+  const call = { address: contract as Address, abi: erc20Abi, functionName: 'decimals' } as const
+  const decimals = await chain.client.readContract(call)
+  if (decimals <= tokenDecimalsMax) ofChain.set(contract, decimals)
+  return decimals
+}
