@@ -6,8 +6,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../server/src/db/client.ts'
 import { createMigrator, migrate } from '../server/src/db/migrate.ts'
+import { useRecordKey } from '../server/src/db/record-key.ts'
+import { inTransaction } from '../server/src/db/transaction.ts'
+import { createRecordKey } from '../server/src/lib/record-key.ts'
 import { verifyLedger } from '../server/src/modules/money/ledger/verify.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
+import { authenticateRecords } from '../server/src/modules/record/audit/authenticate.ts'
 import { verifyAudit } from '../server/src/modules/record/audit/verify.ts'
 import { verifyRequests } from '../server/src/modules/rules/approval-requests/compare-record.ts'
 import { createEmptyDatabase } from '../server/src/testing/database.ts'
@@ -146,6 +150,10 @@ it('the first release is brought up to this version, and its books and its recor
     await migrate(stage.url)
     const { db } = openDatabase({ url: stage.url, onError: () => {} })
     try {
+      // What the first start does.
+      const key = createRecordKey('a key of this version that is long enough')
+      useRecordKey(db, key)
+      expect(await inTransaction(db, (trx) => authenticateRecords(trx, { from: null, to: key }))).toBe(5)
       expect(await verifyLedger(db)).toEqual({ differences: [], checked: { accounts: 6, entries: 8, operations: 4 } })
       expect(await verifyAudit(db)).toMatchObject([{ chain: 'v1', sealedRecords: 2, unsealedRecords: 3, fault: null }])
       expect(await verifyTransfers(db)).toEqual({ checked: 2, differences: [] })

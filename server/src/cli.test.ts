@@ -383,7 +383,8 @@ describe('strongroom start, on a signal to stop', () => {
 
 describe('strongroom secrets rotate', () => {
   const next = randomBytes(32).toString('base64')
-  const place = { table: 'vaults', column: 'wallet_service_secret', row: ['v1'] }
+  const destination = 'https://wallet.example.org'
+  const place = { table: 'vaults', column: 'wallet_service_secret', row: ['v1'], destination }
   const readSealed = async () => {
     const [row] = await query(`select wallet_service_secret as sealed from vaults where id = 'v1'`)
     return (row as { sealed: Buffer }).sealed

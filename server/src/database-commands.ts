@@ -4,13 +4,17 @@ import { readCommandConfig, readSecretKeys } from './config.ts'
 import { connectionsOf, type Db, openDatabase, type Trx } from './db/client.ts'
 import { ensureLogin } from './db/login-role.ts'
 import { migrate } from './db/migrate.ts'
+import { useRecordKey } from './db/record-key.ts'
+import { findSealingKeyId } from './db/sealing-key.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import { judge } from './jobs/watch/checks.ts'
 import { readSamples } from './jobs/watch/samples.ts'
 import { firstPasskeyMinutes, magicLinkTtlMinutes } from './lib/limits.ts'
+import { createRecordKey } from './lib/record-key.ts'
 import { createSealKey } from './lib/seal-key.ts'
+import { createSealer, keyIdOfSecret } from './lib/secrets.ts'
 import { releaseByOperator } from './modules/money/holds/release.ts'
 import { allowPasskeyOf, removePasskeysOf } from './modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
@@ -19,7 +23,8 @@ import { disable, enable, findUserIdOf, type Offboard } from './modules/people/u
 import { resetGovernance } from './modules/rules/governance/reset.ts'
 import { acceptAuthority } from './modules/vaults/vaults/authority-mark.ts'
 import { findRunningOrigin } from './running-service.ts'
-import { rotateKey } from './seal-again.ts'
+import { adoptKey, rotateKey } from './seal-again.ts'
+import { makeSecretKey, readSecretKeyFile } from './secret-key-file.ts'
 import { verifyState } from './verify-state.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
@@ -37,7 +42,7 @@ export function migrateDatabase(): Promise<void> {
 }
 
 export function addAdmin(email: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     await inTransaction(db, (trx) => addPlatformAdmin(trx, email, new Date()))
     print(`${email} is a platform administrator. Sign in within ${magicLinkTtlMinutes} minutes:`)
     print(await makeSignInLink(db, email))
@@ -45,7 +50,7 @@ export function addAdmin(email: string): Promise<void> {
 }
 
 export function disableUser(email: string, reason: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     const left = await inTransaction(db, async (trx) => disable(trx, await byOperator(trx, email, reason)))
     print(`${email} is disabled.`)
     for (const { vault, name } of left.serviceTokens) print(`${vault.code}: revoke the service token ${name}`)
@@ -57,14 +62,14 @@ export function disableUser(email: string, reason: string): Promise<void> {
 }
 
 export function enableUser(email: string, reason: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     await inTransaction(db, async (trx) => enable(trx, await byOperator(trx, email, reason)))
     print(`${email} is enabled and can sign in.`)
   })
 }
 
 export function removePasskeys(email: string, reason: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     const removed = await inTransaction(db, async (trx) =>
       removePasskeysOf(trx, { ...(await byOperator(trx, email, reason)), operator: nameOfOperator() }),
     )
@@ -75,7 +80,7 @@ export function removePasskeys(email: string, reason: string): Promise<void> {
 }
 
 export function allowPasskey(email: string, reason: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     await inTransaction(db, async (trx) =>
       allowPasskeyOf(trx, { ...(await byOperator(trx, email, reason)), operator: nameOfOperator() }),
     )
@@ -84,7 +89,7 @@ export function allowPasskey(email: string, reason: string): Promise<void> {
 }
 
 export function lowerThreshold(code: string, { reason, gone }: { reason: string; gone: string[] }): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     const { threshold } = await inTransaction(db, (trx) =>
       resetGovernance(trx, { code, reason, gone, operator: nameOfOperator(), now: new Date() }),
     )
@@ -93,7 +98,7 @@ export function lowerThreshold(code: string, { reason, gone }: { reason: string;
 }
 
 export function releaseHold(code: string, id: string, reason: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withRecord(async (db) => {
     await inTransaction(db, (trx) =>
       releaseByOperator(trx, { code, id, reason, operator: nameOfOperator(), now: new Date() }),
     )
@@ -115,12 +120,13 @@ async function byOperator(trx: Trx, email: string, reason: string): Promise<Offb
 }
 
 export function printSignInLink(email: string): Promise<void> {
-  return withDatabase(async (db) => print(await makeSignInLink(db, email)))
+  return withRecord(async (db) => print(await makeSignInLink(db, email)))
 }
 
 export async function rotateSecrets(previousFile: string | undefined): Promise<void> {
   const keys = await readSecretKeys(previousFile)
   await withDatabase(async (db) => {
+    useRecordKey(db, createRecordKey(keys.next))
     const outcome = await inTransaction(db, (trx) =>
       rotateKey(trx, keys, { operator: nameOfOperator(), now: new Date() }),
     )
@@ -160,6 +166,7 @@ export function reportHealth(asJson: boolean): Promise<void> {
 
 export function reportState(asJson: boolean): Promise<void> {
   return withDatabase(async (db) => {
+    if (!(await useOwnRecordKey(db)) && !asJson) print(macsNotChecked)
     const report = await verifyState(db)
     const { checked, differences } = report
     if (differences.length > 0) process.exitCode = foundDifference
@@ -178,6 +185,40 @@ async function makeSignInLink(db: Db, email: string): Promise<string> {
   return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin: () => origin }, email, new Date()))
 }
 
+/** A database whose audit record the command writes, with the key of the node. @throws when this machine does not have it */
+function withRecord(work: (db: Db) => Promise<void>): Promise<void> {
+  return withDatabase(async (db) => {
+    const secretKey = (await findSecretKey()) ?? (await makeKeyOfDemo())
+    useRecordKey(db, createRecordKey(secretKey))
+    await inTransaction(db, (trx) => adoptKey(trx, createSealer(secretKey), new Date()))
+    await work(db)
+  })
+}
+
+/** Lets a verifier check the MACs of audit records, if this machine has the key of the database. Returns false otherwise. */
+export async function useOwnRecordKey(db: Db): Promise<boolean> {
+  const secretKey = await findSecretKey()
+  if (secretKey === null) return false
+  const keyId = await findSealingKeyId(db)
+  if (keyId !== null && !keyId.equals(keyIdOfSecret(secretKey))) return false
+  useRecordKey(db, createRecordKey(secretKey))
+  return true
+}
+
+export const macsNotChecked =
+  'The key of the node is not on this machine: nothing says here which records that no seal holds the service has written.'
+
+async function makeKeyOfDemo(): Promise<string> {
+  if (process.env.DEMO === 'true') return makeSecretKey(readCommandConfig().dataDir)
+  throw new Error('STRONGROOM_SECRET_KEY is required: what this command does is written to the audit record with it')
+}
+
+/** STRONGROOM_SECRET_KEY, else the key that demo mode keeps beside its data; null: this machine has none. */
+async function findSecretKey(): Promise<string | null> {
+  const { secretKey, dataDir } = readCommandConfig()
+  return secretKey ?? (await readSecretKeyFile(dataDir))
+}
+
 export async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
   await withDatabaseUrls({ mayCreate: false }, async ({ url, ownerUrl }) => {
     // Before the first migration there is nobody but the owner, who says what is missing.
@@ -188,6 +229,7 @@ export async function withDatabase(work: (db: Db, connections: Deps['connections
       statementMilliseconds: 0,
       onError: () => {},
     })
+    useRecordKey(db, null)
     try {
       await work(db, () => connectionsOf(pool))
     } finally {

@@ -1,35 +1,89 @@
 import type { Trx } from './db/client.ts'
+import { requireRecordKey } from './db/record-key.ts'
 import { adoptSealingKey, type Resealed, rotateSealingKey, type SealedColumn } from './db/sealing-key.ts'
-import { createSealer, type Sealer } from './lib/secrets.ts'
+import { createRecordKey } from './lib/record-key.ts'
+import { createSealer, originOf, type Place, type Sealer } from './lib/secrets.ts'
+import { authenticateRecords } from './modules/record/audit/authenticate.ts'
 import { audit } from './modules/record/audit/record.ts'
-import { withFingerprints } from './modules/rules/governance/secrets.ts'
+import { completeSecrets, destinationOfSecrets } from './modules/rules/governance/secrets.ts'
+import { readRecordedWallet } from './modules/vaults/vaults/recorded-wallet.ts'
+
+const forWalletService = { context: 't.wallet_service_url', destination: originOf } as const
 
 /** Every column that holds sealed values. The database demands of each that it is sealed under the present key. */
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: 'vaults', column: 'wallet_service_secret', key: ['id'] },
-  { table: 'vaults', column: 'wallet_webhook_secret', key: ['id'] },
-  { table: 'invitations', column: 'token_sealed', key: ['vault_id', 'id'] },
-  { table: 'change_sets', column: 'secrets', key: ['vault_id', 'id'], rewrite: withFingerprints },
-  { table: 'idempotency_keys', column: 'body', key: ['caller_id', 'key'] },
+  {
+    table: 'vaults',
+    column: 'wallet_service_secret',
+    key: ['id'],
+    goesTo: 'the wallet service, at the origin that it is sealed for',
+    ...forWalletService,
+  },
+  {
+    table: 'vaults',
+    column: 'wallet_webhook_secret',
+    key: ['id'],
+    goesTo: 'nobody: it verifies what comes from the wallet service, at the origin that it is sealed for',
+    ...forWalletService,
+  },
+  {
+    table: 'invitations',
+    column: 'token_sealed',
+    key: ['vault_id', 'id'],
+    goesTo: 'administrators of the vault, which its key names',
+  },
+  {
+    table: 'change_sets',
+    column: 'secrets',
+    key: ['vault_id', 'id'],
+    goesTo: 'the row of the vault, for the origin that is sealed with each',
+    context: destinationOfSecrets,
+    rewrite: completeSecrets,
+  },
+  {
+    table: 'idempotency_keys',
+    column: 'body',
+    key: ['caller_id', 'key'],
+    goesTo: 'the caller, whom its key names',
+  },
 ]
 
 const target = { type: 'sealing_key', id: null }
 const ofPlatform = { vaultId: null, actorId: null }
 
-/** As `adoptSealingKey`, on the record when something of the old format was accepted. */
+/**
+ * As `adoptSealingKey`, on the record when something of an earlier format was accepted. Audit records of before get a MAC, and the
+ * secrets of a wallet service that is not the recorded one stay as they are, so that they open nowhere.
+ */
 export async function adoptKey(trx: Trx, sealer: Sealer, now: Date): Promise<Resealed> {
-  const outcome = await adoptSealingKey(trx, sealer, sealedColumns, now)
+  let authenticated = 0
+  const before = async () => {
+    authenticated = await authenticateRecords(trx, { from: null, to: requireRecordKey(trx) })
+    return refuseRepointed(trx)
+  }
+  const outcome = await adoptSealingKey(trx, sealer, sealedColumns, { now, before })
   const { resealed, unreadable } = outcome
-  if (resealed > 0) {
-    const details = { resealed, unreadable: unreadable.length, keyId: sealer.keyId.toString('hex') }
+  if (resealed > 0 || authenticated > 0) {
+    const keyId = sealer.keyId.toString('hex')
+    const details = { resealed, unreadable: unreadable.length, authenticated, keyId }
     await audit(trx, { ...ofPlatform, now }, 'secrets.bound', target, details)
   }
   return outcome
 }
 
+async function refuseRepointed(trx: Trx): Promise<(place: Place) => boolean> {
+  const repointed = new Set<string>()
+  const vaults = await trx.selectFrom('vaults').select(['id', 'wallet_service_url']).execute()
+  for (const { id, wallet_service_url } of vaults) {
+    const { walletServiceUrl } = await readRecordedWallet(trx, id)
+    if (walletServiceUrl !== wallet_service_url) repointed.add(id)
+  }
+  return ({ table, row }) => table !== 'vaults' || !repointed.has(row[0]!)
+}
+
 type Keys = { previous: string; next: string }
 
-/** As `rotateSealingKey`, on the record. */
+/** As `rotateSealingKey`, with the MACs of the audit records, on the record. The connection has the next key. */
 export async function rotateKey(
   trx: Trx,
   { previous, next }: Keys,
@@ -38,10 +92,13 @@ export async function rotateKey(
   const sealers = { previous: createSealer(previous), next: createSealer(next) }
   const outcome = await rotateSealingKey(trx, sealers, sealedColumns, now)
   if (outcome === null) return null
+  const keys = { from: createRecordKey(previous), to: createRecordKey(next) }
+  const authenticated = await authenticateRecords(trx, keys)
   await audit(trx, { ...ofPlatform, now }, 'secrets.rotated', target, {
     operator,
     resealed: outcome.resealed,
     unreadable: outcome.unreadable.length,
+    authenticated,
     from: sealers.previous.keyId.toString('hex'),
     to: sealers.next.keyId.toString('hex'),
   })

@@ -1,4 +1,3 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
@@ -7,6 +6,7 @@ import type { Config } from './config.ts'
 import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
+import { useRecordKey } from './db/record-key.ts'
 import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
@@ -22,11 +22,13 @@ import {
   slowReadWaitMilliseconds,
   slowStatementMilliseconds,
 } from './lib/limits.ts'
+import { createRecordKey, type RecordKey } from './lib/record-key.ts'
 import { createSealKey } from './lib/seal-key.ts'
-import { createSealer, newSecret } from './lib/secrets.ts'
+import { createSealer } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { forgetOrigin, recordOrigin } from './running-service.ts'
 import { adoptKey } from './seal-again.ts'
+import { makeSecretKey } from './secret-key-file.ts'
 
 export type RunningServer = {
   url: string
@@ -119,9 +121,11 @@ export async function openDeps(
 ): Promise<{ deps: Deps; close(): Promise<void> }> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
   const { db, pool } = openDatabase({ url: databaseUrl, onError })
-  const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
+  const secretKey = config.secretKey ?? (await makeSecretKey(config.dataDir))
+  const recordKey = createRecordKey(secretKey)
+  useRecordKey(db, recordKey)
+  const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, recordKey, onError)
   const changeSignal = createChangeSignal({ url: databaseUrl, db, log })
-  const secretKey = config.secretKey ?? (await demoSecretKey(config.dataDir))
   const sealer = createSealer(secretKey)
   const deps: Deps = {
     config,
@@ -157,13 +161,14 @@ async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {
   }
 }
 
-function openSlowReads(url: string, onError: (error: Error) => void) {
+function openSlowReads(url: string, recordKey: RecordKey, onError: (error: Error) => void) {
   const { db } = openDatabase({
     url,
     connectionsMax: slowConnectionsMax,
     statementMilliseconds: slowStatementMilliseconds,
     onError,
   })
+  useRecordKey(db, recordKey)
   const slowReads = createSlowReads({
     db,
     runningMax: slowReadsRunningMax,
@@ -173,16 +178,6 @@ function openSlowReads(url: string, onError: (error: Error) => void) {
     waitMilliseconds: slowReadWaitMilliseconds,
   })
   return { slowReads, close: () => db.destroy() }
-}
-
-/** Demo mode creates its own key once and never overwrites one; otherwise config.ts requires a key. */
-async function demoSecretKey(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'secret-key')
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await writeFile(file, `${newSecret()}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  return (await readFile(file, 'utf8')).trim()
 }
 
 /** Logs as JSON lines; fields that could hold a secret are removed. */

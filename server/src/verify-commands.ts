@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readCommandConfig } from './config.ts'
-import { foundDifference, print, withDatabase } from './database-commands.ts'
+import { foundDifference, macsNotChecked, print, useOwnRecordKey, withDatabase } from './database-commands.ts'
 import type { Db } from './db/client.ts'
 import { createSealKey } from './lib/seal-key.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
@@ -60,6 +60,7 @@ export async function reportLedger(flags: VerifyFlags): Promise<void> {
 export async function reportAudit(flags: VerifyFlags): Promise<void> {
   const trusted = await readTrusted(flags)
   await withDatabase(async (db) => {
+    const hasKey = await useOwnRecordKey(db)
     const witnessed = await compareWithWitnesses(db, 'audit', { flags, trusted })
     const chains = await verifyAudit(db, trusted)
     const transfers = await verifyTransfers(db)
@@ -70,6 +71,7 @@ export async function reportAudit(flags: VerifyFlags): Promise<void> {
     const checked = { transfers: transfers.checked, payouts: payouts.checked, approvalRequests: requests.checked }
     if (flags.json) return print(JSON.stringify({ chains, checked, differences, heads: witnessed }, null, 2))
     printChains(chains, { log: 'audit', noun: 'records', trusted })
+    if (!hasKey) print(macsNotChecked)
     printWitnessed(witnessed)
     for (const { vaultId, targetType, targetId, detail } of differences) {
       print(`${vaultId}: NOT AS RECORDED: ${targetType} ${targetId}: ${detail}`)
@@ -88,11 +90,12 @@ const noteFaults = (chains: ChainReport[], witnessed: Witnessed | null): boolean
 type Shown = { log: SealLog; noun: string; trusted: TrustedKeys }
 
 function printChains(chains: ChainReport[], { log, noun, trusted }: Shown): void {
-  for (const { chain, head, sealedRecords, unsealedRecords, fault } of chains) {
+  for (const { chain, head, sealedRecords, unsealedRecords, fault, forged } of chains) {
     const name = log === 'audit' ? chain : `${log} ${chain}`
     const headText = head === null ? 'no seal yet' : `seal ${head.sequence} ${head.hash}`
     print(`${name}: ${sealedRecords} ${noun} sealed, ${unsealedRecords} not yet sealed, ${headText}`)
     if (fault !== null) print(`${name}: FIRST FAULT: ${fault.kind}: ${fault.detail}`)
+    for (const id of forged) print(`${name}: NOT WRITTEN BY THE SERVICE: record ${id}`)
   }
   const keys = [...new Set(chains.flatMap((chain) => chain.keys))]
   if (trusted === null && keys.length > 0) {

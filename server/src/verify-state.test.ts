@@ -4,7 +4,9 @@ import { disable, findUserIdOf } from './modules/people/users/offboarding.ts'
 import { resetGovernance } from './modules/rules/governance/reset.ts'
 import type { Answer } from './testing/answer.ts'
 import { Authenticator } from './testing/authenticator.ts'
-import { addMember, createVaultFixture, ensureGroup } from './testing/fixtures.ts'
+import { fakeAddress } from './testing/fake-wallet.ts'
+import { addMember, allowAll, createVaultFixture, ensureGroup } from './testing/fixtures.ts'
+import { recordPeople } from './testing/record-people.ts'
 import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'
 import { verifyState } from './verify-state.ts'
 
@@ -14,6 +16,7 @@ const base = '/vaults/main-vault'
 beforeAll(async () => {
   bench = await createTransferBench()
   await operate()
+  await recordPeople(bench.test.deps)
 })
 afterAll(() => bench.close())
 
@@ -48,6 +51,7 @@ async function operate(): Promise<void> {
   const other = await must(admin.post(`/policy-groups/${night.id}/policies`, { ...policy, code: 'night-other' }))
   await must(admin.delete(`/policies/${other.id}`))
 
+  await operateRegistries()
   await must(admin.patch(base, { walletServiceSecret: 'another-secret-of-the-wallet', name: 'Main' }))
   await must(admin.patch(base, { walletServiceSecret: bench.vault.wallet.secret }))
   await must(admin.put(`${base}/governance`, { threshold: 0, looseningDelayHours: 4, tighteningDelayHours: 0 }))
@@ -74,6 +78,35 @@ async function operate(): Promise<void> {
   await must(bench.owner.post('/users/me/passkeys', { name: 'Phone', credential: await key.register(creation) }))
   await must(bench.order(address.id, '10'))
   await must(bench.order(address.id, '200'))
+}
+
+/** The address book, categories, tokens and people. */
+async function operateRegistries(): Promise<void> {
+  const { admin } = bench.vault
+  for (const action of ['create', 'update', 'archive']) await allowAll(bench.vault, `counterparty_${action}`)
+  const at = (name: string) => ({ network: 'ethereum', address: fakeAddress(name) })
+  const createParty = (name: string) =>
+    must(admin.post(`${base}/counterparties`, { name, kind: 'company', addresses: [at(name), at(`${name} 2`)] }))
+  const party = (await createParty('Payee')) as { id: string; addresses: { id: string }[] }
+  const archived = (await createParty('Former payee')) as { id: string }
+  await must(
+    admin.patch(`${base}/counterparties/${party.id}`, {
+      name: 'Renamed',
+      kind: 'exchange',
+      addAddresses: [at('a third')],
+      removeAddressIds: [party.addresses[0]!.id],
+    }),
+  )
+  await must(admin.post(`${base}/counterparties/${archived.id}/archive`))
+  const category = await must(admin.post(`${base}/operation-categories`, { key: 'salaries', name: 'Salaries' }))
+  const categoryId = (category as { id: string }).id
+  await must(admin.patch(`${base}/operation-categories/${categoryId}`, { assignScope: 'vault_members', name: 'Pay' }))
+  await must(admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: false }))
+  await must(admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: true }))
+  await recordPeople(bench.test.deps)
+  const { userId } = await bench.test.signIn('disabled@example.org')
+  await recordPeople(bench.test.deps)
+  await must(admin.post(`/users/${userId}/disable`, { reason: 'Left' }))
 }
 
 describe('T57 the state of what decides', () => {
@@ -243,6 +276,79 @@ describe('T57 the state of what decides', () => {
       'rules_version',
       /the newest should be/,
     ],
+    [
+      'the e-mail address of a person',
+      [`update users set email = 'thief@example.org' where email = 'owner@example.org'`],
+      'user',
+      /its email is not what was recorded/,
+    ],
+    [
+      'a person who administers the platform',
+      [`update users set is_platform_admin = true where email = 'owner@example.org'`],
+      'user',
+      /its platform administration is not/,
+    ],
+    [
+      'a person who was enabled',
+      [`update users set disabled_at = null where email = 'disabled@example.org'`],
+      'user',
+      /its disabling is not/,
+    ],
+    [
+      'a person whom nobody created',
+      [`insert into users (id, email, name, created_at, updated_at) values ('x', 'x@example.org', 'X', now(), now())`],
+      'user',
+      /no audit record creates it/,
+    ],
+    [
+      'the owner of an address',
+      [`update addresses set owner_id = (select id from users where email = 'first.approver@example.org')`],
+      'address',
+      /its owner is not what was recorded/,
+    ],
+    [
+      'the contract of a token',
+      [`update tokens set contract_address = '0x0000000000000000000000000000000000000001' where code = 'USDT'`],
+      'token',
+      /its contract is not what was recorded/,
+    ],
+    ['the decimals of a token', [`update tokens set decimals = 7 where code = 'USDT'`], 'token', /its decimals is not/],
+    [
+      'the address of a counterparty',
+      [`update counterparty_addresses set address = '0x0000000000000000000000000000000000000001'`],
+      'counterparty',
+      /its addresses is not what was recorded/,
+    ],
+    [
+      'the key of an address of a counterparty',
+      [
+        `update counterparty_addresses set address_key = '0x0000000000000000000000000000000000000001'
+         where ctid = (select min(ctid) from counterparty_addresses)`,
+      ],
+      'counterparty',
+      /its keys of addresses is not what was recorded/,
+    ],
+    [
+      'a counterparty that came back',
+      ['update counterparties set archived_at = null'],
+      'counterparty',
+      /its archived is not what was recorded/,
+    ],
+    [
+      'who may assign a category',
+      [`update operation_categories set assign_scope = 'owner_only'`],
+      'operation_category',
+      /its assignScope is not what was recorded/,
+    ],
+    [
+      'a category that nobody made',
+      [
+        `insert into operation_categories select (jsonb_populate_record(c, '{"id":"x","key":"x"}')).*
+         from operation_categories c limit 1`,
+      ],
+      'operation_category',
+      /no audit record creates it/,
+    ],
     ['a vote', [`update transfers set phase = 'queued' where phase = 'waiting'`], 'transfer', /./],
   ])('T57 names %s', async (_what, statements, targetType, detail) => {
     const copies = await snapshot()
@@ -272,6 +378,12 @@ const tables = [
   'operations',
   'deposits',
   'wallet_events',
+  'users',
+  'addresses',
+  'tokens',
+  'counterparties',
+  'counterparty_addresses',
+  'operation_categories',
 ] as const
 
 /** Copies what a forgery may touch, as the owner of the database. */
@@ -298,6 +410,7 @@ describe('T57 another vault', () => {
     const left = ['gone.admin@example.org', 'away.admin@example.org']
     for (const email of ['third.admin@example.org', ...left])
       await addMember(bench.test, other, email, ['administrators'])
+    await recordPeople(bench.test.deps)
     const governance = { threshold: 2, looseningDelayHours: 0, tighteningDelayHours: 0 }
     await must(other.admin.put('/vaults/other-vault/governance', governance))
     expect(await found()).toEqual([])

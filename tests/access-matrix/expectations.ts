@@ -51,6 +51,19 @@ const order = async (r: Resources) => ({
     metadata: { paymentPurpose: 'Invoice 4711' },
   },
 })
+const rejectionOf = (hash: string) => ({
+  vote: {
+    format: 'strongroom-vote-2',
+    subject: 'authority',
+    hash,
+    decision: 'reject',
+    person: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+    authority: 'b'.repeat(64),
+    signedAt: '2026-01-31T09:30:00.000Z',
+  },
+  keyId: 'key',
+  signature: 'c2lnbmF0dXJl',
+})
 const policyBody = () => ({
   code: `policy-${fresh()}`,
   name: 'A policy',
@@ -210,6 +223,8 @@ export const expectations: Record<string, Row> = {
   getVault:             row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getAuthority:         row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getAuthoritySigningPages: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  cancelAuthority: row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
+    async (r) => ({ body: { votes: [rejectionOf(await r.waitingVersion())] } })),
   updateProtection: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', () => ({ body: { protection: 'off' } })),
   updateVault: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
     () => ({ body: { description: 'Working capital' } })),

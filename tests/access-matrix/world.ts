@@ -65,6 +65,8 @@ export type Resources = {
   adjustment(): Promise<string>
   lateRatedTransfer(): Promise<string>
   approvalRequest(): Promise<string>
+  /** Hash of the version of the authority that waits, or was cancelled. */
+  waitingVersion(): Promise<string>
   session(): Promise<string>
   invitation(): Promise<string>
   serviceToken(): Promise<string>
@@ -225,13 +227,26 @@ function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
     .map(([, strings]) => strings)
 }
 
+/** The wallet service shows an authority, and a version that waits. Returns the hash of that. */
+function showAuthority({ id, wallet }: VaultFixture): string {
+  const format = 'strongroom-authority-2'
+  const empty = { format, vaultId: id, keys: [], groups: [], addresses: [], rules: [] }
+  const authority = { ...empty, version: 1, change: { group: 'treasurers', votes: 1 } }
+  const hash = hashOf(authority)
+  const next = { ...authority, version: 2, previous: hash }
+  const inForceAt = '2030-01-02T03:04:05.000Z'
+  const pending = { authority: next, version: 2, hash: hashOf(next), inForceAt }
+  wallet.authority = { authority, version: 1, hash, pending }
+  return pending.hash
+}
+
+const hashOf = (document: object) => sha256(canonicalJson(document)).toString('hex')
+
 /** A vault with users, a service, and one resource of each kind. */
 async function createParty(test: TestApp, code: string): Promise<Party> {
   // A platform administrator, whose name the others read: it must not be made of the code of the vault.
   const vault = await createVaultFixture(test, { code, adminEmail: `operator.${fresh()}@example.org` })
-  const empty = { vaultId: vault.id, version: 1, keys: [], groups: [], addresses: [], rules: [] }
-  const authority = { ...empty, change: { group: 'treasurers', votes: 1 } }
-  vault.wallet.authority = { authority, version: 1, hash: sha256(canonicalJson(authority)).toString('hex') }
+  const waitingVersion = showAuthority(vault)
   const groups = {
     administrators: vault.groups.administrators,
     approvers: await ensureGroup(vault, 'approvers'),
@@ -488,6 +503,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       for (const each of [id, body.reason]) secrets.owner.add(each)
       return id as string
     }),
+    waitingVersion: async () => waitingVersion,
     holdOnPerson: keep('holdOnPerson', async () => {
       const person = await test.signIn(`held.${fresh()}@example.org`)
       await post(vault.admin, `/policy-groups/${members}/members`, { userId: person.userId })
@@ -703,6 +719,7 @@ function absentResources(code: string): Resources {
     adjustment: nothing,
     lateRatedTransfer: nothing,
     approvalRequest: nothing,
+    waitingVersion: async () => sha256(`version ${fresh()}`).toString('hex'),
     session: nothing,
     invitation: nothing,
     serviceToken: nothing,

@@ -244,6 +244,25 @@ export const checksAfter: Record<string, Check[]> = {
     },
     { statement: `update signed_votes set decision = 'cancel' where decision = 'initiate'`, refusedBy: null },
   ],
+  '0071-bound-to-origin': [
+    { query: 'select format from sealing_key', finds: [{ format: 2 }] },
+    {
+      statement: `update sealing_key set format = 3; update sealing_key set format = 2`,
+      refusedBy: 'The format of sealed values never goes back',
+    },
+    {
+      statement: `delete from sealing_key;
+        insert into sealing_key (key_id, sealed_at) values (decode('0101010101010101', 'hex'), now())`,
+      refusedBy: 'null value in column "format" of relation "sealing_key" violates not-null constraint',
+    },
+    insertAuditRecord('null', 'audit_records_mac'),
+    insertAuditRecord(macUnder('02'), 'an audit record has a MAC under another key than the present one'),
+    insertAuditRecord(macUnder('01'), null),
+    // Records of before have none until a node has started.
+    { query: 'select count(*)::int as without from audit_records where mac is null', finds: [{ without: 5 }] },
+    setSealed('02', null),
+    setSealed('03', 'wallet_service_secret of vaults is sealed under another key than the present one'),
+  ],
 }
 
 /** A mark of the vault, with what its wallet service shows since: version, hash and when. */
@@ -251,6 +270,27 @@ function insertMark(shown: string, refusedBy: string | null): Check {
   return {
     statement: `insert into authority_marks (vault_id, version, hash, seen_at, shown_version, shown_hash, alarm_since)
       values ('v1', 2, repeat('b', 64), now(), ${shown})`,
+    refusedBy,
+  }
+}
+
+/** The id of the key of which the rows are, or another one, and something in place of the HMAC. */
+function macUnder(digits: string): string {
+  return `decode(repeat('${digits}', 8) || repeat('00', 32), 'hex')`
+}
+
+function insertAuditRecord(mac: string, refusedBy: string | null): Check {
+  return {
+    statement: `insert into audit_records (chain, id, action, target_type, created_at, content, hash, mac)
+      values ('v1', 'x9', 'x.y', 'x', now(), '', '', ${mac})`,
+    refusedBy,
+  }
+}
+
+/** A secret of the wallet service in this format. */
+function setSealed(format: string, refusedBy: string | null): Check {
+  return {
+    statement: `update vaults set wallet_service_secret = decode('${format}' || repeat('01', 8), 'hex') where id = 'v1'`,
     refusedBy,
   }
 }

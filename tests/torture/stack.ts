@@ -7,10 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { type Db, openDatabase } from '../../server/src/db/client.ts'
+import { useRecordKey } from '../../server/src/db/record-key.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
+import { createRecordKey } from '../../server/src/lib/record-key.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
 const recoveryMillisecondsMax = 60_000
+const secretKey = 'a key of the torture that is long enough'
 
 /** A PostgreSQL with fsync on and one node of the service as a process of its own, both of which the tests kill. */
 export type Stack = {
@@ -51,6 +54,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
     books = openDatabase({ url: postgres.url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} }).db
+    useRecordKey(books, createRecordKey(secretKey))
   }
   const closeConnections = () => Promise.all([pool.end(), books.destroy()])
 
@@ -60,7 +64,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
     DEMO: 'true',
     DATA_DIR: directory,
     DATABASE_URL: postgres.url,
-    STRONGROOM_SECRET_KEY: 'a key of the torture that is long enough',
+    STRONGROOM_SECRET_KEY: secretKey,
     PORT: '0',
     LOG_LEVEL: 'fatal',
   })

@@ -4,7 +4,7 @@ grant select, insert, update, delete on all tables in schema public to strongroo
 grant usage, select on all sequences in schema public to strongroom_app;
 revoke update, delete, truncate on ledger_entries, audit_records, audit_seals, ledger_seals, wallet_events, adjustments from strongroom_app;
 revoke insert, update, delete on schema_migrations, schema_migrations_lock from strongroom_app;
-grant update (seal_sequence) on audit_records to strongroom_app;
+grant update (seal_sequence, mac) on audit_records to strongroom_app;
 grant update (outcome, reason, vault_id, deposit_id, quarantined, quarantine_key) on wallet_events to strongroom_app;
 revoke update, delete, truncate on holds from strongroom_app;
 grant update (released_at, released_by_id, release_reason, reserved, confirmed_by_id, confirmed_at) on holds to strongroom_app;

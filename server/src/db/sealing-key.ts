@@ -1,6 +1,15 @@
 import { sql } from 'kysely'
-import { isSealedBy, markOf, markOfUnbound, type Place, SealError, type Sealer } from '../lib/secrets.ts'
-import type { Trx } from './client.ts'
+import {
+  isDirectedBy,
+  isSealedBy,
+  markOf,
+  markOfUnbound,
+  type Place,
+  SealError,
+  type Sealer,
+  sealedVersion,
+} from '../lib/secrets.ts'
+import type { Db, Trx } from './client.ts'
 
 /** A column that holds sealed values. */
 export type SealedColumn = {
@@ -8,8 +17,14 @@ export type SealedColumn = {
   column: string
   /** The columns of the primary key, in their order. */
   key: readonly string[]
+  /** Who gets the value when it is opened, and what binds it to them. */
+  goesTo: string
+  /** SQL: the text of the row `t`, or of what it belongs to, that says where the value is sent; for the two below. */
+  context?: string
+  /** The destination that the value is sealed for. */
+  destination?: (context: string) => string
   /** What becomes of a value that is sealed again; by default it stays as it is. `sealer` is the one that opened it. */
-  rewrite?: (sealer: Sealer, plain: string) => string
+  rewrite?: (sealer: Sealer, plain: string, context: string) => string
 }
 
 /** How many values were sealed again, and which ones open under no key that is known, so that they stay as they are. */
@@ -20,35 +35,72 @@ export class SealingKeyError extends Error {}
 
 const rowsPerPage = 500
 
+/** What an adoption does besides: once, before anything is sealed again. Says which values may be; the others stay as they are. */
+export type BeforeAdoption = () => Promise<(place: Place) => boolean>
+
 /**
- * Makes sure that the database is sealed under this key. The first time, what was sealed before 0053 is sealed again, each
- * value for its place; that is the only moment at which the service accepts the old format (decision 0043).
+ * Makes sure that the database is sealed under this key. The first time, what was sealed in an earlier format is sealed again,
+ * each value for its place and destination; that is the only moment at which the service accepts an earlier format (decisions
+ * 0043 and 0067).
  * @throws SealingKeyError when the database is sealed under another key
  */
 export async function adoptSealingKey(
   trx: Trx,
   sealer: Sealer,
   columns: readonly SealedColumn[],
-  now: Date,
+  { now, before }: { now: Date; before: BeforeAdoption },
 ): Promise<Resealed> {
-  // Two nodes may start at once.
-  await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
-  const keyId = await findKeyId(trx)
-  if (keyId !== null) {
-    if (!keyId.equals(sealer.keyId)) throw wrongKey()
-    return { resealed: 0, unreadable: [] }
-  }
+  if (isAdopted(await findKey(trx), sealer)) return nothingResealed()
+  await lockKey(trx)
+  const present = await findKey(trx)
+  if (isAdopted(present, sealer)) return nothingResealed()
   await lockColumns(trx, columns)
-  await sql`insert into sealing_key (key_id, sealed_at) values (${sealer.keyId}, ${now})`.execute(trx)
-  const open = (_place: Place, sealed: Buffer) => {
-    // The old format has random bytes where the present one names the key.
+  await writeFormat(trx, sealer.keyId, now)
+  const mayOpen = await before()
+  const outcome = await resealAll(trx, columns, {
+    open: present === null ? openUnbound(sealer) : openUndirected(sealer),
+    mark: present === null ? markOfUnbound : markOf,
+    mayOpen,
+    from: sealer,
+    to: sealer,
+  })
+  if (present === null && outcome.resealed === 0 && outcome.unreadable.length > 0) throw wrongKey()
+  return outcome
+}
+
+const nothingResealed = (): Resealed => ({ resealed: 0, unreadable: [] })
+
+/** @throws SealingKeyError when the database is sealed under another key */
+function isAdopted(present: PresentKey | null, sealer: Sealer): boolean {
+  if (present !== null && !present.keyId.equals(sealer.keyId)) throw wrongKey()
+  return present?.format === sealedVersion
+}
+
+/** Waits for everybody who writes an audit record, and makes them wait; two nodes may start at once, too. */
+async function lockKey(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
+}
+
+async function writeFormat(trx: Trx, keyId: Buffer, now: Date): Promise<void> {
+  await sql`
+    insert into sealing_key (key_id, format, sealed_at) values (${keyId}, ${sealedVersion}, ${now})
+    on conflict (only_row) do update set format = excluded.format, sealed_at = excluded.sealed_at`.execute(trx)
+}
+
+const openUnbound =
+  (sealer: Sealer): Change['open'] =>
+  (_place, sealed) => {
+    // The format before 0053 has random bytes where later ones name the key.
     if (isSealedBy(sealer.keyId, sealed)) throw new SealingKeyError(keyIdRemoved)
     return sealer.openUnbound(sealed)
   }
-  const outcome = await resealAll(trx, columns, { open, mark: markOfUnbound, from: sealer, to: sealer })
-  if (outcome.resealed === 0 && outcome.unreadable.length > 0) throw wrongKey()
-  return outcome
-}
+
+const openUndirected =
+  (sealer: Sealer): Change['open'] =>
+  (place, sealed) => {
+    if (isDirectedBy(sealer.keyId, sealed)) throw new SealingKeyError(keyIdRemoved)
+    return sealer.openUndirected(place, sealed)
+  }
 
 /**
  * Seals everything again under another key, at once or not at all. Writers wait for it, and those that still have the
@@ -62,28 +114,41 @@ export async function rotateSealingKey(
   columns: readonly SealedColumn[],
   now: Date,
 ): Promise<Resealed | null> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
-  const keyId = await findKeyId(trx)
-  if (keyId?.equals(next.keyId)) return null
-  if (keyId === null || !keyId.equals(previous.keyId)) throw wrongKey('The previous key')
+  await lockKey(trx)
+  const present = await findKey(trx)
+  if (present?.keyId.equals(next.keyId)) return null
+  if (present === null || !present.keyId.equals(previous.keyId)) throw wrongKey('The previous key')
+  if (present.format !== sealedVersion) throw new SealingKeyError(notAdopted)
   // A transaction that has sealed something and has not committed it yet is waited for.
   await lockColumns(trx, columns)
   await sql`update sealing_key set key_id = ${next.keyId}, sealed_at = ${now}`.execute(trx)
-  return resealAll(trx, columns, { open: previous.open, mark: markOf, from: previous, to: next })
+  const change = { open: previous.open, mark: markOf, mayOpen: () => true, from: previous, to: next }
+  return resealAll(trx, columns, change)
 }
 
 const keyIdRemoved =
   'The database holds secrets of the present format, but its row in sealing_key, which says under which key they are sealed, ' +
-  'was removed. Restore a backup; nothing of the old format is accepted'
+  'was removed or set back. Restore a backup; nothing of the old format is accepted'
+
+const notAdopted =
+  'The secrets of this database have the format of an earlier version; start a node of this version with the previous key first'
 
 const wrongKey = (name = 'STRONGROOM_SECRET_KEY') =>
   new SealingKeyError(
     `${name} is not the key that the secrets of this database are sealed under; "strongroom secrets rotate" changes the key`,
   )
 
-async function findKeyId(trx: Trx): Promise<Buffer | null> {
-  const { rows } = await sql<{ key_id: Buffer }>`select key_id from sealing_key for update`.execute(trx)
-  return rows[0]?.key_id ?? null
+type PresentKey = { keyId: Buffer; format: number }
+
+async function findKey(trx: Trx): Promise<PresentKey | null> {
+  const { rows } = await sql<PresentKey>`select key_id as "keyId", format from sealing_key`.execute(trx)
+  return rows[0] ?? null
+}
+
+/** The id of the key that the database is sealed under; null: no node has started on it. */
+export async function findSealingKeyId(db: Db | Trx): Promise<Buffer | null> {
+  const { rows } = await sql<{ keyId: Buffer }>`select key_id as "keyId" from sealing_key`.execute(db)
+  return rows[0]?.keyId ?? null
 }
 
 /** Readers go on. */
@@ -96,6 +161,8 @@ async function lockColumns(trx: Trx, columns: readonly SealedColumn[]): Promise<
 type Change = {
   open: (place: Place, sealed: Buffer) => string
   mark: (sealed: Buffer) => Buffer
+  /** Whether a value is to be opened at all. */
+  mayOpen: (place: Place) => boolean
   from: Sealer
   to: Sealer
 }
@@ -117,15 +184,16 @@ async function resealPage(
   change: Change,
   { after, total }: { after: string[] | null; total: Resealed },
 ): Promise<string[] | null> {
-  const { table, column, key } = sealedColumn
+  const { table, column, key, context = 'null' } = sealedColumn
   const keys = sql.join(key.map((name) => sql.ref(name)))
-  const { rows } = await sql<{ row: string[]; sealed: Buffer }>`
-    select array[${keys}]::text[] as row, ${sql.ref(column)} as sealed from ${sql.table(table)}
+  const { rows } = await sql<{ row: string[]; sealed: Buffer; context: string | null }>`
+    select array[${keys}]::text[] as row, ${sql.ref(column)} as sealed, (${sql.raw(context)})::text as context
+    from ${sql.table(table)} t
     where ${sql.ref(column)} is not null ${after === null ? sql`` : sql`and (${keys}) > (${sql.join(after)})`}
     order by ${keys} limit ${rowsPerPage}`.execute(trx)
   const done: { row: string[]; sealed: Buffer }[] = []
-  for (const { row, sealed } of rows) {
-    const again = reseal(sealedColumn, change, { table, column, row }, sealed)
+  for (const { row, sealed, context } of rows) {
+    const again = reseal(sealedColumn, change, { row, sealed, context: context ?? '' })
     if (again === null) total.unreadable.push({ table, column, row })
     else done.push({ row, sealed: again })
   }
@@ -142,16 +210,22 @@ async function resealPage(
   return rows.length < rowsPerPage ? null : rows.at(-1)!.row
 }
 
-/** Null: it opens under no key that is known, so nobody can read it. It stays, in case its key is found. */
+/** Null: it opens under no key that is known, or may not be opened. It stays, in case its key is found. */
 function reseal(
-  { rewrite }: SealedColumn,
-  { open, mark, from, to }: Change,
-  place: Place,
-  sealed: Buffer,
+  { table, column, destination, rewrite }: SealedColumn,
+  { open, mark, mayOpen, from, to }: Change,
+  { row, sealed, context }: { row: string[]; sealed: Buffer; context: string },
 ): Buffer | null {
+  const place: Place = {
+    table,
+    column,
+    row,
+    ...(destination === undefined ? {} : { destination: destination(context) }),
+  }
+  if (!mayOpen(place)) return null
   try {
     const plain = open(place, sealed)
-    return to.seal(place, rewrite === undefined ? plain : rewrite(from, plain), mark(sealed))
+    return to.seal(place, rewrite === undefined ? plain : rewrite(from, plain, context), mark(sealed))
   } catch (error) {
     if (error instanceof SealError) return null
     throw error

@@ -206,6 +206,7 @@ export interface AuditRecords {
   created_at: Timestamp;
   hash: Buffer;
   id: string;
+  mac: Buffer | null;
   seal_sequence: Int8 | null;
   target_id: string | null;
   target_type: string;
@@ -960,6 +961,7 @@ export interface Screenings {
 }
 
 export interface SealingKey {
+  format: number;
   key_id: Buffer;
   only_row: Generated<boolean>;
   sealed_at: Timestamp;

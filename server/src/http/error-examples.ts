@@ -36,6 +36,7 @@ const words: Partial<Record<Reason, Words>> = {
   foreign_origin: 'Requests with the session cookie must come from this origin',
   passkey_required: 'One of your passkeys must confirm exactly this request',
   signature_required: 'In a protected vault, this must be signed with a key of yours',
+  votes_refused: 'The wallet service does not cancel the version with these votes: VOTES_MISSING',
   not_in_protected_vault: 'The transfer was ordered before the vault was protected; order it again',
   json_required: 'Writes with the session cookie must be application/json',
   not_found: 'Vault not found',

@@ -77,6 +77,8 @@ export const inboxCountMax = 100
 export const signedTokensPerPayoutMax = 50
 /** Votes of one request, and how long after its beginning the last of them is begun. */
 export const bulkVotesMax = 100
+/** Signed votes on one version of an authority that a request hands over. */
+export const authorityVotesMax = 100
 export const bulkVoteMilliseconds = 15_000
 
 /** People who ordered waiting transfers that a hold meets, and get a mail about it. */
@@ -228,6 +230,9 @@ export const databaseAnswerMarginMilliseconds = 2_000
 
 /** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
 export const sealedPerBatch = 1_000
+
+/** Audit records that get a MAC of another key in one statement. */
+export const macsPerStatement = 2_000
 /** A witness that is handed the heads: how long it may take, and when it is tried again. A mailbox is not filled every hour. */
 export const witnessCallTimeoutMilliseconds = 10_000
 export const witnessLeaseMilliseconds = 120_000

@@ -31,6 +31,7 @@ export const reasons = {
   json_required: 403,
   passkey_required: 403,
   signature_required: 403,
+  votes_refused: 403,
 
   not_found: 404,
   no_such_route: 404,

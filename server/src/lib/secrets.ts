@@ -31,9 +31,13 @@ export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): bo
 
 /**
  * What a sealed value belongs to: the column of a row, by the values of its primary key. A value opens nowhere else. What is
- * stored in no table, such as a cursor, has the table ''.
+ * stored in no table, such as a cursor, has the table ''. `destination` is the origin that it is sent to, if it leaves the service:
+ * a row that names another origin hands out nothing.
  */
-export type Place = { table: string; column: string; row: readonly string[] }
+export type Place = { table: string; column: string; row: readonly string[]; destination?: string }
+
+/** The origin of a URL as a destination; '' of what is no URL, to which nothing is sent. */
+export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '')
 
 /** Encrypts values that must be readable again, by AES-256-GCM under a key derived from STRONGROOM_SECRET_KEY. */
 export type Sealer = {
@@ -41,27 +45,38 @@ export type Sealer = {
   keyId: Buffer
   /** `mark` is given to keep that of the value when it is sealed again (`markOf`). */
   seal(place: Place, plain: string, mark?: Buffer): Buffer
-  /** @throws SealError for a value of another place, of another key, or of the format before 0053 */
+  /** @throws SealError for a value of another place or destination, of another key, or of an earlier format */
   open(place: Place, sealed: Buffer): string
   /** Opens the format before 0053, which names no place. Only what seals again may call it (decision 0043). @throws SealError */
   openUnbound(sealed: Buffer): string
+  /** Opens the format before 0071, which names no destination. Only what seals again may call it (decision 0067). @throws SealError */
+  openUndirected(place: Place, sealed: Buffer): string
   /** HMAC-SHA-256 under a separate key; it cannot be computed from a copy of the database. `purpose` separates uses. */
   mac(purpose: string, text: string): Buffer
 }
 
 export class SealError extends Error {}
 
-const sealedVersion = 2
+export const sealedVersion = 3
+/** Bound to a place, and to no destination. */
+export const undirectedVersion = 2
 const keyIdBytes = 8
 const markBytes = 8
 /** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (governance/document.ts). */
 const headBytes = 1 + keyIdBytes + markBytes
 
-/** Whether a value has the present format, under this key or another one. */
-export const isBound = (sealed: Buffer): boolean => sealed.length >= headBytes + 28 && sealed[0] === sealedVersion
+const hasVersion = (version: number, sealed: Buffer): boolean =>
+  sealed.length >= headBytes + 28 && sealed[0] === version
 
+const isBound = (sealed: Buffer): boolean => hasVersion(sealedVersion, sealed) || hasVersion(undirectedVersion, sealed)
+
+/** Whether a value has a format that names its key, which is this one. */
 export const isSealedBy = (keyId: Buffer, sealed: Buffer): boolean =>
   isBound(sealed) && sealed.subarray(1, 1 + keyIdBytes).equals(keyId)
+
+/** Whether a value has the present format, under this key. */
+export const isDirectedBy = (keyId: Buffer, sealed: Buffer): boolean =>
+  hasVersion(sealedVersion, sealed) && isSealedBy(keyId, sealed)
 
 /** Eight bytes that a secret has from the day it is set, also when it is sealed again. */
 export const markOf = (sealed: Buffer): Buffer =>
@@ -73,11 +88,17 @@ export const markOf = (sealed: Buffer): Buffer =>
  */
 export const markOfUnbound = (sealed: Buffer): Buffer => sha256(sealed).subarray(0, markBytes)
 
+const deriveFrom = (secretKey: string, use: string, bytes: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', use, bytes))
+
+/** Names a master key wherever something was made under it, and tells nothing about it. */
+export const keyIdOfSecret = (secretKey: string): Buffer => deriveFrom(secretKey, 'key id', keyIdBytes)
+
 export function createSealer(secretKey: string): Sealer {
-  const derive = (use: string, bytes: number) => Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', use, bytes))
+  const derive = (use: string, bytes: number) => deriveFrom(secretKey, use, bytes)
   const key = derive('seal', 32)
   const macKey = derive('mac', 32)
-  const keyId = derive('key id', keyIdBytes)
+  const keyId = keyIdOfSecret(secretKey)
   return {
     keyId,
     seal(place, plain, mark = randomBytes(markBytes)) {
@@ -88,10 +109,20 @@ export function createSealer(secretKey: string): Sealer {
       return Buffer.concat([head, nonce, cipher.getAuthTag(), body])
     },
     open(place, sealed) {
-      if (!isBound(sealed)) throw new SealError(`${nameOf(place)} is not sealed in the present format`)
+      if (!hasVersion(sealedVersion, sealed)) {
+        throw new SealError(`${nameOf(place)} is not sealed in the present format`)
+      }
       if (!isSealedBy(keyId, sealed)) throw new SealError(`${nameOf(place)} is sealed under another key`)
-      const head = sealed.subarray(0, headBytes)
-      return decrypt(key, sealed.subarray(headBytes), place, boundTo(place, head))
+      return decrypt(key, sealed.subarray(headBytes), place, boundTo(place, sealed.subarray(0, headBytes)))
+    },
+    openUndirected(place, sealed) {
+      if (!hasVersion(undirectedVersion, sealed) || !isSealedBy(keyId, sealed)) {
+        throw new SealError(`${nameOf(place)} is not sealed in the format before`)
+      }
+      const { table, column, row } = place
+      const bound = Buffer.from(JSON.stringify([table, column, ...row]))
+      const aad = Buffer.concat([sealed.subarray(0, headBytes), bound])
+      return decrypt(key, sealed.subarray(headBytes), place, aad)
     },
     openUnbound: (sealed) => decrypt(key, sealed, null, Buffer.alloc(0)),
     mac: (purpose, text) =>
@@ -101,8 +132,8 @@ export function createSealer(secretKey: string): Sealer {
   }
 }
 
-const boundTo = ({ table, column, row }: Place, head: Buffer): Buffer =>
-  Buffer.concat([head, Buffer.from(JSON.stringify([table, column, ...row]))])
+const boundTo = ({ table, column, row, destination }: Place, head: Buffer): Buffer =>
+  Buffer.concat([head, Buffer.from(JSON.stringify([table, column, row, destination ?? null]))])
 
 const nameOf = ({ table, column, row }: Place): string => `${table} ${row.join(' ')} ${column}`.trim()
 

@@ -46,6 +46,8 @@ export type FakeTransaction = {
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what it sent.
 export type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
 
+type FakeVersion = { authority: { keys: { id: string; person: string }[] }; version: number; hash: string }
+
 export type FakeWallet = {
   url: string
   secret: string
@@ -61,7 +63,9 @@ export type FakeWallet = {
   /** What POST /stops answers in place of taking them. */
   refuseStops: [number, object] | null
   /** What GET /authority answers; null: a 404. */
-  authority: { authority: { keys: { id: string; person: string }[] }; version: number; hash: string } | null
+  authority: (FakeVersion & { pending?: (FakeVersion & { inForceAt: string }) | null }) | null
+  /** Set: POST /authority/cancel is a 403 with these details. */
+  refuseCancellation: string | null
   /** Set: orders are a 403 with these details, and not recorded. */
   refuseAuthorization: string | null
   /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
@@ -119,6 +123,13 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     })()
   })
 
+  const cancelAuthority = (): [number, unknown] => {
+    if (!wallet.authority?.pending) return [404, { message: 'none waits' }]
+    if (wallet.refuseCancellation !== null) return [403, { message: 'no', details: wallet.refuseCancellation }]
+    wallet.authority = { ...wallet.authority, pending: null }
+    return [200, wallet.authority]
+  }
+
   const handle = async (request: IncomingMessage, url: URL, body: unknown): Promise<[number, unknown]> => {
     if (request.headers.authorization !== `Bearer ${secret}`) return [401, { message: 'wrong secret' }]
     const route = `${request.method} ${url.pathname}`
@@ -133,6 +144,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     if (route === 'GET /authority')
       return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
+    if (route === 'POST /authority/cancel') return cancelAuthority()
     if (route === 'POST /stops') return wallet.refuseStops ?? [200, { stopped: [] }]
     if (route === 'POST /transfers') return submit(body as Order)
     if (route.startsWith('GET /transfers/')) {
@@ -233,6 +245,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     swallow: false,
     refuse: null,
     authority: null,
+    refuseCancellation: null,
     refuseStops: null,
     refuseAuthorization: null,
     answerWithAddress: null,

@@ -1,10 +1,14 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Db } from '../db/client.ts'
+import { recordKeyOf, useRecordKey } from '../db/record-key.ts'
 import type { DB } from '../db/types.ts'
 import type { TransferBench } from './transfer-bench.ts'
 
-/** A database that is one open transaction: the verifier's own begin and commit must not end it. */
-export function databaseOf(query: TransferBench['sql']): Db {
+/**
+ * A database that is one open transaction: the verifier's own begin and commit must not end it. It has the key of the audit
+ * records that `node` has; without one, none.
+ */
+export function databaseOf(query: TransferBench['sql'], node?: Db): Db {
   const client = {
     async query(text: string, values: unknown[]) {
       const isControl = /^(start transaction|begin|commit|rollback)/i.test(text)
@@ -14,5 +18,7 @@ export function databaseOf(query: TransferBench['sql']): Db {
     release() {},
   }
   const pool = { connect: async () => client, end: async () => {} }
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: pool as never }) })
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: pool as never }) })
+  useRecordKey(db, node === undefined ? null : recordKeyOf(node))
+  return db
 }

@@ -76,9 +76,9 @@ export function createSigners(deps: Deps) {
 function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<string[]> {
   const readings = createGroupCommit<SignedWebhook, string[]>({
     commit: async (webhooks) => {
-      const vaults = (await listSealedWebhookSecrets(deps.db)).map(({ id, sealed }) => ({
-        id,
-        secrets: openSecrets(deps, id, sealed),
+      const vaults = (await listSealedWebhookSecrets(deps.db)).map((vault) => ({
+        id: vault.id,
+        secrets: openSecrets(deps, vault),
       }))
       const found: string[][] = []
       for (const signed of webhooks) {
@@ -96,11 +96,11 @@ function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<stri
 }
 
 /** A secret that cannot be decrypted signs nothing, and does not affect the other vaults. */
-function openSecrets(deps: Deps, vaultId: string, sealed: Buffer): string[] {
+function openSecrets(deps: Deps, vault: { id: string; wallet_service_url: string; sealed: Buffer }): string[] {
   try {
-    return splitList(openSecret(deps.sealer, vaultId, 'wallet_webhook_secret', sealed))
+    return splitList(openSecret(deps.sealer, vault, 'wallet_webhook_secret', vault.sealed))
   } catch (error) {
-    deps.log.error({ err: error, vaultId }, 'webhook secret cannot be opened')
+    deps.log.error({ err: error, vaultId: vault.id }, 'webhook secret cannot be opened')
     return []
   }
 }

@@ -217,9 +217,12 @@ describe('T66 the secret itself', () => {
     const secret = newSecret()
     const answer = await vaultB.admin.patch('/vaults/vault-b', { walletWebhookSecret: secret })
     expect(JSON.stringify(answer.body)).not.toContain(secret)
-    const [row] = await bench.sql('select wallet_webhook_secret as sealed from vaults where id = $1', [vaultB.id])
+    const [row] = await bench.sql(
+      'select id, wallet_service_url, wallet_webhook_secret as sealed from vaults where id = $1',
+      [vaultB.id],
+    )
     expect(row!.sealed.includes(secret)).toBe(false)
-    expect(openSecret(bench.test.deps.sealer, vaultB.id, 'wallet_webhook_secret', row!.sealed)).toBe(secret)
+    expect(openSecret(bench.test.deps.sealer, row!, 'wallet_webhook_secret', row!.sealed)).toBe(secret)
     const records = await bench.sql(
       `select content::text as content from audit_records where action = 'vault.updated' and target_id = $1`,
       [vaultB.id],
@@ -236,8 +239,10 @@ describe('T66 the secret itself', () => {
       vault: { code: 'born-with', name: 'Born with', walletServiceUrl: 'https://wallet.example.org', ...body },
       routes: { network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] } },
     })
-    const [row] = await bench.sql(`select id, wallet_webhook_secret as sealed from vaults where code = 'born-with'`)
-    const kept = openSecret(bench.test.deps.sealer, row!.id, 'wallet_webhook_secret', row!.sealed)
+    const [row] = await bench.sql(
+      `select id, wallet_service_url, wallet_webhook_secret as sealed from vaults where code = 'born-with'`,
+    )
+    const kept = openSecret(bench.test.deps.sealer, row!, 'wallet_webhook_secret', row!.sealed)
     expect([status, kept]).toEqual([201, body.walletWebhookSecret])
   })
 })

@@ -107,10 +107,13 @@ export async function* walkBalances(
   vaultId: string,
   { after, deadline }: { after: Position | null; deadline: () => AbortSignal },
 ): AsyncGenerator<{ page: ChainBalance[]; isSilent: boolean }> {
-  const wallet = await walletOfVault(deps, vaultId)
-  let isSilent = false
+  const wallet = await walletOfVault(deps, vaultId).catch((error: unknown) => {
+    deps.log.error({ err: error, vaultId }, 'the wallet service is not asked for balances')
+    return null
+  })
+  let isSilent = wallet === null
   const ask = async (booked: BookedBalance): Promise<ChainBalance> => {
-    if (isSilent) return { ...booked, onChain: null }
+    if (wallet === null || isSilent) return { ...booked, onChain: null }
     try {
       const { balance } = await wallet.getBalance(booked, deadline())
       return { ...booked, onChain: BigInt(balance) }

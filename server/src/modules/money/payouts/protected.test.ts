@@ -125,6 +125,18 @@ describe('a payout in a protected vault', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
 
+  it('ends at most 30 days after it was signed', async () => {
+    const rows = rowsOf('1', '2')
+    const preview = await previewed(rows)
+    const atEnd = (after: number) => new Date(Date.parse(preview.orders[0]!.expiresAt!) - 30 * 86_400_000 + after)
+    const signedAt = (after: number) => signedOf(preview, undefined, { signedAt: atEnd(after).toISOString() })
+    const early = await send(rows, signedAt(-1))
+    expect([early.status, early.body.reason]).toEqual([403, 'signature_required'])
+    const never = await send(rows, { ...signedOf(preview), expiresAt: '9999-12-31T23:59:59.999Z' })
+    expect([never.status, never.body.reason]).toEqual([400, 'validation_failed'])
+    expect((await send(rows, signedAt(0))).status).toBe(201)
+  })
+
   it('is placed once, whatever its rows are called in the books', async () => {
     const rows = rowsOf('1', '2')
     const signed = signedOf(await previewed(rows))

@@ -48,7 +48,8 @@ async function holdUnanswered(
     screenings,
     audit_records: held.map(({ vaultId, id: targetId, subject, amount }) => {
       const details = detailsOf(subject, unanswered, amount.toString())
-      return toAuditRow({ vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId, details, now })
+      const event = { vaultId, actorId: null, action: 'hold.placed', targetType: 'hold', targetId, details, now }
+      return toAuditRow(trx, event)
     }),
   })
   await insertHolds(

@@ -94,7 +94,9 @@ class NotSentError extends Error {}
 async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
   const begun = await inTransaction(deps.db, (trx) => begin(trx, deps, claim))
   if (begun === null) return
-  const wallet = await connect(deps, claim.vaultId)
+  const wallet = await connect(deps, claim.vaultId).catch((cause: unknown) => {
+    throw new NotSentError('The wallet service of the vault cannot be opened', { cause })
+  })
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
   if (known === null && !begun.isClear) return waitForScreening(deps, claim)
   if (known === null && begun.objection !== null) return postponeObjected(deps, claim, begun.objection)

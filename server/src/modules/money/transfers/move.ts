@@ -130,7 +130,7 @@ async function auditEach(
   details: Record<string, unknown>,
 ): Promise<void> {
   const records = transfers.map(({ vault_id: vaultId, id: targetId }) =>
-    toAuditRow({ ...by, vaultId, action, targetType: 'transfer', targetId, details }),
+    toAuditRow(trx, { ...by, vaultId, action, targetType: 'transfer', targetId, details }),
   )
   await insertRows(trx, { audit_records: records })
 }

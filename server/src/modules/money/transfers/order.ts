@@ -168,7 +168,7 @@ const ordersPerStatement = 100
 /** Inserts the rows of orders with their audit records, and reserves their amounts. */
 export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date): Promise<void> {
   for (let first = 0; first < orders.length; first += ordersPerStatement) {
-    const written = orders.slice(first, first + ordersPerStatement).map(toRows)
+    const written = orders.slice(first, first + ordersPerStatement).map((order) => toRows(trx, order))
     await insertRows(trx, {
       operations: written.map(({ operation }) => operation),
       transfers: written.map(({ transfer }) => transfer),
@@ -182,7 +182,7 @@ export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date)
   await postEntries(trx, reservations, now)
 }
 
-function toRows(accepted: AcceptedOrder) {
+function toRows(trx: Trx, accepted: AcceptedOrder) {
   const transfer = toTransferRow(accepted)
   const { order, payload, decision, category, voters, expiresAt, payout, verified, now } = accepted
   const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
@@ -204,7 +204,7 @@ function toRows(accepted: AcceptedOrder) {
   const shown = { rate: toRecordedRate(operation), metadata: toRecordedMetadata(operation), expiresAt }
   const details = { ...requested, ...shown, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
   const event = { vaultId, actorId, action: 'transfer.requested', targetType: 'transfer', targetId, details, now }
-  return { operation, transfer, record: toAuditRow(event) }
+  return { operation, transfer, record: toAuditRow(trx, event) }
 }
 
 /** The rate and the metadata of an order as its record holds them: an evidence file proves what it shows of them. */

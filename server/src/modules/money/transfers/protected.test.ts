@@ -156,6 +156,29 @@ describe('an order in a protected vault', () => {
     }
   })
 
+  it('ends at most 30 days after it was signed, however long votes are waited for', async () => {
+    const preview = await previewed('40')
+    const atEnd = (after: number) => new Date(Date.parse(preview.order.expiresAt) - 30 * 86_400_000 + after)
+    const early = await send('40', signedOf(preview, undefined, { signedAt: atEnd(-1).toISOString() }))
+    expect([early.status, early.body.reason]).toEqual([403, 'signature_required'])
+    const never = await send('40', { ...signedOf(preview), expiresAt: '9999-12-31T23:59:59.999Z' })
+    expect([never.status, never.body.reason]).toEqual([400, 'validation_failed'])
+    expect((await send('40', signedOf(preview, undefined, { signedAt: atEnd(0).toISOString() }))).status).toBe(201)
+    const { config } = bench.test.deps
+    const { approvalTtlHours } = config
+    try {
+      config.approvalTtlHours = 8_760
+      const long = await previewed('40')
+      const longest = bench.test.clock.now().getTime() + 30 * 86_400_000
+      expect(Date.parse(long.order.expiresAt)).toBeLessThanOrEqual(longest)
+      config.approvalTtlHours = approvalTtlHours
+      const tooLong = await send('40', signedOf(long))
+      expect([tooLong.status, tooLong.body.reason]).toEqual([400, 'validation_failed'])
+    } finally {
+      config.approvalTtlHours = approvalTtlHours
+    }
+  })
+
   it('expires with its signature', async () => {
     const preview = await previewed('40')
     const id = await ordered('200')

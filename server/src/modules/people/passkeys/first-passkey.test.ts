@@ -12,6 +12,7 @@ import {
   confirmationOf,
   confirmed,
 } from '../../../testing/passkeys.ts'
+import { recordPeople } from '../../../testing/record-people.ts'
 import { verifyState } from '../../../verify-state.ts'
 import { createSignInLink } from '../sign-in/actions.ts'
 import { allowPasskeyOf } from './actions.ts'
@@ -64,7 +65,10 @@ async function acceptInvitations(email: string): Promise<void> {
 const outcome = ({ status, body }: Answer<{ reason: string }>) => [status, body?.reason]
 const listed = async (person: Person) => (await person.get('/users/me/passkeys')).body.items
 const requestOf = (person: Person, id: string) => person.get(`${bench.url}/approval-requests/${id}`)
-const differences = async () => (await verifyState(bench.test.deps.db)).differences
+const differences = async () => {
+  await recordPeople(bench.test.deps)
+  return (await verifyState(bench.test.deps.db)).differences
+}
 const signIn = async (key: Authenticator) => {
   const prepared = await bench.test.anonymous.post('/auth/passkey/options', {})
   const cookie = String(prepared.headers['set-cookie']).split(';')[0]!

@@ -1,5 +1,7 @@
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import type { RecordKey } from '../../../lib/record-key.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import { faultOfMac } from './mac.ts'
 
 type RecordColumns = {
   chain: string
@@ -11,10 +13,14 @@ type RecordColumns = {
   created_at: Date
   content: string
   hash: Buffer
+  mac: Buffer | null
 }
 
-/** The fault of a record by itself: a wrong hash, or a column that differs from the content. null: there is none. */
-export function faultOfRecord(record: RecordColumns): string | null {
+/**
+ * The fault of a record by itself: a wrong hash, a column that differs from the content, or a MAC that is not of the key (null:
+ * nobody here has it). null: there is none.
+ */
+export function faultOfRecord(record: RecordColumns, key: RecordKey | null): string | null {
   if (!sha256(record.content).equals(record.hash)) return 'its content does not have its hash'
   const content = parseContent(record.content)
   if (content === null) return 'its content is not in canonical form'
@@ -28,7 +34,7 @@ export function faultOfRecord(record: RecordColumns): string | null {
     createdAt: record.created_at.toISOString(),
   }
   const differing = Object.keys(columns).find((name) => content[name] !== columns[name])
-  return differing === undefined ? null : `its column ${differing} differs from its content`
+  return differing === undefined ? faultOfMac(key, record) : `its column ${differing} differs from its content`
 }
 
 /** A stored record with its fault. */
@@ -38,13 +44,14 @@ export type TargetRecord = {
   actorId: string | null
   action: string
   details: Record<string, unknown>
-  /** null: its hash holds, its columns agree with its content, and its seal, if there is one, holds it. */
+  /** null: its hash and its MAC hold, its columns agree with its content, and its seal, if there is one, holds it. */
   fault: string | null
 }
 
 /** `sealed_hash` is the hash under which the seal that the record names holds it; null: that seal does not. */
 export function readRecord(
   record: RecordColumns & { target_id: string; seal_sequence: string | null; sealed_hash: Buffer | null },
+  key: RecordKey | null,
 ): TargetRecord {
   const isSealBroken = record.seal_sequence !== null && record.sealed_hash?.equals(record.hash) !== true
   return {
@@ -53,7 +60,7 @@ export function readRecord(
     actorId: record.actor_id,
     action: record.action,
     details: (parseContent(record.content)?.details ?? {}) as Record<string, unknown>,
-    fault: faultOfRecord(record) ?? (isSealBroken ? `seal ${record.seal_sequence} does not hold it` : null),
+    fault: faultOfRecord(record, key) ?? (isSealBroken ? `seal ${record.seal_sequence} does not hold it` : null),
   }
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/newest-first.ts'
+import { recordKeyOf } from '../../../db/record-key.ts'
 import type { AuditRecords } from '../../../db/types.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
@@ -38,12 +39,17 @@ export async function listAuditRecords(
   return newestFirst(query, page).execute()
 }
 
+/** Where a page of records ends, in the order of chain and id. */
+export type RecordPlace = Pick<AuditRecordRow, 'chain' | 'id'>
+export const beforeAllRecords: RecordPlace = { chain: '', id: '' }
+
 /** Committed records that no seal holds yet, by chain and id. */
-export function listUnsealedRecords(db: Db | Trx, limit: number) {
+export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, limit: number) {
   return db
     .selectFrom('audit_records')
-    .select(['chain', 'id', 'hash'])
+    .selectAll()
     .where('seal_sequence', 'is', null)
+    .where(sql<boolean>`(chain, id) > (${chain}, ${id})`)
     .orderBy('chain')
     .orderBy('id')
     .limit(limit)
@@ -113,7 +119,8 @@ export async function listRecordsOf(
     where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})`.execute(
     db,
   )
-  return rows.map(readRecord)
+  const key = recordKeyOf(db)
+  return rows.map((row) => readRecord(row, key))
 }
 
 /** A record with the hash under which the seal that it names holds it; null: that seal does not. */
@@ -128,7 +135,12 @@ export type ReplayedRecord = TargetRecord & { at: Date }
  * The records of a chain with these actions, in the order in which things happened: by time, and within a millisecond in the
  * order of `actions`, because ids of one moment have none.
  */
-export async function* replay(trx: Trx, chain: string, actions: readonly string[]): AsyncGenerator<ReplayedRecord> {
+export async function* replay(
+  trx: Db | Trx,
+  chain: string,
+  actions: readonly string[],
+): AsyncGenerator<ReplayedRecord> {
+  const key = recordKeyOf(trx)
   let after = { at: new Date(0), rank: 0, id: '' }
   for (;;) {
     const { rows } = await sql<SealedRecordRow & { rank: number }>`
@@ -139,7 +151,7 @@ export async function* replay(trx: Trx, chain: string, actions: readonly string[
       where (f.created_at, f.rank, f.id) > (${after.at}, ${after.rank}::int, ${after.id})
       order by f.created_at, f.rank, f.id limit ${auditVerifyPageRecordsMax}`.execute(trx)
     for (const row of rows) {
-      yield { ...readRecord(row), at: row.created_at }
+      yield { ...readRecord(row, key), at: row.created_at }
       after = { at: row.created_at, rank: row.rank, id: row.id }
     }
     if (rows.length < auditVerifyPageRecordsMax) return

@@ -1,10 +1,12 @@
 import type { Insertable } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
+import { requireRecordKey } from '../../../db/record-key.ts'
 import type { AuditRecords } from '../../../db/types.ts'
 import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import { macOf } from './mac.ts'
 
 /** The chain of events that belong to no vault: sign-ins, the registry, users, the creation of vaults. */
 export const platformChain = 'platform'
@@ -40,7 +42,7 @@ export function audit(
 
 /** Writes an audit record. Returns its id. */
 export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<string> {
-  const row = toAuditRow(event)
+  const row = toAuditRow(trx, event)
   await trx.insertInto('audit_records').values(row).modifyEnd(prepared).execute()
   return row.id
 }
@@ -55,17 +57,18 @@ export async function insertAuditRecords(
   event: Omit<AuditEvent, 'vaultId'>,
   vaultIds: string[],
 ): Promise<string> {
-  const ofPlatform = toAuditRow({ ...event, vaultId: null })
-  const ofVaults = vaultIds.map((vaultId) => toAuditRow({ ...event, vaultId }))
+  const ofPlatform = toAuditRow(trx, { ...event, vaultId: null })
+  const ofVaults = vaultIds.map((vaultId) => toAuditRow(trx, { ...event, vaultId }))
   await insertRows(trx, { audit_records: [ofPlatform, ...ofVaults] })
   return ofPlatform.id
 }
 
 /**
- * An audit record to be inserted together with the change that it records. It contains the hash of its content; a sealing
- * job chains committed records later, so that no two writes wait for each other (contract 18.2).
+ * An audit record to be inserted by `trx` together with the change that it records. It contains the hash of its content, and a
+ * MAC that nobody who only has the database can compute; a sealing job chains committed records later, so that no two writes
+ * wait for each other (contract 18.2).
  */
-export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
+export function toAuditRow(trx: Trx, event: AuditEvent): Insertable<AuditRecords> {
   const id = newId(event.now)
   const chain = event.vaultId ?? platformChain
   const content = canonicalJson({
@@ -78,6 +81,7 @@ export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
     createdAt: event.now,
     details: event.details,
   })
+  const hash = sha256(content)
   return {
     chain,
     id,
@@ -87,7 +91,8 @@ export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
     target_id: event.targetId,
     created_at: event.now,
     content,
-    hash: sha256(content),
+    hash,
+    mac: macOf(requireRecordKey(trx), { chain, id, hash }),
   }
 }
 

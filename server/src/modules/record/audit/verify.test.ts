@@ -177,8 +177,9 @@ describe('verifying', () => {
     const content = canonicalJson({ ...event(), id, chain, actorId: null, createdAt: '2026-01-31T09:30:00.000Z' })
     const forge = (sequence: number) =>
       owner.query(
-        `insert into audit_records (chain, id, action, target_type, created_at, content, hash, seal_sequence)
-         values ($1, $2, 'policy.updated', 'policy', '2026-01-31T09:30:00.000Z', $3, $4, $5)`,
+        `insert into audit_records (chain, id, action, target_type, created_at, content, hash, seal_sequence, mac)
+         select $1, $2, 'policy.updated', 'policy', '2026-01-31T09:30:00.000Z', $3, $4, $5, key_id || sha256('x')
+         from sealing_key`,
         [chain, id, content, sha256(content), sequence],
       )
     await forge(2)
@@ -228,7 +229,7 @@ describe('verifying', () => {
     const seed = Date.now()
     const random = createRandom(seed)
     const query = async (text: string, values?: unknown[]) => (await owner.query(text, values)).rows
-    const db = databaseOf(query)
+    const db = databaseOf(query, test.deps.db)
     const missed: string[] = []
     await query('begin')
     for (let edit = 0; edit < 1_000; edit += 1) {

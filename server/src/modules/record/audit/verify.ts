@@ -1,6 +1,7 @@
 import type { Db, Trx } from '../../../db/client.ts'
+import { recordKeyOf } from '../../../db/record-key.ts'
 import { readSnapshot } from '../../../db/transaction.ts'
-import { auditVerifyPageRecordsMax } from '../../../lib/limits.ts'
+import { auditVerifyPageRecordsMax, differencesNamedMax } from '../../../lib/limits.ts'
 import type { SealRow } from '../seals/queries.ts'
 import {
   type ChainReport,
@@ -12,6 +13,7 @@ import {
   verifySeals,
 } from '../seals/verify-chain.ts'
 import { faultOfRecord } from './content.ts'
+import { faultOfMac } from './mac.ts'
 import {
   type AuditRecordRow,
   findAuditRecord,
@@ -22,7 +24,7 @@ import {
 } from './queries.ts'
 
 /**
- * Verifies the audit log: the hash of every record and its columns against its content, and every seal with its signature
+ * Verifies the audit log: the hash and the MAC of every record, its columns against its content, and every seal with its signature
  * and its link to the one before. Reads one snapshot in pages, so that it may run beside the service and on a log of any
  * length.
  */
@@ -42,6 +44,7 @@ async function verifyChain(trx: Trx, chain: string, trusted: TrustedKeys): Promi
     (await verifySeals(trx, report, { log: 'audit', chain, trusted, open: openRecords })) ??
     (await verifyNoneBeyond(trx, report)) ??
     (await verifyUnsealed(trx, report))
+  report.forged = await listForged(trx, chain)
   return report
 }
 
@@ -70,7 +73,7 @@ async function faultOfSealedRecords(trx: Trx, seal: SealRow, records: AuditRecor
         ? fault('missing', id, `seal ${seal.sequence} holds it, but the record is missing`)
         : fault('changed', id, `seal ${seal.sequence} holds it, but it names seal ${elsewhere.seal_sequence ?? 'none'}`)
     }
-    const own = faultOfRecord(record)
+    const own = faultOfRecord(record, recordKeyOf(trx))
     if (own !== null) return fault('changed', id, own)
     if (!record.hash.equals(hash)) return fault('changed', id, `seal ${seal.sequence} holds another hash of it`)
     found.delete(id)
@@ -92,15 +95,34 @@ async function verifyNoneBeyond(trx: Trx, report: ChainReport): Promise<SealFaul
 }
 
 async function verifyUnsealed(trx: Trx, report: ChainReport): Promise<SealFault | null> {
+  for await (const { record, fault } of judgeUnsealed(trx, report.chain)) {
+    if (fault !== null) return faultOf('changed', record.id, null, fault)
+    report.unsealedRecords += 1
+  }
+  return null
+}
+
+/** Ids of records that the service did not write, which it never seals; a bounded number. */
+async function listForged(trx: Trx, chain: string): Promise<string[]> {
+  const forged: string[] = []
+  const key = recordKeyOf(trx)
+  for await (const { record } of judgeUnsealed(trx, chain)) {
+    if (faultOfMac(key, record) !== null) forged.push(record.id)
+    if (forged.length === differencesNamedMax) break
+  }
+  return forged
+}
+
+async function* judgeUnsealed(
+  trx: Trx,
+  chain: string,
+): AsyncGenerator<{ record: AuditRecordRow; fault: string | null }> {
+  const key = recordKeyOf(trx)
   let after = ''
   for (;;) {
-    const records = await listUnsealedRecordsAfter(trx, report.chain, after, auditVerifyPageRecordsMax)
-    for (const record of records) {
-      const own = faultOfRecord(record)
-      if (own !== null) return faultOf('changed', record.id, null, own)
-      report.unsealedRecords += 1
-      after = record.id
-    }
-    if (records.length < auditVerifyPageRecordsMax) return null
+    const records = await listUnsealedRecordsAfter(trx, chain, after, auditVerifyPageRecordsMax)
+    for (const record of records) yield { record, fault: faultOfRecord(record, key) }
+    if (records.length < auditVerifyPageRecordsMax) return
+    after = records.at(-1)!.id
   }
 }

@@ -26,6 +26,8 @@ export type ChainReport = {
   head: { sequence: number; hash: string } | null
   /** The first fault of the chain; records after it were not checked. */
   fault: SealFault | null
+  /** Ids of audit records that no seal holds and the service did not write; a bounded number. */
+  forged: string[]
 }
 
 /** Ids of the keys that may have signed. null: nobody said which, so a signature only has to be that of the key it names. */
@@ -43,7 +45,7 @@ type ChainSource = {
 }
 
 export function newReport(chain: string): ChainReport {
-  return { chain, sealedRecords: 0, unsealedRecords: 0, seals: 0, keys: [], head: null, fault: null }
+  return { chain, sealedRecords: 0, unsealedRecords: 0, seals: 0, keys: [], head: null, fault: null, forged: [] }
 }
 
 type Previous = { sequence: string; hash: Buffer; format: number }

@@ -99,7 +99,7 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Votes = Type.Integer({ minimum: 0, maximum: 1_000 })
 /** All of it, for those who read it (docs/signed-orders.md). */
-export const AuthorityDocument = Type.Object({
+const authorityVersion = {
   version: Type.Integer({ minimum: 1 }),
   hash: Hash,
   authority: Type.Object({
@@ -146,6 +146,12 @@ export const AuthorityDocument = Type.Object({
       { maxItems: 1_000 },
     ),
   }),
+}
+
+/** The version in force, and the signed one that waits; a wallet service of an earlier version names none. */
+export const AuthorityDocument = Type.Object({
+  ...authorityVersion,
+  pending: Type.Optional(OrNull(Type.Object({ ...authorityVersion, inForceAt: Instant }))),
 })
 export type AuthorityDocument = Static<typeof AuthorityDocument>
 

@@ -297,10 +297,11 @@ describe('T49 what the wallet client connects to', () => {
   it('reaches loopback in demo mode, and outside it only when the operator lists it', async () => {
     answer = (_request, response) => response.end('{"address":"0x1"}')
     const sealer = createSealer('a test key that is long enough to pass')
-    const place = { table: 'vaults', column: 'wallet_service_secret', row: ['v1'] }
+    const destination = `http://127.0.0.1:${port}`
+    const place = { table: 'vaults', column: 'wallet_service_secret', row: ['v1'], destination }
     const vault = {
       id: 'v1',
-      wallet_service_url: `http://127.0.0.1:${port}`,
+      wallet_service_url: destination,
       wallet_service_secret: sealer.seal(place, 'sealed-secret'),
     }
     const settings = readConfig({ DEMO: 'true' })

@@ -92,6 +92,8 @@ export type WalletClient = {
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
   /** By which it checks what people signed; null: there is none. */
   findAuthority(): Promise<AuthorityDocument | null>
+  /** Cancels the version of the authority that waits, by votes on its hash; sent once. null: none waits. */
+  cancelAuthority(votes: object[]): Promise<AuthorityDocument | null>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Idempotent by the transaction that is replaced; sent once. */
@@ -164,6 +166,10 @@ export function createWalletClient({
         find(`/xpub?${new URLSearchParams(question)}`, (reply) => read(checks.shownAccountKey, reply), deadline),
       ),
     findAuthority: () => find('/authority', (reply) => read(checks.authorityDocument, reply)),
+    async cancelAuthority(votes) {
+      const reply = await once({ method: 'POST', path: '/authority/cancel', body: { votes }, isNullOn404: true })
+      return reply.status === 404 ? null : read(checks.authorityDocument, reply)
+    },
     getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
     replaceTransaction: async (id, action, replacement) =>
       readTransfer(id, await once({ method: 'POST', path: `${pathOf(id)}/${action}`, body: replacement })),

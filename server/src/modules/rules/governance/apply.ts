@@ -30,7 +30,7 @@ export async function tryChanges(
   const vaultId = context.member.vault.id
   const { number: baseVersion, document: before } = await lockRules(trx, vaultId, context.now)
   const document = await undone(trx, async () => {
-    await applyEach(trx, governed, revealSecrets(deps.sealer, vaultId, hidden), context)
+    await applyEach(trx, governed, await revealSecrets(trx, deps.sealer, vaultId, hidden), context)
     const after = await readRules(trx, vaultId)
     await assertStillGovernable(trx, vaultId, before, after)
     return after
@@ -48,7 +48,7 @@ export async function applyChanges(
   const { member, now } = context
   const vaultId = member.vault.id
   const { document: before } = await lockRules(trx, vaultId, now)
-  await applyEach(trx, governed, revealSecrets(deps.sealer, vaultId, hidden), context)
+  await applyEach(trx, governed, await revealSecrets(trx, deps.sealer, vaultId, hidden), context)
   const { number, document: after } = await publishRules(trx, vaultId, {
     actorId: member.userId,
     changeSetId: hidden.id,

@@ -39,7 +39,7 @@ export async function changesBetween(trx: Trx, vaultId: string, wanted: RulesDoc
 export async function createChangeSet(trx: Trx, engine: Engine, draft: Draft, asked: ChangeContext): Promise<string> {
   assertDraftable(engine, draft)
   const id = newId(asked.now)
-  const hidden = hideSecrets(engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
+  const hidden = await hideSecrets(trx, engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
   const tried = await tryChanges(trx, engine, hidden, asked)
   await insertChangeSet(trx, { ...hidden, ...tried, title: draft.title, isDirect: false }, asked)
   const target = { type: 'change_set', id }
@@ -80,7 +80,7 @@ export async function updateChangeSet(
 ): Promise<void> {
   await lockDraft(trx, id, asked.member)
   assertDraftable(engine, draft)
-  const hidden = hideSecrets(engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
+  const hidden = await hideSecrets(trx, engine.deps.sealer, asked.member.vault.id, { id, changes: draft.changes })
   await redraft(trx, { title: draft.title, ...hidden }, await tryChanges(trx, engine, hidden, asked), asked)
 }
 

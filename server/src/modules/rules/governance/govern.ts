@@ -86,7 +86,7 @@ async function openAlone(
   { deps }: Pick<Engine, 'deps'>,
   { member, now, change, before, after, number }: Opening,
 ): Promise<string> {
-  const hidden = hideSecrets(deps.sealer, member.vault.id, { id: newId(now), changes: [change] })
+  const hidden = await hideSecrets(trx, deps.sealer, member.vault.id, { id: newId(now), changes: [change] })
   const direction = directionOf(before, after)
   const title = namesOf(differencesOf(before, after)).slice(0, titleLengthMax)
   const set = { ...hidden, baseVersion: number, document: after, direction, title, isDirect: true }

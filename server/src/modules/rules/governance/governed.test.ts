@@ -26,6 +26,7 @@ const others: Record<string, string> = {
     deleteCounterpartyImage replaceCounterpartyGroupImage deleteCounterpartyGroupImage updateNetwork`,
   'drafts, and what waits for votes': `createChangeSet updateChangeSet submitChangeSet rebaseChangeSet cancelChangeSet
     rollBackRules`,
+  'signed votes, which the wallet service counts': 'cancelAuthority',
   'the votes themselves': 'approveApprovalRequest rejectApprovalRequest cancelApprovalRequest voteOnMany',
   'the registry: tokens are withheld from vaults with governance, and rates held back': `createToken updateToken
     recordTokenRate confirmHeldRate rejectHeldRate confirmPlatformChange rejectPlatformChange`,

@@ -226,9 +226,9 @@ describe('governance', () => {
     const asked = await bench.vault.admin.patch(bench.url, { walletServiceSecret: 'another-secret-of-the-wallet' })
     const done = await bench.approve(bench.admins[1]!, asked.body.request.id)
     expect(done.body.status, JSON.stringify(done.body)).toBe('applied')
-    const [row] = await bench.sql('select id, wallet_service_secret as sealed from vaults')
-    const { id, sealed } = row as { id: string; sealed: Buffer }
-    const kept = openSecret(bench.test.deps.sealer, id, 'wallet_service_secret', sealed)
+    const [row] = await bench.sql('select id, wallet_service_url, wallet_service_secret as sealed from vaults')
+    const { sealed, ...home } = row as { id: string; wallet_service_url: string; sealed: Buffer }
+    const kept = openSecret(bench.test.deps.sealer, home, 'wallet_service_secret', sealed)
     expect(kept).toBe('another-secret-of-the-wallet')
   })
 

@@ -17,7 +17,7 @@ import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { pinAccountKeys, recordOfKeys } from '../vaults/account-keys.ts'
 import { assertFollows, findUsedKey, type UsedKey } from '../vaults/check-address.ts'
 import { findVault } from '../vaults/queries.ts'
-import { findWallet, isSameWallet, keepWallet, type PresentWallet, walletOf } from '../vaults/wallet-settings.ts'
+import { isSameWallet, keepWallet, openWallet, type PresentWallet } from '../vaults/wallet-settings.ts'
 import { type AddressPlan, planAddress } from './plan-address.ts'
 import { inTurn } from './prefix-queue.ts'
 import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, lockOnchainAddress } from './queries.ts'
@@ -150,8 +150,7 @@ export async function deriveAddress(
       'This combination of segments has an address already, and it has no dynamic segment',
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
-  const wallet = await findWallet(deps.db, vaultId)
-  const client = walletOf(deps, wallet)
+  const { wallet, client } = await openWallet(deps, vaultId)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
   const used = await findUsedKey(deps, wallet, client, { ...order, type: network.type }, deadline)
   const { address } = await client.createAddress(order, deadline).catch(throwBadGateway)

@@ -16,9 +16,9 @@ import { listAccountKeys } from './account-keys.ts'
 import { pinShownKeys } from './lock.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from './probe-wallet.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
+import { differencesOfWallet, markInRecord, notAsRecorded, readRecordedWallet } from './recorded-wallet.ts'
 import type { ProtectionUpdate, VaultCreation, VaultUpdate } from './schema.ts'
-import { markInRecord } from './verify-wallet.ts'
-import { faultsOfWallet, isSameWallet, sealed } from './wallet-settings.ts'
+import { faultsOfWallet, isSameWallet, redirected, sealed } from './wallet-settings.ts'
 import { insertStructure, planOrThrow, summaryOf } from './write-structure.ts'
 
 /**
@@ -35,8 +35,9 @@ export async function createVault(
   const plan = planOrThrow(routes, faultsOfWallet(vault, config, 'vault.'))
   const id = newId(now)
   const { code, name, walletServiceUrl } = vault
-  const serviceSecret = sealed(sealer, id, 'wallet_service_secret', vault.walletServiceSecret ?? null)
-  const webhookSecret = sealed(sealer, id, 'wallet_webhook_secret', vault.walletWebhookSecret ?? null)
+  const home = { id, wallet_service_url: walletServiceUrl }
+  const serviceSecret = sealed(sealer, home, 'wallet_service_secret', vault.walletServiceSecret ?? null)
+  const webhookSecret = sealed(sealer, home, 'wallet_webhook_secret', vault.walletWebhookSecret ?? null)
   await trx
     .insertInto('vaults')
     .values({
@@ -97,8 +98,13 @@ export async function updateVault(
   }
   const accepted = await probeWallet(trx, sealer, vault, body, by, probed)
   if ('refusal' in accepted) return accepted
-  const serviceSecret = sealed(sealer, id, 'wallet_service_secret', walletServiceSecret)
-  const webhookSecret = sealed(sealer, id, 'wallet_webhook_secret', walletWebhookSecret)
+  await assertHomeOfSecrets(trx, vault, body)
+  const home = { id, wallet_service_url: body.walletServiceUrl ?? vault.wallet_service_url }
+  const serviceSecret = sealed(sealer, home, 'wallet_service_secret', walletServiceSecret)
+  const webhookSecret =
+    walletWebhookSecret === undefined && vault.wallet_webhook_secret !== null
+      ? redirected(sealer, vault, home, vault.wallet_webhook_secret)
+      : sealed(sealer, home, 'wallet_webhook_secret', walletWebhookSecret)
   await trx
     .updateTable('vaults')
     // Fields that are undefined are left out of the statement.
@@ -136,6 +142,19 @@ export async function updateVault(
     })
   }
   return (await findVault(trx, id))!
+}
+
+/** A secret that is given without a URL is for the wallet service that was recorded, not for whatever the row says. @throws 502 */
+async function assertHomeOfSecrets(
+  trx: Trx,
+  vault: VaultRow,
+  { walletServiceUrl, walletServiceSecret, walletWebhookSecret }: Static<typeof VaultUpdate>,
+): Promise<void> {
+  const isGiven = typeof walletServiceSecret === 'string' || typeof walletWebhookSecret === 'string'
+  if (!isGiven || walletServiceUrl !== undefined) return
+  const recorded = await readRecordedWallet(trx, vault.id)
+  if (recorded.isCreated && recorded.walletServiceUrl === vault.wallet_service_url) return
+  throw notAsRecorded(differencesOfWallet(vault, recorded)[0] ?? 'its URL differs')
 }
 
 /** Switches on or off that what leaves the vault must be signed, on its record and announced. */
@@ -184,7 +203,12 @@ async function probeWallet(
     const secret =
       walletServiceSecret === undefined
         ? vault.wallet_service_secret
-        : sealed(sealer, vault.id, 'wallet_service_secret', walletServiceSecret)
+        : sealed(
+            sealer,
+            { id: vault.id, wallet_service_url: walletServiceUrl },
+            'wallet_service_secret',
+            walletServiceSecret,
+          )
     throw new ProbeNeededError({
       wallet: { id: vault.id, wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
       replaces: { ...vault, newestAddressId },

@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, RawAmount, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, RawAmount, Ref, Timestamp } from '../../../http/schema.ts'
+import { authorityVotesMax } from '../../../lib/limits.ts'
+import { SignedVote } from '../../rules/signatures/schema.ts'
 
 const Hash = Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })
 const Slug = Type.String({ examples: ['ethereum'] })
@@ -11,6 +13,29 @@ const Origin = Type.String({ description: 'Origin of a page.', examples: ['https
 
 export const SigningPages = Closed({
   origins: described(Type.Array(Origin), 'None: you sign on pages of this service.'),
+})
+
+/** A version that is signed, and not in force yet. */
+const PendingAuthority = Closed({
+  version: Type.Integer({ examples: [2] }),
+  hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
+  inForceAt: described(Timestamp, 'When it comes into force, unless it is cancelled before.'),
+  trustsServicePage: Type.Boolean({
+    description: 'Keys of other pages than that of the wallet service may sign once it is in force.',
+    examples: [false],
+  }),
+  document: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The document itself, of which `hash` is the hash.',
+    examples: [{ format: 'strongroom-authority-2' }],
+  }),
+})
+
+export const AuthorityCancellation = Closed({
+  votes: Type.Array(Ref(SignedVote), {
+    minItems: 1,
+    maxItems: authorityVotesMax,
+    description: 'Votes `reject` on the hash of the version that waits, by people of the group that signs versions.',
+  }),
 })
 
 /** The authority as the wallet service has it in force; it is no row of ours. */
@@ -27,6 +52,15 @@ export const VaultAuthority = Closed({
     examples: [false],
   }),
   delayHours: Type.Integer({ description: 'How long the next version waits once it is signed.', examples: [24] }),
+  pending: described(
+    Nullable(PendingAuthority),
+    'The next version, which was signed and comes into force after the delay; null: none waits.',
+  ),
+  votesToCancel: Type.Integer({
+    description:
+      'How many people of `change.group` cancel the version that waits: one fewer than sign one, at least one.',
+    examples: [1],
+  }),
   highest: described(
     Closed({ version: Type.Integer({ examples: [1] }), hash: Hash, seenAt: Timestamp }),
     'The highest version that this service has seen.',

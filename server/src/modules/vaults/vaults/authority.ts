@@ -40,11 +40,22 @@ export async function askAuthority(
   vaultId: string,
 ): Promise<{ found: AuthorityDocument | null; isPresent: boolean }> {
   const found = await wallet.findAuthority()
-  if (found !== null && !isItself(found, vaultId)) throw badGateway('The wallet service returned an invalid answer')
+  if (found !== null && !isSound(found, vaultId)) throw badGateway('The wallet service returned an invalid answer')
   return { found, isPresent: await noteAuthority(deps, vaultId, found) }
 }
 
-const isItself = ({ authority, version, hash }: AuthorityDocument, vaultId: string): boolean =>
+type Version = Omit<AuthorityDocument, 'pending'>
+
+/** Returns true if each version is what its hash says, and the one that waits follows the one in force. */
+function isSound(found: AuthorityDocument, vaultId: string): boolean {
+  const { pending = null } = found
+  if (!isItself(found, vaultId)) return false
+  if (pending === null) return true
+  const isNext = pending.version === found.version + 1 && pending.authority.previous === found.hash
+  return isNext && isItself(pending, vaultId)
+}
+
+const isItself = ({ authority, version, hash }: Version, vaultId: string): boolean =>
   authority.vaultId === vaultId && authority.version === version && hashOf(authority) === hash
 
 function hashOf(authority: object): string | null {
@@ -63,6 +74,7 @@ function toAuthority({
   version,
   hash,
   authority,
+  pending = null,
 }: AuthorityDocument): Omit<Static<typeof VaultAuthority>, 'highest' | 'alarmSince'> {
   const { keys, groups, addresses, change, rules } = authority
   const { trustsServicePage = true, delayHours = delayHoursOfFormat1 } = authority
@@ -72,6 +84,8 @@ function toAuthority({
     document: authority,
     trustsServicePage,
     delayHours,
+    pending: pending && toPending(pending),
+    votesToCancel: Math.max(1, change.votes - 1),
     keys: keys.map(({ id, person, name, kind, publicKey, rpId = null, origins = [] }) => {
       return { id, person, name, kind, fingerprint: fingerprintOf(Buffer.from(publicKey, 'base64url')), rpId, origins }
     }),
@@ -88,4 +102,9 @@ function toAuthority({
       floors: floors.map(({ above, to, group, votes }) => ({ above, to, group, votes })),
     })),
   }
+}
+
+function toPending({ version, hash, authority, inForceAt }: NonNullable<AuthorityDocument['pending']>) {
+  const { trustsServicePage = true } = authority
+  return { version, hash, inForceAt: new Date(inForceAt).toISOString(), trustsServicePage, document: authority }
 }

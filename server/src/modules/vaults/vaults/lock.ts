@@ -15,6 +15,7 @@ import {
   type ShownKeys,
 } from './account-keys.ts'
 import { findVault, lockVaultRow, type VaultWithStructure } from './queries.ts'
+import { confirmWallet } from './recorded-wallet.ts'
 import { isSameWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
 
 /** The wallet service that was asked for the keys of these accounts, and what it showed; null: nothing. */
@@ -28,10 +29,11 @@ class KeysNeededError extends AnswerNeededError<Omit<Asked, 'shown'>> {}
  * @throws 502 for a key that the wallet service did not sign
  */
 export function withAccountKeys<Result>(
-  deps: Pick<Deps, 'config' | 'sealer'>,
+  deps: Pick<Deps, 'config' | 'sealer' | 'db'>,
   lock: (asked: Asked | null) => Promise<Result>,
 ): Promise<Result> {
   return askingOutside(KeysNeededError, lock, async ({ wallet, accounts }) => {
+    await confirmWallet(deps.db, async () => wallet)
     const deadline = AbortSignal.timeout(accountKeysMilliseconds)
     return lock({ wallet, accounts, shown: await askAccountKeys(walletOf(deps, wallet), accounts, deadline) })
   })

@@ -56,10 +56,12 @@ export async function listVaultIds(trx: Trx): Promise<string[]> {
 }
 
 /** The sealed webhook secrets of the vaults that have their own. */
-export async function listSealedWebhookSecrets(db: Db): Promise<{ id: string; sealed: Buffer }[]> {
+export async function listSealedWebhookSecrets(
+  db: Db,
+): Promise<{ id: string; wallet_service_url: string; sealed: Buffer }[]> {
   return db
     .selectFrom('vaults')
-    .select(['id', 'wallet_webhook_secret as sealed'])
+    .select(['id', 'wallet_service_url', 'wallet_webhook_secret as sealed'])
     .where('wallet_webhook_secret', 'is not', null)
     .$narrowType<{ sealed: Buffer }>()
     .execute()

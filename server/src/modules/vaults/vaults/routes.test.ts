@@ -383,7 +383,7 @@ describe('changing a vault', () => {
     expect(JSON.stringify(changed.body)).not.toContain('ecret')
     const row = await test.deps.db.selectFrom('vaults').selectAll().where('id', '=', draft.id).executeTakeFirstOrThrow()
     expect(row.wallet_service_secret!.includes(secret)).toBe(false)
-    expect(openSecret(test.deps.sealer, draft.id, 'wallet_service_secret', row.wallet_service_secret!)).toBe(secret)
+    expect(openSecret(test.deps.sealer, row, 'wallet_service_secret', row.wallet_service_secret!)).toBe(secret)
     const records = await test.deps.db
       .selectFrom('audit_records')
       .select('content')

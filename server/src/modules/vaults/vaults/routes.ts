@@ -6,7 +6,8 @@ import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
 import { createVault, updateProtection, updateVault } from './actions.ts'
 import { readAuthority } from './authority.ts'
-import { SigningPages, VaultAuthority } from './authority-schema.ts'
+import { AuthorityCancellation, SigningPages, VaultAuthority } from './authority-schema.ts'
+import { cancelAuthority } from './cancel-authority.ts'
 import { parseDerivationPath } from './derivation.ts'
 import { listSigningPages } from './keys-elsewhere.ts'
 import { lockVault, withAccountKeys } from './lock.ts'
@@ -131,6 +132,24 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     errors: ['wallet_service_failed'],
     answers: { 200: SigningPages },
     handler: async (_db, { member }) => ({ origins: await listSigningPages(deps, member) }),
+  })
+
+  api.send.post('cancelAuthority', '/vaults/:code/authority/cancel', {
+    summary: 'Cancel the next version of the authority',
+    description:
+      'Hands signed votes `reject` on the `hash` of the pending version to the wallet service, which counts them: ' +
+      '`votesToCancel` people of `change.group` cancel it for good. For all members of the vault, whoever signed. 403 when ' +
+      'the wallet service refuses the votes, with its code in `details`; 404 when no such version waits. A repetition ' +
+      'changes nothing.',
+    access: 'member',
+    errors: ['votes_refused', 'wallet_service_failed'],
+    body: AuthorityCancellation,
+    answers: { 200: VaultAuthority },
+    handler: ({ body, member, now }, { answerOnce }) =>
+      answerOnce(async () => {
+        await cancelAuthority(deps, { member, now }, body.votes)
+        return readAuthority(deps, member.vault.id)
+      }),
   })
 
   api.put('updateProtection', '/vaults/:code/protection', {

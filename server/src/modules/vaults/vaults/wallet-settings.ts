@@ -1,10 +1,11 @@
 import type { Config } from '../../../config.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import type { FieldFault } from '../../../lib/errors.ts'
+import { badGateway, badRequest, type FieldFault } from '../../../lib/errors.ts'
 import { faultOfWebhookSecrets } from '../../../lib/secret-strength.ts'
-import { type Place, splitList } from '../../../lib/secrets.ts'
+import { markOf, originOf, type Place, SealError, splitList } from '../../../lib/secrets.ts'
 import { createWalletClient, dispatcherOf, type WalletClient } from '../../registry/wallet-service/client.ts'
+import { confirmWallet } from './recorded-wallet.ts'
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
@@ -28,21 +29,52 @@ export function faultsOfWallet(
 
 type SecretColumn = 'wallet_service_secret' | 'wallet_webhook_secret'
 
-const placeOf = (vaultId: string, column: SecretColumn): Place => ({ table: 'vaults', column, row: [vaultId] })
+/** A secret of a vault is sealed for the origin of its wallet service, so that a row that names another one hands out nothing. */
+type Home = { id: string; wallet_service_url: string }
+
+const placeOf = ({ id, wallet_service_url }: Home, column: SecretColumn): Place => ({
+  table: 'vaults',
+  column,
+  row: [id],
+  destination: originOf(wallet_service_url),
+})
 
 /** A secret of a vault as it is stored; null stays null, and undefined (it does not change) undefined. */
 export function sealed<None extends null | undefined>(
   sealer: Deps['sealer'],
-  vaultId: string,
+  home: Home,
   column: SecretColumn,
   secret: string | None,
 ): Buffer | None {
-  return typeof secret === 'string' ? sealer.seal(placeOf(vaultId, column), secret) : secret
+  return typeof secret === 'string' ? sealer.seal(placeOf(home, column), secret) : secret
 }
 
 /** @throws SealError */
-export function openSecret(sealer: Deps['sealer'], vaultId: string, column: SecretColumn, secret: Buffer): string {
-  return sealer.open(placeOf(vaultId, column), secret)
+export function openSecret(sealer: Deps['sealer'], home: Home, column: SecretColumn, secret: Buffer): string {
+  return sealer.open(placeOf(home, column), secret)
+}
+
+/**
+ * The stored webhook secret for a wallet service that moves to another origin, with its mark; undefined: it is the right one
+ * already, because the row had been pointed elsewhere.
+ * @throws 400 when it is for neither of the two
+ */
+export function redirected(sealer: Deps['sealer'], from: Home, to: Home, secret: Buffer): Buffer | undefined {
+  const column = 'wallet_webhook_secret'
+  const open = (home: Home) => orNull(() => openSecret(sealer, home, column, secret))
+  if (open(to) !== null) return undefined
+  const plain = open(from)
+  if (plain !== null) return sealer.seal(placeOf(to, column), plain, markOf(secret))
+  throw badRequest('walletWebhookSecret', 'is required (or null): the stored one is for another wallet service')
+}
+
+function orNull<Value>(open: () => Value): Value | null {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof SealError) return null
+    throw error
+  }
 }
 
 /**
@@ -67,22 +99,43 @@ export type WalletOfVault = { id: string; wallet_service_url: string; wallet_ser
 /** With the key that the vault has pinned, by which it signs what it shows; null: it shows nothing. */
 export type PresentWallet = WalletOfVault & { wallet_key: string | null }
 
-/** The client for the wallet service of a vault, with the connection guard of the settings. */
+/**
+ * The client for the wallet service of a vault, with the connection guard of the settings.
+ * @throws 502 when the secret is not for its URL
+ */
 export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
   const secret = vault.wallet_service_secret
   return createWalletClient({
     url: vault.wallet_service_url,
-    secret: secret === null ? null : openSecret(deps.sealer, vault.id, 'wallet_service_secret', secret),
+    secret: secret === null ? null : openForUrl(deps.sealer, vault, secret),
     dispatcher: dispatcherOf(deps.config),
   })
 }
 
-/** @throws when there is no such vault */
+function openForUrl(sealer: Deps['sealer'], vault: WalletOfVault, secret: Buffer): string {
+  try {
+    return openSecret(sealer, vault, 'wallet_service_secret', secret)
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error
+    throw badGateway('The secret of the wallet service is not for its URL; nothing is sent to it', error)
+  }
+}
+
+/** @throws 502 when the wallet service is not the one that was recorded; when there is no such vault */
 export async function walletOfVault(
   deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
   vaultId: string,
 ): Promise<WalletClient> {
-  return walletOf(deps, await findWallet(deps.db, vaultId))
+  return (await openWallet(deps, vaultId)).client
+}
+
+/** The wallet service of a vault with its client. @throws as `walletOfVault` */
+export async function openWallet(
+  deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
+  vaultId: string,
+): Promise<{ wallet: PresentWallet; client: WalletClient }> {
+  const wallet = await confirmWallet(deps.db, () => findWallet(deps.db, vaultId))
+  return { wallet, client: walletOf(deps, wallet) }
 }
 
 /** @throws when there is no such vault */

@@ -1,0 +1,31 @@
+import type { Trx } from '../../../db/client.ts'
+import { compareRows } from '../../record/audit/compare-rows.ts'
+import { platformChain } from '../../record/audit/record.ts'
+import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
+
+/** Compares the people with the record: who they are by their e-mail address, who is disabled, and who administers the platform. */
+export async function verifyUsers(trx: Trx): Promise<SubjectReport> {
+  const users = await trx
+    .selectFrom('users')
+    .select(['id', 'kind', 'email', 'is_platform_admin', 'disabled_at'])
+    .execute()
+  return compareRows(trx, {
+    chain: platformChain,
+    targetType: 'user',
+    actions: ['user.created', 'platform_admin.added', 'user.disabled', 'user.enabled'],
+    apply(before, { action, details }) {
+      if (action === 'user.created') {
+        return { email: details.email, 'platform administration': false, disabling: false }
+      }
+      if (action === 'platform_admin.added') return { ...before, 'platform administration': true }
+      return { ...before, disabling: action === 'user.disabled' }
+    },
+    rows: users.map(({ id, kind, email, is_platform_admin, disabled_at }) => ({
+      id,
+      row: { kind, email, 'platform administration': is_platform_admin, disabling: disabled_at !== null },
+    })),
+    // A service is recorded with its token, in its vault; it has no address to sign in with.
+    isUnrecorded: ({ kind, email, 'platform administration': isAdmin }) =>
+      kind === 'service' && email === null && isAdmin === false,
+  })
+}

@@ -1,0 +1,57 @@
+import { type ByMember, byMember } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { AppError, badRequest, notFound } from '../../../lib/errors.ts'
+import type { SignedVote } from '../../../lib/signed-vote.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
+import { audit } from '../../record/audit/record.ts'
+import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { findAuthority } from './authority.ts'
+import { walletOfVault } from './wallet-settings.ts'
+
+const cancelled = 'vault.authority_cancelled'
+
+/**
+ * Hands votes to the wallet service that cancel the version of the authority that waits. The wallet service counts them, and
+ * nothing of this service does. A repetition changes nothing and is answered like the first request.
+ * @throws 400 for votes on different versions; 403 when the wallet service refuses the votes; 404 when no such version waits; 502
+ */
+export async function cancelAuthority(deps: Deps, { member, now }: ByMember, votes: SignedVote[]): Promise<void> {
+  const hash = hashOfAll(votes)
+  const { vault } = member
+  const waiting = (await findAuthority(deps, vault.id))?.pending ?? null
+  if (waiting?.hash === hash) {
+    const wallet = await walletOfVault(deps, vault.id)
+    const answer = await wallet.cancelAuthority(votes).catch(throwRefusal)
+    if (answer !== null) return inTransaction(deps.db, (trx) => record(trx, { member, now }, { hash, votes, waiting }))
+  }
+  if (!(await isCancelled(deps.db, vault.id, hash))) throw notFound('Version that waits')
+}
+
+function hashOfAll(votes: SignedVote[]): string {
+  const hashes = new Set(votes.map(({ vote }) => vote.hash))
+  if (hashes.size > 1) throw badRequest('votes', 'must all name the same hash')
+  return [...hashes].join()
+}
+
+function throwRefusal(error: unknown): never {
+  if (!(error instanceof WalletServiceError)) throw error
+  if (error.kind !== 'refused' || error.code === null) throw toBadGateway(error)
+  const sentence = 'The wallet service does not cancel the version with these votes'
+  throw new AppError('votes_refused', `${sentence}: ${error.code}`, { details: error.code, cause: error })
+}
+
+type Cancelled = { hash: string; votes: SignedVote[]; waiting: { version: number; inForceAt: string } }
+
+async function record(trx: Trx, by: ByMember, { hash, votes, waiting }: Cancelled): Promise<void> {
+  const persons = [...new Set(votes.map(({ vote }) => vote.person))]
+  const { version, inForceAt } = waiting
+  const target = { type: 'vault', id: by.member.vault.id }
+  await audit(trx, byMember(by), cancelled, target, { version, hash, inForceAt, persons })
+}
+
+async function isCancelled(db: Db, vaultId: string, hash: string): Promise<boolean> {
+  const records = await listRecordsOf(db, vaultId, 'vault', [vaultId])
+  return records.some(({ action, details }) => action === cancelled && details.hash === hash)
+}

@@ -1,0 +1,63 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addClient, findClientByName } from '../clients.ts'
+import { inTransaction } from '../database/in-transaction.ts'
+import { migrate } from '../database/migrate.ts'
+import { openKeyring } from '../keys/keyring.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { authority, authorize, order, team } from '../testing/signing.ts'
+import type { TransferRow } from '../transfers/transfer-row.ts'
+import { pinAuthority } from './protection.ts'
+import { AuthorityStore } from './store.ts'
+import { claimSigning } from './verify-stored.ts'
+
+let database: TestDatabase
+let pool: pg.Pool
+let directory: string
+let clientId: string
+
+beforeAll(async () => {
+  ;[database, directory] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'lock-'))])
+  pool = new pg.Pool({ connectionString: database.url })
+  // Dropping the database ends connections that are being closed.
+  pool.on('error', () => undefined)
+  await migrate(pool)
+  await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), 'locked')
+  clientId = (await findClientByName(pool, 'locked'))!
+  const rules = [{ ...authority.rules[0]!, floors: [], perDay: '100' }]
+  await pinAuthority(pool, new AuthorityStore(directory), clientId, { ...authority, rules })
+})
+afterAll(async () => {
+  await pool?.end()
+  await database?.drop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** A row as a process of the wallet service reads it, of which the claim looks at these columns. */
+const rowOf = (transferId: string, amount: string) =>
+  ({
+    client_id: clientId,
+    network: 'ethereum',
+    contract_address: null,
+    signed_order: authorize({ ...order, transferId, amount }, { by: team.anna }),
+  }) as unknown as TransferRow
+
+/** Each claim as of a process of its own: with a store that has read nothing yet. */
+const claim = (row: TransferRow, nonce: number) =>
+  inTransaction(pool, (tx) =>
+    claimSigning(tx, new AuthorityStore(directory), row, { nonce, kind: 'payment', fee: 0n, unsignedLimit: 1n }),
+  )
+
+test('T58 processes that sign at once share the amount of a day, and none signs an order twice', async () => {
+  const several = await Promise.all(Array.from({ length: 8 }, (_, i) => claim(rowOf(`several-${i}`, '40'), i)))
+  expect(several.filter((wait) => wait === null)).toHaveLength(2)
+  for (const wait of several) expect(wait ?? 'PER_DAY_EXCEEDED: 80 of 100').toMatch(/^PER_DAY_EXCEEDED: 80 of 100/)
+  const same = await Promise.all(Array.from({ length: 8 }, (_, nonce) => claim(rowOf('same', '20'), nonce)))
+  expect(same.filter((wait) => wait === null)).toHaveLength(1)
+  for (const wait of same) expect(wait ?? 'ALREADY_SIGNED: ').toMatch(/^ALREADY_SIGNED: /)
+  const lines = (await readFile(join(directory, `${clientId}.signed`), 'utf8')).trim().split('\n')
+  expect(lines).toHaveLength(3)
+})
