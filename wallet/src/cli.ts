@@ -193,7 +193,8 @@ program
         const { examine } = await import('./doctor.ts')
         await migrate(pool)
         const { DATABASE_URL: databaseUrl = '', SERVICE_DATABASE_URL: serviceDatabaseUrl } = process.env
-        const findings = await examine(pool, { databaseUrl, serviceDatabaseUrl, authorityDir })
+        const { around } = await placeOf(pool, authorityDir)
+        const findings = await examine(pool, { databaseUrl, serviceDatabaseUrl, authorityDir, around })
         for (const { isRight, sentence } of findings) print(`${isRight ? 'ok  ' : 'warn'}  ${sentence}`)
         if (findings.some(({ isRight }) => !isRight)) process.exitCode = 1
       }),
@@ -205,9 +206,10 @@ await program.parseAsync()
 async function placeOf(pool: pg.Pool, directory: string | undefined) {
   const { readCeremonyConfig } = await import('./config.ts')
   const { openChain } = await import('./chains/open-chain.ts')
-  const { chains, signing } = readCeremonyConfig()
+  const { chains, signing, mail } = readCeremonyConfig()
   const opened = new Map(Object.entries(chains).map(([network, chain]) => [network, openChain(network, chain)]))
-  return { pool, directory, print, around: { chains: opened, signingOrigin: signing?.origin ?? null } }
+  const around = { chains: opened, signingOrigin: signing?.origin ?? null, sendsMail: mail !== undefined }
+  return { pool, directory, print, around }
 }
 
 async function serve(): Promise<void> {

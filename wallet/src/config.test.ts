@@ -121,3 +121,23 @@ test('the page for signatures has a host of its own, and is off unless both orig
   ])
     expect(signing(wrong)).toContain('WALLET_SIGNING_ORIGIN must be an origin')
 })
+
+test('T81 mail is off without SMTP_URL, and sent with TLS except on this machine', () => {
+  expect(readWalletConfig({ ...right, MAIL_FROM: 'wallet@example.org' }).mail).toBeUndefined()
+  const mailOf = (SMTP_URL: string) => readWalletConfig({ ...right, SMTP_URL, MAIL_FROM: 'wallet@example.org' }).mail
+  expect(mailOf('smtp://user:word@mail.example.org')).toEqual({
+    smtpUrl: 'smtp://user:word@mail.example.org',
+    requiresTls: true,
+    from: 'wallet@example.org',
+  })
+  expect(mailOf('smtp://127.0.0.1:25')?.requiresTls).toBe(false)
+  expect(mailOf('smtp://127.example.org')?.requiresTls).toBe(true)
+  for (const parameter of ['ignoreTLS=true', 'requireTLS=false', 'secure=false', 'tls.rejectUnauthorized=false']) {
+    expect(faultsOf({ SMTP_URL: `smtps://mail.example.org?${parameter}` })).toContain(
+      'SMTP_URL must have no parameters',
+    )
+  }
+  const secret = faultsOf({ SMTP_URL: 'http://user:hunter2hunter2@mail.example.org' })
+  expect(secret).toContain('SMTP_URL must begin with smtp:// or smtps://')
+  expect(secret).not.toContain('hunter2')
+})

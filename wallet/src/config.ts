@@ -8,6 +8,7 @@ import {
   webhookSecretBytesMin,
 } from './limits.ts'
 import { type LogLevel, logLevels } from './log.ts'
+import { type MailConfig, readMail } from './mails/settings.ts'
 import { readSigning, type SigningConfig } from './signing/settings.ts'
 import { webhookKey } from './webhooks/sign-webhook.ts'
 
@@ -47,6 +48,8 @@ export type WalletConfig = StoreConfig & {
   clients: ClientConfig[]
   /** Where people sign; undefined: this service serves no page. */
   signing?: SigningConfig
+  /** Undefined: nobody is told by mail of a next version of an authority. */
+  mail?: MailConfig
 }
 
 /** Lists every error of the settings in one line; never a secret's value. */
@@ -66,6 +69,7 @@ export function readWalletConfig(environment: Environment = process.env): Wallet
     webhookSecret: readWebhookSecret(environment.WEBHOOK_SECRET, faults),
     clients: readClients(environment.WALLET_CLIENTS, faults),
     ...readSigning(environment, faults),
+    ...readMail(environment, faults),
   }
   refuseFaults(faults)
   return config
@@ -96,10 +100,11 @@ export async function readPassphraseChange(
 export function readCeremonyConfig(environment: Environment = process.env): {
   chains: Record<string, ChainConfig>
   signing?: SigningConfig
+  mail?: MailConfig
 } {
   const faults: string[] = []
   const chains = environment.WALLET_CHAINS ? readChains(environment.WALLET_CHAINS, faults) : {}
-  const config = { chains, ...readSigning(environment, faults) }
+  const config = { chains, ...readSigning(environment, faults), ...readMail(environment, faults) }
   refuseFaults(faults)
   return config
 }

@@ -4,14 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pinAuthority } from './authority/protection.ts'
+import { hashOf } from './authority/canonical.ts'
+import type { Authority } from './authority/documents.ts'
+import { pinAuthority, updateAuthority } from './authority/protection.ts'
 import { AuthorityStore } from './authority/store.ts'
 import { addClient, findClientByName } from './clients.ts'
 import { migrate } from './database/migrate.ts'
 import { examine } from './doctor.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from './testing/database.ts'
-import { authority } from './testing/signing.ts'
+import { authority, follow, team } from './testing/signing.ts'
+
+/** Of which there is nothing to say. */
+const sound = { ...authority, rules: authority.rules.slice(0, 1), trustsServicePage: false, delayHours: 24 }
+const around = { chains: new Map(), sendsMail: true }
 
 let database: TestDatabase
 let pool: pg.Pool
@@ -27,7 +33,7 @@ beforeAll(async () => {
   const keyring = await openKeyring(pool, 'a passphrase for the tests')
   await addClient(pool, keyring, 'guarded')
   await addClient(pool, keyring, 'plain')
-  await pinAuthority(pool, new AuthorityStore(directory), (await findClientByName(pool, 'guarded'))!, authority)
+  await pinAuthority(pool, new AuthorityStore(directory), (await findClientByName(pool, 'guarded'))!, sound)
 })
 
 afterAll(async () => {
@@ -39,7 +45,7 @@ afterAll(async () => {
 })
 
 const warnings = async (place: Partial<Parameters<typeof examine>[1]> = {}) => {
-  const findings = await examine(pool, { databaseUrl: database.url, authorityDir: directory, ...place })
+  const findings = await examine(pool, { databaseUrl: database.url, authorityDir: directory, around, ...place })
   return findings.filter(({ isRight }) => !isRight).map(({ sentence }) => sentence)
 }
 
@@ -73,4 +79,42 @@ test('T59 the doctor says when an authority cannot be used, or its directory is 
   expect(await warnings({ authorityDir: undefined })).toContain(
     'guarded: the client is protected, and AUTHORITY_DIR is not set',
   )
+})
+
+test('T81 the doctor says what an authority that is in force, or waits, lets others do', async () => {
+  const protect = async (name: string, changes: Partial<Authority>) => {
+    await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), name)
+    const clientId = (await findClientByName(pool, name))!
+    const pinned = { ...sound, ...changes }
+    await pinAuthority(pool, new AuthorityStore(directory), clientId, pinned)
+    return { clientId, pinned }
+  }
+  const of = async (name: string, place: Partial<Parameters<typeof examine>[1]> = {}) =>
+    (await warnings(place))
+      .filter((sentence) => sentence.startsWith(`${name}: `))
+      .map((one) => one.slice(name.length + 2))
+  await protect('trusting', { trustsServicePage: true })
+  expect(await of('trusting')).toEqual([
+    expect.stringMatching(/^its authority trusts the page of the service .*have another one signed$/),
+  ])
+  await protect('hasty', { delayHours: 0 })
+  expect(await of('hasty')).toEqual([expect.stringMatching(/^a next version comes into force at once/)])
+  await protect('untold', { contacts: [] })
+  expect(await of('untold')).toEqual(['nobody is told of a next version: its authority names no contacts'])
+  await protect('scaled', { rules: [{ ...sound.rules[0]!, decimals: 6 }] })
+  expect(await of('scaled')).toEqual(['DECIMALS_DIFFER: the coin on ethereum has 18 decimals, not 6'])
+  const { clientId, pinned } = await protect('changing', {})
+  expect(await of('changing')).toEqual([])
+  expect(await of('changing', { around: { ...around, sendsMail: false } })).toEqual([
+    'nobody is told of a next version: no mail server is set up (SMTP_URL)',
+  ])
+  const next = follow(pinned, { trustsServicePage: true }, [team.dora, team.emil])
+  const shown = await updateAuthority(pool, new AuthorityStore(directory), clientId, next, {
+    ...around,
+    signingOrigin: null,
+  })
+  expect(await of('changing')).toEqual([
+    `version 2 waits, and comes into force at ${shown.pending!.inForceAt}; to cancel it, 1 of the group officers sign ` +
+      `\`reject\` on ${hashOf(next.authority)}: strongroom-wallet authority cancel changing VOTES_FILE`,
+  ])
 })

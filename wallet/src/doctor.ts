@@ -1,7 +1,13 @@
 import { stat } from 'node:fs/promises'
 import type pg from 'pg'
-import { readProtection } from './authority/protection.ts'
+import { cancellingVotes } from './authority/decide.ts'
+import { contactsOf, delayHoursOf, trustsServicePage } from './authority/delay.ts'
+import type { AnyAuthority } from './authority/documents.ts'
+import { refusalOfDecimals, type Surroundings } from './authority/fit.ts'
+import { type Shown, showProtection } from './authority/protection.ts'
+import { toText } from './authority/refusal.ts'
 import { AuthorityStore, AuthorityUnavailableError } from './authority/store.ts'
+import { describeNodeError } from './chains/describe-node-error.ts'
 
 /** What an operator should know about who else can reach the keys, the orders and the authorities. */
 export type Finding = { isRight: boolean; sentence: string }
@@ -14,6 +20,7 @@ type Place = {
   /** That of the service, if the operator lets this command compare them. */
   serviceDatabaseUrl?: string | undefined
   authorityDir?: string | undefined
+  around: Pick<Surroundings, 'chains' | 'sendsMail'>
 }
 
 export async function examine(pool: pg.Pool, place: Place): Promise<Finding[]> {
@@ -21,7 +28,7 @@ export async function examine(pool: pg.Pool, place: Place): Promise<Finding[]> {
     ...(await examineRole(pool)),
     ...compareCredentials(place),
     ...(place.authorityDir === undefined ? [] : await examineDirectory(place.authorityDir)),
-    ...(await examineAuthorities(pool, place.authorityDir)),
+    ...(await examineAuthorities(pool, place)),
   ]
 }
 
@@ -81,17 +88,18 @@ async function examineDirectory(directory: string): Promise<Finding[]> {
   ]
 }
 
-async function examineAuthorities(pool: pg.Pool, authorityDir: string | undefined): Promise<Finding[]> {
+async function examineAuthorities(pool: pg.Pool, { authorityDir, around }: Place): Promise<Finding[]> {
   const store = authorityDir === undefined ? null : new AuthorityStore(authorityDir)
   const { rows } = await pool.query<{ id: string; name: string }>('select id, name from wallet.clients order by name')
   const findings: Finding[] = []
   for (const { id, name } of rows) {
     try {
-      const present = await readProtection(pool, store, id)
+      const present = await showProtection(pool, store, id)
       findings.push(
         present === null
           ? wrong(`${name} is not protected: the bearer secret alone moves its funds`)
           : right(`${name} is protected by version ${present.version} of its authority`),
+        ...(present === null ? [] : await examineAuthority(name, present, around)),
       )
     } catch (error) {
       if (!(error instanceof AuthorityUnavailableError)) throw error
@@ -99,4 +107,45 @@ async function examineAuthorities(pool: pg.Pool, authorityDir: string | undefine
     }
   }
   return findings
+}
+
+async function examineAuthority(
+  name: string,
+  { authority, pending }: Shown,
+  { chains, sendsMail }: Place['around'],
+): Promise<Finding[]> {
+  const warnings = [
+    trustsServicePage(authority) &&
+      'its authority trusts the page of the service (trustsServicePage): whoever holds the service serves the page on which its ' +
+        'people sign, and can show them one order and have another one signed',
+    delayHoursOf(authority) === 0 && 'a next version comes into force at once (delayHours 0), so nobody can cancel it',
+    !sendsMail && 'nobody is told of a next version: no mail server is set up (SMTP_URL)',
+    contactsOf(authority).length === 0 && 'nobody is told of a next version: its authority names no contacts',
+    pending !== null && describePending(name, authority, pending),
+    ...(await listDifferingDecimals(authority, chains)),
+  ]
+  return warnings.filter((sentence) => sentence !== false).map((sentence) => wrong(`${name}: ${sentence}`))
+}
+
+function describePending(name: string, authority: AnyAuthority, pending: NonNullable<Shown['pending']>): string {
+  const { version, hash, inForceAt } = pending
+  return (
+    `version ${version} waits, and comes into force at ${inForceAt}; to cancel it, ${cancellingVotes(authority)} of the group ` +
+    `${authority.change.group} sign \`reject\` on ${hash}: strongroom-wallet authority cancel ${name} VOTES_FILE`
+  )
+}
+
+async function listDifferingDecimals(authority: AnyAuthority, chains: Surroundings['chains']): Promise<string[]> {
+  const found: string[] = []
+  for (const rule of authority.rules) {
+    try {
+      const refused = await refusalOfDecimals(rule, chains.get(rule.network))
+      if (refused !== null) found.push(toText(refused))
+    } catch (error) {
+      found.push(
+        `the decimals of ${rule.contractAddress} on ${rule.network} were not compared: ${describeNodeError(error)}`,
+      )
+    }
+  }
+  return found
 }

@@ -53,6 +53,10 @@ export const tokenDecimalsMax = 36
 /** How often it is looked whether a version of an authority that waited has come into force. */
 export const authorityPollMilliseconds = 10_000
 
+/** How often it is looked whether mails about a version of an authority are due. */
+export const mailPollMilliseconds = 5_000
+export const mailBackoffMillisecondsMax = 300_000
+
 export const webhookBatchMax = 20
 export const webhookLeaseSeconds = 30
 export const webhookTimeoutMilliseconds = 10_000

@@ -277,6 +277,9 @@ export const PresentAuthority = Type.Object(
       [Type.Object({ ...versionParts, inForceAt: Type.String({ format: 'date-time' }) }, strict), Type.Null()],
       { description: 'The version that was signed and comes into force at `inForceAt`, unless it is cancelled.' },
     ),
+    warning: Type.Optional(
+      Type.String({ description: 'Why the wallet service does not tell the contacts of the version that waits.' }),
+    ),
   },
   { ...strict, title: 'PresentAuthority' },
 )

@@ -5,9 +5,10 @@ import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
 import type { Surroundings } from './authority/fit.ts'
-import { cancelPending, showProtection, updateAuthority } from './authority/protection.ts'
+import { cancelPending, type Shown, showProtection, updateAuthority } from './authority/protection.ts'
 import { stopOrders } from './authority/stops.ts'
 import type { AuthorityStore } from './authority/store.ts'
+import { untoldWarning } from './authority/tell-contacts.ts'
 import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
 import type { Chain } from './chains/open-chain.ts'
 import { estimateGas, readGasPrice } from './chains/price-transfer.ts'
@@ -37,6 +38,8 @@ export type AppParts = {
   log: Logger
   /** Called after an order was stored, so that it is signed at once. */
   onOrder(network: string): void
+  /** Called after a version of an authority was stored, so that its contacts are told at once. */
+  onVersion(): void
 }
 
 const typed = (app: FastifyInstance) => app.withTypeProvider<TypeBoxTypeProvider>()
@@ -161,16 +164,18 @@ function chainRoutes(routes: Routes, { pool, chains }: AppParts): void {
 }
 
 /** The document that says whose signatures this service asks for: kept here, and changed by those whom it names. */
-function authorityRoutes(routes: Routes, { pool, authorities, around }: AppParts): void {
+function authorityRoutes(routes: Routes, { pool, authorities, around, onVersion }: AppParts): void {
   routes.get(operations.getAuthority.path, { schema: operations.getAuthority.schema }, async (request) => {
     const shown = await showProtection(pool, authorities, clientIdOf(request))
     if (shown === null) throw notFound('Authority')
-    return shown
+    return warned(shown, around)
   })
 
-  routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, (request) =>
-    updateAuthority(pool, authorities, clientIdOf(request), request.body, around),
-  )
+  routes.post(operations.updateAuthority.path, { schema: operations.updateAuthority.schema }, async (request) => {
+    const shown = await updateAuthority(pool, authorities, clientIdOf(request), request.body, around)
+    onVersion()
+    return warned(shown, around)
+  })
 
   routes.post(operations.cancelAuthority.path, { schema: operations.cancelAuthority.schema }, (request) =>
     cancelPending(pool, authorities, clientIdOf(request), request.body.votes),
@@ -179,6 +184,11 @@ function authorityRoutes(routes: Routes, { pool, authorities, around }: AppParts
   routes.post(operations.stopOrders.path, { schema: operations.stopOrders.schema }, (request) =>
     stopOrders(pool, authorities, clientIdOf(request), request.body.votes),
   )
+}
+
+function warned(shown: Shown, around: Surroundings) {
+  const warning = untoldWarning(shown, around)
+  return warning === null ? shown : { ...shown, warning }
 }
 
 async function authenticate(pool: pg.Pool, request: FastifyRequest): Promise<string> {

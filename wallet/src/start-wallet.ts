@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { markAuthorities, raiseMarks } from './authority/protection.ts'
 import { type AuthorityStore, openAuthorities } from './authority/store.ts'
+import { createTeller, type Teller } from './authority/tell-contacts.ts'
 import { type Chain, openChain, readHead } from './chains/open-chain.ts'
 import { ensureClient } from './clients.ts'
 import type { WalletConfig } from './config.ts'
@@ -11,9 +12,10 @@ import { migrate } from './database/migrate.ts'
 import { openPool } from './database/open-pool.ts'
 import { watchBlocks } from './deposits/watch-blocks.ts'
 import { openKeyring } from './keys/keyring.ts'
-import { authorityPollMilliseconds, webhookPollMilliseconds } from './limits.ts'
+import { authorityPollMilliseconds, mailPollMilliseconds, webhookPollMilliseconds } from './limits.ts'
 import { openLog } from './log.ts'
 import { type Loop, startLoop } from './loop.ts'
+import { createMailer } from './mails/mailer.ts'
 import { buildSigningPage } from './signing/page.ts'
 import { sendTransfers } from './transfers/send-transfers.ts'
 import { settleTransfers } from './transfers/settle-transfers.ts'
@@ -37,6 +39,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
   const log = openLog(config.logLevel)
   const pool = openPool(config.databaseUrl, log)
   const loops: Loop[] = []
+  let mails: Loop | undefined
   const senders = new Map<string, Loop>()
   try {
     await migrate(pool)
@@ -57,6 +60,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       signingPage,
       log,
       onOrder: wake,
+      onVersion: () => mails?.wake(),
     })
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
@@ -68,6 +72,10 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     })
     loops.push(deliveries)
     if (authorities !== null) loops.push(watchAuthorities(pool, authorities, log))
+    if (authorities !== null && config.mail !== undefined) {
+      mails = tellContacts(createTeller({ pool, store: authorities, mailer: createMailer(config.mail), log }), log)
+      loops.push(mails)
+    }
     for (const chain of chains.values()) {
       const { network, pollMilliseconds } = chain
       const watcher = startLoop(log, {
@@ -113,8 +121,9 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
   }
 }
 
-const aroundOf = ({ signing }: WalletConfig, chains: Map<string, Chain>) => ({
+const aroundOf = ({ signing, mail }: WalletConfig, chains: Map<string, Chain>) => ({
   chains,
+  sendsMail: mail !== undefined,
   signingOrigin: signing?.origin ?? null,
 })
 
@@ -124,6 +133,14 @@ function watchAuthorities(pool: pg.Pool, authorities: AuthorityStore, log: Logge
     return false
   }
   return startLoop(log, { name: 'authorities', everyMilliseconds: authorityPollMilliseconds, pass })
+}
+
+function tellContacts(teller: Teller, log: Logger): Loop {
+  const pass = async () => {
+    await teller.tell()
+    return false
+  }
+  return startLoop(log, { name: 'mails', everyMilliseconds: mailPollMilliseconds, pass })
 }
 
 async function startAuthorities(config: WalletConfig, pool: pg.Pool, log: Logger): Promise<AuthorityStore | null> {

@@ -43,7 +43,8 @@ const allowed: Record<string, string> = {
   'money/ledger/postEntries': 'of accounts of an operation that its writer was allowed',
   'money/ledger/verifyLedger': 'the verifier acts for nobody',
   'money/ledger/verifyLedgerSeals': 'as verifyLedger',
-  'money/ledger/listSealedContents': 'for the verifier and the task that seals, and of a transfer that was found visible',
+  'money/ledger/listSealedContents':
+    'for the verifier and the task that seals, and of a transfer that was found visible',
   'money/ledger/getLedgerEvidence': 'of a transfer that was found visible',
   'money/ledger/planAdjustment': 'of an address of the vault, for its administrators',
   'money/ledger/assertAdjustable': 'as planAdjustment',

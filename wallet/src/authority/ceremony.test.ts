@@ -38,7 +38,7 @@ async function write(name: string, document: unknown): Promise<string> {
 
 function place(directory: string | undefined = join(folder, 'authorities')) {
   const lines: string[] = []
-  const around = { chains: new Map(), signingOrigin: null }
+  const around = { chains: new Map(), signingOrigin: null, sendsMail: false }
   return { pool, directory, around, lines, print: (line: string) => void lines.push(line) }
 }
 

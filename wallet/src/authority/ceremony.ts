@@ -11,9 +11,10 @@ import { contactsOf, delayHoursOf, trustsServicePage } from './delay.ts'
 import type { AnyAuthority } from './documents.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority } from './parse.ts'
-import { cancelPending, pinAuthority, showProtection, updateAuthority } from './protection.ts'
+import { cancelPending, pinAuthority, type Shown, showProtection, updateAuthority } from './protection.ts'
 import { toText } from './refusal.ts'
 import { AuthorityStore, openAuthorities, type Pending } from './store.ts'
+import { untoldWarning } from './tell-contacts.ts'
 
 /** The ceremony at the wallet service (docs/security/ceremony.md): it needs neither the service nor its database. */
 
@@ -52,6 +53,12 @@ export async function showPending(place: Place, name: string): Promise<void> {
   if (shown === null) throw new ConfigError(`${name} is not protected`)
   if (shown.pending === null) return place.print('no version waits')
   for (const line of [waitingLine(shown.pending), ...describe(shown.pending.authority)]) place.print(line)
+  printWarning(place, shown)
+}
+
+function printWarning({ around, print }: Place, shown: Shown) {
+  const warning = untoldWarning(shown, around)
+  if (warning !== null) print(`WARNING      ${warning}`)
 }
 
 /** Cancels the version that waits, as `POST /authority/cancel` does. */
@@ -78,6 +85,7 @@ export async function nextAuthority(place: Place, name: string, file: string, vo
     const shown = await updateAuthority(place.pool, await openAuthorities(directory), clientId, next, place.around)
     for (const line of describe((shown.pending ?? shown).authority)) place.print(line)
     if (shown.pending !== null) place.print(waitingLine(shown.pending))
+    printWarning(place, shown)
   } catch (error) {
     if (!(error instanceof WalletError)) throw error
     throw new ConfigError(

@@ -96,12 +96,15 @@ export function refusalOfCancellation(
   const refused =
     refusalOfVotes(authority, read.value, { subject: 'authority', hash }) ?? refusalOfFuture(read.value, now)
   if (refused !== null) return refused
-  const { group, votes: asked } = authority.change
-  const needed = Math.max(1, asked - 1)
+  const { group } = authority.change
+  const needed = cancellingVotes(authority)
   const rejecting = new Set(read.value.filter(({ vote }) => vote.decision === 'reject').map(({ vote }) => vote.person))
   const given = personsOf(authority, group).filter((person) => rejecting.has(person)).length
   return given >= needed ? null : refusal('VOTES_MISSING', `${group} rejected it with ${given} of ${needed} votes`)
 }
+
+/** One fewer than sign a version. */
+export const cancellingVotes = ({ change }: AnyAuthority): number => Math.max(1, change.votes - 1)
 
 function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes: AnySignedVote[]): Refusal | null {
   if (next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')

@@ -9,6 +9,8 @@ export type Surroundings = {
   /** Origin of the page for signatures; null: this service serves none. */
   signingOrigin: string | null
   chains: ReadonlyMap<string, Chain>
+  /** Whether this service tells contacts of a next version. */
+  sendsMail: boolean
 }
 
 /**
@@ -18,7 +20,7 @@ export type Surroundings = {
  */
 export async function refusalOfFit(
   authority: Authority,
-  { signingOrigin, chains }: Surroundings,
+  { signingOrigin, chains }: Pick<Surroundings, 'signingOrigin' | 'chains'>,
 ): Promise<Refusal | null> {
   const foreign = refusalOfPages(authority, signingOrigin)
   if (foreign !== null) return foreign

@@ -7,12 +7,16 @@ import { SigningJournal } from './journal.ts'
 import { parseKept } from './parse.ts'
 import { toText } from './refusal.ts'
 import { StopJournal } from './stop-journal.ts'
+import { ToldFiles } from './told.ts'
 
 /** The present authority of a client. */
 export type Present = { authority: AnyAuthority; version: number; hash: string }
 
 /** A version that was signed and waits. */
 export type Pending = Present & { inForceAt: string }
+
+/** A version that was signed, and the one before it. */
+export type Change = { before: AnyAuthority; next: Present; inForceAt: string }
 
 /** A version with the votes of the version before, and when it came or comes into force: at once, if it does not say. */
 type Link = { authority: unknown; votes: unknown; inForceAt?: string }
@@ -33,6 +37,7 @@ export class AuthorityUnavailableError extends Error {}
 export class AuthorityStore {
   readonly journal: SigningJournal
   readonly stops: StopJournal
+  readonly told: ToldFiles
   readonly #directory: string
   /** Verified content by client; read again when the file has changed. */
   readonly #read = new Map<string, Loaded>()
@@ -41,6 +46,7 @@ export class AuthorityStore {
     this.#directory = directory
     this.journal = new SigningJournal(directory)
     this.stops = new StopJournal(directory)
+    this.told = new ToldFiles(directory)
   }
 
   /** @throws AuthorityUnavailableError when the file is there and is not what this service wrote */
@@ -54,6 +60,16 @@ export class AuthorityStore {
     const loaded = await this.#load(clientId)
     const last = loaded?.links[inForceOf(loaded).length]
     return last === undefined ? null : { ...last.present, inForceAt: new Date(last.inForceAt).toISOString() }
+  }
+
+  /** The versions that wait, or came into force after this time; version 1 and those of earlier releases have no such time. */
+  async listChanges(clientId: string, since: number): Promise<Change[]> {
+    const links = (await this.#load(clientId))?.links ?? []
+    return links.flatMap(({ present, inForceAt }, index) => {
+      const before = links[index - 1]?.present.authority
+      if (before === undefined || inForceAt <= since) return []
+      return [{ before, next: present, inForceAt: new Date(inForceAt).toISOString() }]
+    })
   }
 
   /** Whether the version with this hash was cancelled: the votes for it count no more. */
