@@ -18,6 +18,7 @@ import { refusalOfOrder } from '../wallet/src/authority/decide.ts'
 import type { Authority, AuthorityKey } from '../wallet/src/authority/documents.ts'
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
 import { AuthorityStore } from '../wallet/src/authority/store.ts'
+import { isSignedBy } from '../wallet/src/authority/verify-vote.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../wallet/src/testing/database.ts'
 import { testConfig } from '../wallet/src/testing/wallet-client.ts'
@@ -129,11 +130,11 @@ async function ordered(amount: string) {
 }
 
 /** The approval page of the first approver, whose browser has no passkey for the pages of the service. */
-async function approvalPage(id: string): Promise<Page> {
+async function approvalPage(id: string, kind = 'transfer'): Promise<Page> {
   await context.addCookies([{ name: sessionCookie, value: bench.firstApprover.token, url: consoleOrigin }])
   const voter = await context.newPage()
   voter.setDefaultTimeout(30_000)
-  await voter.goto(`${consoleOrigin}/v/${bench.vault.code}/approvals/transfer/${id}`)
+  await voter.goto(`${consoleOrigin}/v/${bench.vault.code}/approvals/${kind}/${id}`)
   return voter
 }
 
@@ -163,7 +164,7 @@ describe('T78 who signs on the page of the wallet service', () => {
     const popup = await approve(voter)
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(popup, 'Recipient')).toBe(payload.toAddress)
-    expect(await factOf(popup, 'Fingerprint of the order')).toBe(payloadHash)
+    expect(await factOf(popup, 'Fingerprint of the document')).toBe(payloadHash)
     await typeEndOf(popup, payload.toAddress)
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await voter.getByText('You approved this.').waitFor()
@@ -181,10 +182,35 @@ describe('T78 who signs on the page of the wallet service', () => {
     const ordering = { ...sent, amount: BigInt(sent.amount), feeLevel: null, maxFee: null }
     const situation = { ordered: ordering, authorization, orderedLastDay: 0n, now: new Date() }
     expect(refusalOfOrder({ ...situation, authority })).toBe(null)
-    const moved = authority.keys.map((key) =>
-      key.id === registered.entry.id ? { ...key, rpId: 'localhost', origins: [consoleOrigin] } : key,
-    ) as AuthorityKey[]
-    expect(refusalOfOrder({ ...situation, authority: { ...authority, keys: moved } })?.code).toBe('SIGNATURE_INVALID')
+    const key = registered.entry as AuthorityKey & { kind: 'passkey' }
+    const signed = authorization.votes.find(({ keyId }: { keyId: string }) => keyId === key.id)
+    expect(isSignedBy(key, signed)).toBe(true)
+    expect(isSignedBy({ ...key, rpId: 'localhost', origins: [consoleOrigin] }, signed)).toBe(false)
+    await voter.close()
+  })
+
+  it('approves a payout there, with all of its rows', async () => {
+    const address = await bench.fundedAddress()
+    const rows = ['70', '80'].map((amount, i) => {
+      return { externalId: `elsewhere-${i}`, fromAddressId: address.id, toAddress: bench.recipient, amount }
+    })
+    const base = `/vaults/${bench.vault.code}/payouts` as const
+    const { payoutId, orders, vote } = (await bench.owner.post(`${base}/preview`, { rows })).body.toSign
+    const { expiresAt, rulesVersion } = orders[0]!
+    const signed = { payoutId, expiresAt, rulesVersion, vote: keys.get(bench.owner)!.vote(vote) }
+    const { status, body } = await bench.owner.post(base, { rows, signed })
+    expect([status, body.status], JSON.stringify(body)).toEqual([201, 'awaiting_approval'])
+    const voter = await approvalPage(payoutId, 'payout')
+    const popup = await approve(voter)
+    const shown = popup.getByRole('region', { name: 'All rows' }).locator('tbody tr')
+    await shown.first().waitFor()
+    expect(await shown.count()).toBe(2)
+    expect(await shown.nth(1).textContent()).toContain(`80 USDT${orders[1]!.toAddress}unlisted`)
+    expect(await popup.getByRole('main').textContent()).toContain('150 USDT')
+    expect(await factOf(popup, 'Fingerprint of the document')).toBe(body.payloadHash)
+    await popup.getByLabel('type its last four characters').fill(bench.recipient.slice(-4))
+    await popup.getByRole('button', { name: 'Sign the approval' }).click()
+    await voter.getByText('You approved this.').waitFor()
     await voter.close()
   })
 
@@ -193,14 +219,19 @@ describe('T78 who signs on the page of the wallet service', () => {
     const voter = await approvalPage(id)
     await voter.getByText('300').first().waitFor()
     const forged = { ...payload, toAddress: attacker, amount: '999000000' }
-    const asked = { order: forged, decision: 'approve', person: bench.firstApprover.userId }
+    const asked = {
+      order: forged,
+      decision: 'approve',
+      person: bench.firstApprover.userId,
+      authority: hashOf(authority),
+    }
     const fragment = Buffer.from(JSON.stringify(asked)).toString('base64url')
     // Scripts that a taken-over server has put into its own page.
     const popup = await signing(openWindow(voter, `${page}/sign#${fragment}`))
     await popup.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(popup, 'Recipient')).toBe(attacker)
     expect(await popup.getByRole('main').textContent()).toContain('999000000')
-    expect(await factOf(popup, 'Fingerprint of the order')).toBe(hashOf(forged))
+    expect(await factOf(popup, 'Fingerprint of the document')).toBe(hashOf(forged))
     await typeEndOf(popup, attacker)
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await expect.poll(() => handedTo(voter)).toHaveLength(1)
@@ -242,7 +273,7 @@ describe('T78 who signs on the page of the wallet service', () => {
     const { id } = await ordered('250')
     const voter = await approvalPage(id)
     const popup = await approve(voter)
-    await popup.getByRole('button', { name: 'Cancel' }).click()
+    await popup.getByRole('button', { name: 'Close' }).click()
     await voter.getByText('The window was closed, and nothing was signed.').waitFor()
     expect((await bench.read(id, bench.firstApprover)).status).toBe('awaiting_approval')
   })

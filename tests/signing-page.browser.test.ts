@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { deflateRawSync } from 'node:zlib'
 import pg from 'pg'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -16,7 +17,16 @@ import { AuthorityStore } from '../wallet/src/authority/store.ts'
 import { isSignedBy } from '../wallet/src/authority/verify-vote.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../wallet/src/testing/database.ts'
-import { listed, authority as pinned, order as plain, unlisted } from '../wallet/src/testing/signing.ts'
+import { payoutOf } from '../wallet/src/testing/payout.ts'
+import {
+  follow,
+  listed,
+  authority as pinned,
+  order as plain,
+  team,
+  token,
+  unlisted,
+} from '../wallet/src/testing/signing.ts'
 import { testConfig } from '../wallet/src/testing/wallet-client.ts'
 import { freePort } from './setup/free-port.ts'
 import {
@@ -82,7 +92,7 @@ afterEach(async () => {
   faults.length = 0
 })
 
-const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page' }
+const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page', delayHours: 24 }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 const orderOf = (changes: Partial<Order> = {}): Order => ({
   ...plain,
@@ -92,14 +102,26 @@ const orderOf = (changes: Partial<Order> = {}): Order => ({
   ...changes,
 })
 
-type Asked = { order: object; decision?: string; person?: string }
-const urlOf = ({ order, decision = 'approve', person = 'ben' }: Asked) =>
-  `${origin}/sign#${Buffer.from(JSON.stringify({ order, decision, person })).toString('base64url')}`
+type Asked = {
+  order?: object
+  next?: object
+  payoutId?: string
+  orders?: object[]
+  decision?: string
+  person?: string
+  authority?: string
+}
+const urlOf = ({ decision = 'approve', person = 'ben', authority: under = hashOf(authority), ...about }: Asked) => {
+  const asked = Buffer.from(JSON.stringify({ ...about, decision, person, authority: under }))
+  const fragment =
+    asked.length > 8_192 ? `z.${deflateRawSync(asked).toString('base64url')}` : asked.toString('base64url')
+  return `${origin}/sign#${fragment}`
+}
 
 async function shown(asked: Asked): Promise<Page> {
   const page = await context.newPage()
   await page.goto(urlOf(asked))
-  await page.getByRole('heading').waitFor()
+  await page.getByRole('heading', { level: 1 }).waitFor()
   return page
 }
 
@@ -140,7 +162,7 @@ describe('T78 the page of the wallet service', () => {
     expect(answer.headers.get('x-frame-options')).toBe('DENY')
     const off = await startWallet(testConfig({ databaseUrl: database.url, rpcUrl: 'http://127.0.0.1:9' }))
     expect((await fetch(`${off.url}/sign`)).status).toBe(404)
-    expect((await fetch(`${off.url}/sign/order`, { method: 'POST' })).status).toBe(404)
+    expect((await fetch(`${off.url}/sign/authority`, { method: 'POST' })).status).toBe(404)
     await off.stop()
 
     const page = await context.newPage()
@@ -164,11 +186,11 @@ describe('T78 the page of the wallet service', () => {
     await page.getByText('The recipient is NOT on the signed address list').waitFor()
     expect(await factOf(page, 'Recipient')).toBe(unlisted)
     expect(await factOf(page, 'Sender')).toBe(order.fromAddress)
-    expect(await factOf(page, 'Amount')).toBe('1.234567890000000001 of the coin of ethereum')
+    expect(await factOf(page, 'Amount')).toBe('1.234567890000000001 ETH')
     expect(await page.getByText('exactly 1234567890000000001 in the smallest unit').count()).toBe(1)
-    expect(await factOf(page, 'Fee limit')).toContain('0.002100000000000001 of the coin of ethereum')
+    expect(await factOf(page, 'Fee limit')).toContain('0.002100000000000001 ETH')
     expect(await factOf(page, 'Expires')).toContain(order.expiresAt)
-    expect(await factOf(page, 'Fingerprint of the order')).toBe(hashOf(order))
+    expect(await factOf(page, 'Fingerprint of the document')).toBe(hashOf(order))
     expect(await page.locator('code span').allTextContents()).toEqual(
       expect.arrayContaining(toFingerprint(hashOf(order)).split(' ')),
     )
@@ -192,7 +214,7 @@ describe('T78 the page of the wallet service', () => {
     expect(await factOf(known, 'Fee limit')).toContain('none was set')
     const without = await shown({ order: orderOf({ contractAddress: unlisted }) })
     await without.getByText('No rule permits this token').waitFor()
-    expect(await factOf(without, 'Amount')).toBe('1234567890000000001')
+    expect(await factOf(without, 'Amount')).toBe('1234567890000000001 in the smallest unit')
     const stranger = await shown({ order: orderOf({ vaultId: 'another-vault' }) })
     await stranger.getByText('The wallet service did not say which of its rules applies').waitFor()
     expect(await stranger.getByRole('button', { name: 'Sign the approval' }).isDisabled()).toBe(true)
@@ -215,6 +237,114 @@ describe('T78 the page of the wallet service', () => {
     expect(await page.getByRole('button').count()).toBe(0)
     expect(await page.locator('img, b').count()).toBe(0)
     expect(faults).toEqual([])
+  })
+
+  it('shows a payout with its sums by token and all of its rows, and signs the document over them', async () => {
+    const registered = await registerAt(context, origin, 'ben')
+    const coins = Array.from({ length: 150 }, (_, i) =>
+      orderOf({
+        transferId: `row-${i}`,
+        toAddress: i === 77 ? unlisted : listed,
+        amount: String(10n ** 17n + BigInt(i)),
+      }),
+    )
+    const tokens = [1, 2].map((i) =>
+      orderOf({ transferId: `token-${i}`, toAddress: listed, contractAddress: token, amount: `${i}500001` }),
+    )
+    const orders = [...coins, ...tokens]
+    const { page, popup } = await openFrom(consoleOrigin, { payoutId: 'payout-1', orders }, registered)
+    const text = (await popup.getByRole('main').textContent())!
+    expect(text).toContain('15.000000000000011175 ETHin 150 rows, the coin of ethereum')
+    expect(text).toContain('4.000002 TUSDin 2 rows')
+    expect(text).toContain('Not on the signed address list: 1 recipient.')
+    expect(text).toContain('approvals by 2 of treasurers and 1 of officers.')
+    const rows = popup.getByRole('region', { name: 'All rows' }).locator('tbody tr')
+    expect(await rows.count()).toBe(152)
+    expect(await rows.nth(77).textContent()).toBe(`780.100000000000000077 ETH${unlisted}unlisted${plain.fromAddress}`)
+    expect(await rows.nth(151).textContent()).toContain(`1522.500001 TUSD${listed}`)
+    expect(await popup.getByText('unlisted', { exact: true }).count()).toBe(1)
+    await rows.nth(151).scrollIntoViewIfNeeded()
+    expect(await rows.nth(151).isVisible()).toBe(true)
+    const document = payoutOf(orders)
+    expect(await factOf(popup, 'Fingerprint of the document')).toBe(hashOf(document))
+    await popup.getByLabel('The recipient of row 78 is on no signed list').fill(unlisted.slice(-4))
+    const closed = popup.waitForEvent('close')
+    await popup.getByRole('button', { name: 'Sign the approval' }).click()
+    await closed
+    const [{ data }] = (await handedTo(page)) as [Handed]
+    expect(data.signed.vote).toMatchObject({ subject: 'payout', hash: hashOf(document), decision: 'approve' })
+    expect(isSignedBy(registered.entry as AuthorityKey, data.signed)).toBe(true)
+    expect(faults).toEqual([])
+  })
+
+  it.each<[string, object[]]>([
+    ['another initiator in a row', [orderOf(), orderOf({ transferId: 'second', initiatorId: 'carla' })]],
+    ['one row twice', [orderOf(), orderOf()]],
+    ['a row with a field more', [orderOf(), { ...orderOf({ transferId: 'second' }), memo: 'x' }]],
+    ['no rows', []],
+  ])('refuses a payout with %s', async (_what, orders) => {
+    const page = await shown({ payoutId: 'payout-1', orders })
+    expect(await page.getByRole('heading').textContent()).toBe('Nothing is signed')
+    expect(await page.getByRole('button').count()).toBe(0)
+  })
+
+  it('shows the whole difference of the next authority, and signs that document', async () => {
+    const registered = await registerAt(context, origin, 'ben')
+    const { authority: next } = follow(authority, { delayHours: 0, change: { group: 'treasurers', votes: 1 } }, [])
+    const added = { ...next, keys: [...next.keys, { ...registered.entry, name: 'Thief' } as AuthorityKey] }
+    const { page, popup } = await openFrom(consoleOrigin, { next: added }, registered)
+    const text = (await popup.getByRole('main').textContent())!
+    for (const sentence of [
+      'A later version waits 0 hours after it was signed, and not 24.',
+      'A later version needs 1 votes of treasurers, and not 2 of officers.',
+      `Adds the key “Thief” of ben, a passkey of sign.localhost that signs at ${origin}, id ${registered.entry.id}, ` +
+        `fingerprint ${registered.fingerprint}.`,
+      'Comes into force24 hours after it was signed',
+    ])
+      expect(text).toContain(sentence)
+    expect(await factOf(popup, 'Fingerprint of the document')).toBe(hashOf(added))
+    const closed = popup.waitForEvent('close')
+    await popup.getByRole('button', { name: 'Sign the next authority' }).click()
+    await closed
+    const [{ data }] = (await handedTo(page)) as [Handed]
+    const about = { subject: 'authority', hash: hashOf(added), decision: 'approve', authority: hashOf(authority) }
+    expect(data.signed.vote).toMatchObject(about)
+  })
+
+  it.each<[string, Asked, string]>([
+    ['does not follow', { next: { ...authority, version: 2, previous: '0'.repeat(64) } }, 'It does not follow'],
+    ['has another version', { next: { ...follow(authority, {}, []).authority, version: 3 } }, 'It does not follow'],
+    ['cannot be read', { next: { ...follow(authority, {}, []).authority, memo: 'x' } }, 'cannot read this document'],
+    ['does not wait', { next: follow(authority, {}, []).authority, decision: 'reject' }, 'there is nothing to cancel'],
+    ['follows another one', { authority: '0'.repeat(64) }, 'Another version'],
+  ])('signs no next authority that %s', async (_what, asked, text) => {
+    const { next = follow(authority, {}, []).authority, decision, authority: under } = asked
+    const page = await shown({
+      next,
+      ...(decision === undefined ? {} : { decision }),
+      ...(typeof under === 'string' ? { authority: under } : {}),
+    })
+    await page.getByText(text).waitFor()
+    expect(await page.getByRole('button', { name: /^Sign/ }).isEnabled()).toBe(false)
+  })
+
+  it('shows which version waits, and signs its cancellation', async () => {
+    const present = { ...authority, vaultId: 'vault-that-changes' }
+    const next = follow(present, { delayHours: 1 }, [team.dora, team.emil])
+    const store = new AuthorityStore(directory)
+    const { rows } = await pool.query("select id from wallet.clients where name = 'other'")
+    await pinAuthority(pool, store, rows[0].id, present)
+    await store.append(rows[0].id, { ...next, inForceAt: inAnHour() })
+    const registered = await registerAt(context, origin, 'dora')
+    const asked = { next: next.authority, decision: 'reject', person: 'dora', authority: hashOf(present) }
+    const { page, popup } = await openFrom(consoleOrigin, asked, registered)
+    expect(await factOf(popup, 'Waits already')).toBe(hashOf(next.authority))
+    const closed = popup.waitForEvent('close')
+    await popup.getByRole('button', { name: 'Sign the cancellation' }).click()
+    await closed
+    const [{ data }] = (await handedTo(page)) as [Handed]
+    const about = { subject: 'authority', hash: hashOf(next.authority), decision: 'reject', authority: hashOf(present) }
+    expect(data.signed.vote).toMatchObject(about)
   })
 
   it('signs nothing that has expired', async () => {

@@ -22,7 +22,7 @@ export function authorityOf(vaultId: string, keepers: Keeper[], previous: { vers
     keys: keepers.map(({ id, key }) => ({
       id: key.id.toString('base64url'),
       person: id,
-      name: 'Software passkey of the demo',
+      name: 'Software signing key of the demo',
       kind: 'passkey',
       publicKey: key.publicKey.toString('base64url'),
       rpId: new URL(key.origin).hostname,
@@ -31,7 +31,7 @@ export function authorityOf(vaultId: string, keepers: Keeper[], previous: { vers
     groups: [{ id: group, persons: keepers.map(({ id }) => id) }],
     addresses: [],
     change: { group, votes: votesToChange },
-    trustsServicePage: true,
+    trustsServicePage: false,
     delayHours: 0,
     contacts: [],
     rules: [
@@ -49,7 +49,12 @@ export function authorityOf(vaultId: string, keepers: Keeper[], previous: { vers
 }
 
 /** What the wallet service needs to know its own key store: the settings of `strongroom-wallet`. */
-export type KeyStore = { databaseUrl: string; passphrase: string; authorityDir: string }
+export type KeyStore = {
+  databaseUrl: string
+  passphrase: string
+  authorityDir: string
+  signing: { origin: string; consoleOrigin: string }
+}
 
 /**
  * The ceremony: the command that two people run at the wallet service (docs/security/ceremony.md). The digits that they would
@@ -61,6 +66,8 @@ export async function pinAuthority(store: KeyStore, client: string, document: ob
     DATABASE_URL: store.databaseUrl,
     WALLET_PASSPHRASE: store.passphrase,
     AUTHORITY_DIR: store.authorityDir,
+    WALLET_SIGNING_ORIGIN: store.signing.origin,
+    WALLET_CONSOLE_ORIGIN: store.signing.consoleOrigin,
     LOG_LEVEL: 'silent',
   }
   const program = join(
@@ -82,24 +89,26 @@ export async function pinAuthority(store: KeyStore, client: string, document: ob
 }
 
 /**
- * Has the authority follow when the pages have another origin, as after a start on another port: the keepers sign the next
- * version as the present one knows them.
+ * Has the authority follow when the page of the wallet service has another origin, as after a start on another port: people sign
+ * the next version with the keys that the present one names.
  */
 export async function followOrigin(
   wallet: { url: string; token: string },
-  origin: string,
-  keepersAt: (origin: string) => Keeper[],
+  keepers: Keeper[],
+  findSigner: (credentialId: string, origin: string) => SoftwarePasskey | null,
 ): Promise<void> {
   const present = await ask(wallet, 'GET')
   const { vaultId, keys } = present.authority
-  const before = keys[0]!.origins[0]!
-  if (before === origin) return
-  const authority = authorityOf(vaultId, keepersAt(origin), present)
+  if (keys.every(({ origins }) => origins[0] === keepers[0]!.key.origin)) return
+  const authority = authorityOf(vaultId, keepers, present)
   const signedAt = new Date().toISOString()
   const about = { hash: hashOf(authority), authority: present.hash, signedAt }
   const vote = { format: 'strongroom-vote-2', subject: 'authority', decision: 'approve', ...about }
-  const signers = keepersAt(before).slice(0, votesToChange)
-  const votes = signers.map(({ id: person, key }) => key.vote({ ...vote, person }))
+  const votes = keys.slice(0, votesToChange).map(({ id, person, origins }) => {
+    const key = findSigner(id, origins[0]!)
+    if (key === null) throw new Error(`the signing key of ${person} is gone`)
+    return key.vote({ ...vote, person })
+  })
   await ask(wallet, 'POST', { authority, votes })
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CreatePolicyBody, type Outcome, type Strongroom, StrongroomError } from '@strongroom/sdk'
-import { authorityOf, followOrigin, type Keeper, type KeyStore, pinAuthority } from './authority.ts'
+import { authorityOf, followOrigin, type KeyStore, pinAuthority } from './authority.ts'
 import type { Payment } from './chain.ts'
 import { readJson, writeJson } from './data-files.ts'
 import { signIn } from './sign-in.ts'
@@ -48,13 +48,35 @@ export type ReserveWay = {
 export const readReserve = (dataDir: string): Reserve | null =>
   readJson<Reserve>(join(reserveDir(dataDir), 'reserve.json'))
 
+/** Each has a passkey for the pages of the service, and one for the page of the wallet service, which the authority names. */
+type Purpose = 'sign-in' | 'signing'
+
 /** The passkey of a person, in a file that only its owner can read. */
-export function readPasskey(dataDir: string, name: KeeperName, origin: string): SoftwarePasskey | null {
-  const stored = readJson<StoredPasskey>(passkeyPath(dataDir, name))
+export function readPasskey(
+  dataDir: string,
+  name: KeeperName,
+  { purpose, origin }: { purpose: Purpose; origin: string },
+): SoftwarePasskey | null {
+  const stored = readJson<StoredPasskey>(passkeyPath(dataDir, name, purpose))
   return stored === null ? null : new SoftwarePasskey(origin, stored)
 }
 
-const passkeyPath = (dataDir: string, name: KeeperName) => join(reserveDir(dataDir), `${name}.passkey.json`)
+const files: Record<Purpose, string> = { 'sign-in': 'passkey', signing: 'signing-key' }
+const passkeyPath = (dataDir: string, name: KeeperName, purpose: Purpose) =>
+  join(reserveDir(dataDir), `${name}.${files[purpose]}.json`)
+
+/** Where the wallet service has its page for signatures: another host than that of the console, on the same machine. */
+export const signingOriginOf = (walletUrl: string): string => `http://sign.localhost:${new URL(walletUrl).port}`
+
+/** A passkey that is made unless its file is there. */
+function ensurePasskey(dataDir: string, name: KeeperName, { purpose, origin }: { purpose: Purpose; origin: string }) {
+  const known = readPasskey(dataDir, name, { purpose, origin })
+  if (known !== null) return known
+  // One of the other kind that authenticators make.
+  const made = newPasskey(name === 'clara' ? 'EdDSA' : 'ES256')
+  writeJson(passkeyPath(dataDir, name, purpose), made)
+  return new SoftwarePasskey(origin, made)
+}
 
 /**
  * Sets up a vault with `protection: votes` through the public API and the ceremony of the wallet service. Like the other
@@ -70,7 +92,7 @@ export async function ensureReserve(way: ReserveWay): Promise<void> {
     const groups = await completeRules(admin)
     const enrolled = await Promise.all(keeperNames.map((name) => enrol(admin, groups, name, way)))
     const { id: addressId, address } = await completeAddress(enrolled[0]!.person, way)
-    const keepers = enrolled.map(({ id, key }) => ({ id, key }))
+    const keepers = enrolled.map(({ id, name }) => ({ id, key: signingKeyOf(name, way) }))
     const document = authorityOf(vaultId, keepers, null)
     await pinAuthority(way.keyStore, reserveCode, document, join(reserveDir(way.dataDir), 'authority-1.json'))
     // Who protects the vault has a passkey.
@@ -93,16 +115,16 @@ function writeReserve(
   writeJson(join(reserveDir(dataDir), 'reserve.json'), reserve)
 }
 
-/** Another port is another wallet service to the vault, and another origin to the passkeys. */
+/** Another port is another wallet service to the vault, and another origin to the signing keys. */
 async function keepReserve(known: Reserve, way: ReserveWay): Promise<void> {
   if (known.walletUrl !== way.wallet.url) await pointToWallet(way)
-  if (known.origin !== way.origin) await followPages(known.userIds, way)
+  await followPages(known.userIds, way)
   writeReserve(way, known)
 }
 
 /** In a protected vault the passkey of an administrator confirms that. */
 async function pointToWallet({ dataDir, baseUrl, origin, linkFor, wallet }: ReserveWay): Promise<void> {
-  const key = readPasskey(dataDir, administrator, origin)
+  const key = readPasskey(dataDir, administrator, { purpose: 'sign-in', origin })
   if (key === null) throw new Error(`the passkey of ${administrator} is gone`)
   const person = await signInWith(key, administrator, { baseUrl, linkFor })
   await person.vault(reserveCode).update({ walletServiceUrl: wallet.url, walletServiceSecret: wallet.token })
@@ -117,14 +139,19 @@ async function signInWith(key: SoftwarePasskey, name: KeeperName, way: Pick<Rese
   return person
 }
 
-async function followPages(userIds: Reserve['userIds'], { wallet, origin, dataDir }: ReserveWay): Promise<void> {
-  const keepersAt = (at: string): Keeper[] =>
-    keeperNames.map((name) => {
-      const key = readPasskey(dataDir, name, at)
-      if (key === null) throw new Error(`the passkey of ${name} is gone`)
-      return { id: userIds[name], key }
-    })
-  await followOrigin(wallet, origin, keepersAt)
+const signingKeyOf = (name: KeeperName, { dataDir, wallet }: Pick<ReserveWay, 'dataDir' | 'wallet'>) =>
+  ensurePasskey(dataDir, name, { purpose: 'signing', origin: signingOriginOf(wallet.url) })
+
+/** The authority names the page of the wallet service as it is now; before, it may have been that of the service. */
+async function followPages(userIds: Reserve['userIds'], way: ReserveWay): Promise<void> {
+  const keepers = keeperNames.map((name) => ({ id: userIds[name], key: signingKeyOf(name, way) }))
+  const findSigner = (credentialId: string, origin: string): SoftwarePasskey | null => {
+    const keys = keeperNames.flatMap((name) =>
+      (['signing', 'sign-in'] as const).map((purpose) => readPasskey(way.dataDir, name, { purpose, origin })),
+    )
+    return keys.find((key) => key?.id.toString('base64url') === credentialId) ?? null
+  }
+  await followOrigin(way.wallet, keepers, findSigner)
 }
 
 async function completeVault(admin: Strongroom, { wallet }: ReserveWay): Promise<string> {
@@ -186,11 +213,7 @@ async function enrol(admin: Strongroom, groups: Groups, name: KeeperName, way: R
   const isInvited = (await invitations.list()).some(({ email }) => email === emailOf(name))
   const groupIds = name === administrator ? [groups.keepers, groups.administrators] : [groups.keepers]
   if (!isInvited) await invitations.create({ email: emailOf(name), groupIds })
-  if (readPasskey(way.dataDir, name, way.origin) === null) {
-    // One of the other kind that authenticators make.
-    writeJson(passkeyPath(way.dataDir, name), newPasskey(name === 'clara' ? 'EdDSA' : 'ES256'))
-  }
-  const key = readPasskey(way.dataDir, name, way.origin)!
+  const key = ensurePasskey(way.dataDir, name, { purpose: 'sign-in', origin: way.origin })
   const person = await signInWith(key, name, way)
   const { user } = await person.auth.getCurrentSession()
   const present = (await person.me.listPasskeys().page()).items

@@ -14,7 +14,15 @@ import {
   textOf,
   toBase64url,
 } from '@strongroom/sdk/signing'
-import { type KeeperName, keeperNames, type Reserve, readPasskey, readReserve, reserveCode } from './reserve.ts'
+import {
+  type KeeperName,
+  keeperNames,
+  type Reserve,
+  readPasskey,
+  readReserve,
+  reserveCode,
+  signingOriginOf,
+} from './reserve.ts'
 import type { SoftwarePasskey } from './software-passkey.ts'
 
 /** Orders and votes in the protected vault of the demo, with a passkey in software: `npm run demo:sign`. */
@@ -23,6 +31,10 @@ const usage = `npm run demo:sign -- order NAME AMOUNT TO [MAX_FEE]        order 
 npm run demo:sign -- approve NAME TRANSFER AMOUNT TO    approve exactly this payment; prints the status
 NAME: ${keeperNames.join(', ')}`
 const waitMilliseconds = 60_000
+/** All keepers pay ether only. */
+const coin = { symbol: 'ETH', decimals: 18 }
+/** The latest end of an order that anybody in this vault signs. */
+const daysMax = 8
 
 class UsageError extends Error {}
 
@@ -41,7 +53,7 @@ try {
   process.exitCode = 1
 }
 
-type Person = { client: Strongroom; key: SoftwarePasskey; person: string; reserve: Reserve }
+type Person = { client: Strongroom; signingKey: SoftwarePasskey; person: string; reserve: Reserve }
 /** What the person typed. */
 type Payment = { amount: string; toAddress: string; maxFee?: string }
 
@@ -71,10 +83,6 @@ async function approve(by: Person, id = '', amount = '', toAddress = ''): Promis
   const { status } = await transfers.approve(id, { payloadHash: signature.vote.hash, signature })
   return status
 }
-
-/** All keepers pay ether only. */
-const coin = { symbol: 'ETH', decimals: 18 }
-const daysMax = 8
 
 /**
  * What the person expects to sign: what they typed, from the address of the vault, in ether, and an end within days. All that is
@@ -107,19 +115,22 @@ function show({ amount, recipient, sender, feeLimit, initiator, terms }: OrderDe
   process.stderr.write(`ordered by ${initiator.id}; ${JSON.stringify(rest)}\n`)
 }
 
-const signerOf = ({ person, key }: Person): Signer =>
-  passkeySigner(person, (challenge) => key.get(toBase64url(challenge)))
+function signerOf({ person, signingKey }: Person): Signer {
+  return passkeySigner(person, (challenge) => signingKey.get(toBase64url(challenge)))
+}
 
-/** Signs in with the passkey. */
+/** Signs in with the passkey of the service's pages; another one signs. */
 async function enter(name: KeeperName): Promise<Person> {
   const reserve = await untilReady()
-  const key = readPasskey(dataDir, name, reserve.origin)
-  if (key === null) throw new Error(`there is no passkey of ${name} in ${dataDir}`)
+  const key = readPasskey(dataDir, name, { purpose: 'sign-in', origin: reserve.origin })
+  const signingOrigin = signingOriginOf(reserve.walletUrl)
+  const signingKey = readPasskey(dataDir, name, { purpose: 'signing', origin: signingOrigin })
+  if (key === null || signingKey === null) throw new Error(`there is no passkey of ${name} in ${dataDir}`)
   const { auth } = createStrongroom({ baseUrl: reserve.baseUrl, fetch: withCookie() })
   const credential = await key.signIn(await auth.preparePasskeySignIn())
   const { user, token } = await auth.signInWithPasskey({ credential })
   if (token === undefined) throw new Error('the session got lost; try again')
-  return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), key, person: user.id, reserve }
+  return { client: createStrongroom({ baseUrl: reserve.baseUrl, token }), signingKey, person: user.id, reserve }
 }
 
 /** `npm start` sets the vault up after it is ready. */

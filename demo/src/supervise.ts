@@ -11,7 +11,7 @@ import { choosePorts, claimPort } from './ports.ts'
 import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess, waitUntilReaped } from './processes.ts'
 import { reportProgress, secondsSinceStart } from './progress.ts'
 import { ensureRates } from './rates.ts'
-import { authorityDir, ensureReserve, type ReserveWay, reserveCode } from './reserve.ts'
+import { authorityDir, ensureReserve, type ReserveWay, reserveCode, signingOriginOf } from './reserve.ts'
 import type { LinkQuestion, ServerStart } from './run-server.ts'
 import type { WalletStart } from './run-wallet.ts'
 import { ensureSecrets, type Secrets } from './secrets.ts'
@@ -72,7 +72,8 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
   const walletUrl = `http://127.0.0.1:${ports.wallet}`
   const baseUrl = `http://${localHost(config.host)}:${serverPort}`
   const walletReady = Promise.all([database, chain]).then(([{ ownerUrl }, network]) => {
-    const question = toWalletStart(settings, secrets, { ownerUrl, network, baseUrl, port: ports.wallet })
+    const around = { ownerUrl, network, baseUrl, walletUrl, serverPort, port: ports.wallet }
+    const question = toWalletStart(settings, secrets, around)
     return report(wallet.ask<{ url: string }>(question), 'the wallet is ready')
   })
   const serverReady = database.then((urls) =>
@@ -118,7 +119,7 @@ async function start({ stops, consoleBuilt, programs, die }: Start): Promise<voi
     adminEmail: settings.adminEmail,
     linkFor,
     wallet: { url: walletUrl, token: secrets.reserveToken },
-    keyStore: keyStoreOf(settings, secrets, (await database).ownerUrl),
+    keyStore: keyStoreOf(settings, secrets, { ownerUrl: (await database).ownerUrl, walletUrl, consoleOrigin: url }),
     fund: (payment) => fundOnce(rpcUrl, dataDir, { ...payment, ...reserveFunding }),
   })
 }
@@ -140,15 +141,19 @@ type WalletSurroundings = {
   ownerUrl: string
   network: { rpcUrl: string; chainId: number }
   baseUrl: string
+  walletUrl: string
+  serverPort: number
   port: number
 }
 
 function toWalletStart(settings: Settings, secrets: Secrets, around: WalletSurroundings): WalletStart {
   const { rpcUrl, chainId } = around.network
+  // As the server names itself.
+  const consoleOrigin = settings.config.publicUrl ?? `http://localhost:${around.serverPort}`
   return {
     type: 'start',
     config: {
-      ...keyStoreOf(settings, secrets, around.ownerUrl),
+      ...keyStoreOf(settings, secrets, { ...around, consoleOrigin }),
       logLevel: settings.config.logLevel as WalletConfig['logLevel'],
       port: around.port,
       host: '127.0.0.1',
@@ -170,10 +175,15 @@ function setUpLater(way: ReserveWay): void {
   )
 }
 
-function keyStoreOf({ dataDir }: Settings, { walletPassphrase: passphrase }: Secrets, databaseUrl: string): KeyStore {
+function keyStoreOf(
+  { dataDir }: Settings,
+  { walletPassphrase: passphrase }: Secrets,
+  { ownerUrl: databaseUrl, walletUrl, consoleOrigin }: { ownerUrl: string; walletUrl: string; consoleOrigin: string },
+): KeyStore {
   const directory = authorityDir(dataDir)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  return { databaseUrl, passphrase, authorityDir: directory }
+  const signing = { origin: signingOriginOf(walletUrl), consoleOrigin }
+  return { databaseUrl, passphrase, authorityDir: directory, signing }
 }
 
 async function report<Value>(work: Promise<Value>, step: string): Promise<Value> {

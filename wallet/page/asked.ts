@@ -1,87 +1,69 @@
-import { toBytes } from './encoding.ts'
+import { type AuthorityDocument, type Decision, type Order, readOrder } from '../../sdk/src/signing/signing.ts'
+import { fromBase64url } from './bytes.ts'
 
-export interface Order {
-  transferId: string
-  vaultId: string
-  initiatorId: string
-  fromAddressId: string
-  fromAddress: string
-  network: string
-  coinType: number
-  derivationPath: string
-  toAddress: string
-  tokenId: string
-  contractAddress: string | null
-  amount: string
-  feeLevel?: string
-  maxFee?: string
-  rulesVersion: number
-  expiresAt: string
-}
-
-export type Decision = 'initiate' | 'approve' | 'reject'
-/** What the console asks to have signed, and who signs it. */
-export interface Asked {
-  order: Order
+interface Signs {
   decision: Decision
+  /** Who signs. */
   person: string
+  /** Hash of the authority in force, as the console knows it. */
+  authority: string
 }
+
+/** What the console asks to have signed, with no field that this page does not know. */
+export type AskedOrder = Signs & { kind: 'order'; order: Order }
+export type AskedPayout = Signs & { kind: 'payout'; payoutId: string; orders: [Order, ...Order[]] }
+export type AskedAuthority = Signs & { kind: 'authority'; next: AuthorityDocument }
+export type Asked = AskedOrder | AskedPayout | AskedAuthority
 
 /** A request that cannot be signed, for a reason that people are told. */
 export class Fault extends Error {}
 
-type Form = (value: unknown) => boolean
-const matching =
-  (pattern: RegExp): Form =>
-  (value) =>
-    typeof value === 'string' && pattern.test(value)
-const isWhole: Form = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-const isId = matching(/^[A-Za-z0-9._:-]{1,128}$/)
-const isAddress = matching(/^0x[0-9a-fA-F]{40}$/)
-const isAmount = matching(/^[1-9][0-9]{0,77}$/)
-const isTime: Form = (value) =>
-  typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value
-
-/** Each field of an order (docs/signed-orders.md): what it is called here, and its form. An order with another one is refused. */
-export const orderFields: Record<keyof Order, [label: string, hasForm: Form]> = {
-  transferId: ['Transfer', isId],
-  vaultId: ['Vault', isId],
-  initiatorId: ['Ordered by', isId],
-  fromAddressId: ['Id of the sender’s address', isId],
-  fromAddress: ['Sender', isAddress],
-  network: ['Network', matching(/^[a-z0-9][a-z0-9-]{0,62}$/)],
-  coinType: ['Coin type', isWhole],
-  derivationPath: ['Derivation path', matching(/^m(\/[0-9]+)+$/)],
-  toAddress: ['Recipient', isAddress],
-  tokenId: ['Id of the token', isId],
-  contractAddress: ['Contract of the token', (value) => value === null || isAddress(value)],
-  amount: ['Amount in the smallest unit', isAmount],
-  feeLevel: ['Speed', matching(/^(low|medium|high)$/)],
-  maxFee: ['Fee limit in the smallest unit', isAmount],
-  rulesVersion: ['Version of the rules', isWhole],
-  expiresAt: ['Expires', isTime],
+const decisions: Record<Asked['kind'], readonly Decision[]> = {
+  order: ['initiate', 'approve', 'reject', 'cancel'],
+  payout: ['initiate', 'approve', 'reject', 'cancel'],
+  authority: ['approve', 'reject'],
 }
-const optional = ['feeLevel', 'maxFee']
-const decisions = ['initiate', 'approve', 'reject']
+const isId = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(value)
+const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+/** Before the name of what was compressed. */
+const compressed = 'z.'
+const rowsMax = 1_000
 
-/** @throws Fault, or another error for what cannot be read at all */
-export function readAsked(fragment: string): Asked {
-  const { order: given, decision, person, ...others } = JSON.parse(new TextDecoder().decode(toBytes(fragment)))
-  if (Object.keys(others).length > 0) throw new Fault('it has a field that this page does not know')
-  if (!decisions.includes(decision) || !isId(person)) throw new Fault('nobody decides')
-  const order = readOrder(given)
-  if (decision === 'initiate' && person !== order.initiatorId) throw new Fault('somebody else orders it')
-  return { order, decision, person }
+/** @throws Fault or SigningError, or another error for what cannot be read at all */
+export async function readAsked(fragment: string): Promise<Asked> {
+  const { decision, person, authority, ...about } = JSON.parse(await textOf(fragment))
+  const asked = readAbout(about)
+  if (!isId(person) || !decisions[asked.kind].includes(decision)) throw new Fault('nobody decides')
+  if (!isHash(authority)) throw new Fault('it names no authority')
+  assertInitiator(asked, decision, person)
+  return { ...asked, decision, person, authority }
 }
 
-function readOrder(given: Record<string, unknown>): Order {
-  if (Object.keys(given).some((name) => !Object.hasOwn(orderFields, name)))
-    throw new Fault('it has a field that this page does not know')
-  const order: Record<string, unknown> = {}
-  for (const [name, [label, hasForm]] of Object.entries(orderFields)) {
-    if (!Object.hasOwn(given, name) && optional.includes(name)) continue
-    if (!hasForm(given[name])) throw new Fault(`${label} is missing or has another form`)
-    order[name] = given[name]
-  }
-  return order as unknown as Order
+/** Large requests are compressed, because browsers bound the length of an address. */
+async function textOf(fragment: string): Promise<string> {
+  if (!fragment.startsWith(compressed)) return new TextDecoder().decode(fromBase64url(fragment))
+  const packed = new Blob([fromBase64url(fragment.slice(compressed.length))]).stream()
+  return new Response(packed.pipeThrough(new DecompressionStream('deflate-raw'))).text()
+}
+
+type About = Omit<AskedOrder, keyof Signs> | Omit<AskedPayout, keyof Signs> | Omit<AskedAuthority, keyof Signs>
+
+function readAbout(about: Record<string, unknown>): About {
+  const names = Object.keys(about).sort().join(' ')
+  if (names === 'order') return { kind: 'order', order: readOrder(about.order) }
+  if (names === 'orders payoutId') return readPayout(about)
+  if (names === 'next') return { kind: 'authority', next: about.next as AuthorityDocument }
+  throw new Fault('it has a field that this page does not know')
+}
+
+function readPayout({ payoutId, orders }: Record<string, unknown>): Omit<AskedPayout, keyof Signs> {
+  if (!isId(payoutId) || !Array.isArray(orders) || orders.length === 0 || orders.length > rowsMax)
+    throw new Fault('its rows cannot be read')
+  return { kind: 'payout', payoutId, orders: orders.map(readOrder) as [Order, ...Order[]] }
+}
+
+function assertInitiator(asked: About, decision: Decision, person: string): void {
+  if (decision !== 'initiate' || asked.kind === 'authority') return
+  const { initiatorId } = asked.kind === 'order' ? asked.order : asked.orders[0]
+  if (initiatorId !== person) throw new Fault('somebody else orders it')
 }

@@ -1,6 +1,6 @@
+import type { SignedVote } from '../../sdk/src/signing/signing.ts'
 import { element } from './elements.ts'
 import { consoleOrigin } from './place.ts'
-import type { SignedVote } from './sign-vote.ts'
 
 /** To the window that opened this one, if it is a page of the console: the browser hands it to no other origin. */
 export function handBack(signed: SignedVote, note: HTMLElement): void {

@@ -1,5 +1,5 @@
+import { sha256Hex } from './bytes.ts'
 import { refuse } from './elements.ts'
-import { toHex } from './encoding.ts'
 
 /**
  * A window is for one request. Whoever opened it may change its address at any time, also between the look of a person and their
@@ -10,6 +10,9 @@ const swapped =
   'Another order was put into this window. Close it, and begin again in the console. If this comes back, tell whoever runs the console.'
 const gone = 'This window has shown its order already. Close it, and begin again in the console.'
 const nothing = 'Nothing to sign: the console opens this page with an order.'
+
+/** The fragment of the form that makes a passkey. */
+export const registration = 'register'
 
 /** Of this tab and origin; it outlives a reload and a visit to another page. */
 const mark = 'strongroom-request'
@@ -29,7 +32,9 @@ export async function takeRequest(): Promise<string | null> {
   for (const event of ['hashchange', 'popstate']) addEventListener(event, () => endWindow(swapped))
   const known = sessionStorage.getItem(mark)
   if (fragment === '') return endWindow(known === null ? nothing : gone)
-  const digest = await digestOf(fragment)
+  // There is nothing to sign on the page that makes a passkey, and windows that a tab opens later get a copy of its storage.
+  if (fragment === registration) return fragment
+  const digest = await sha256Hex(new TextEncoder().encode(fragment))
   if (windowEnd.aborted) return null
   if (known !== null && known !== digest) return endWindow(swapped)
   sessionStorage.setItem(mark, digest)
@@ -43,8 +48,4 @@ function endWindow(reason: string): null {
     refuse(reason)
   }
   return null
-}
-
-async function digestOf(text: string): Promise<string> {
-  return toHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
 }

@@ -1,5 +1,6 @@
+import { toBase64url } from '../../sdk/src/signing/signing.ts'
+import { fromBase64url, sha256Hex } from './bytes.ts'
 import { element, fact, grouped, main, paragraph } from './elements.ts'
-import { sha256, toBytes, toHex, toText } from './encoding.ts'
 import { origin, rpId } from './place.ts'
 
 /** The form by which a person makes a signing key of this host. */
@@ -45,12 +46,12 @@ async function makeKey(name: string, person: string) {
   })) as PublicKeyCredential
   const spki = (credential.response as AuthenticatorAttestationResponse).getPublicKey()
   if (spki === null) throw new Error('this browser does not show the public key')
-  const id = toText(credential.rawId)
-  return { id, person, name, kind: 'passkey', publicKey: toText(spki), rpId, origins: [origin] }
+  const id = toBase64url(credential.rawId)
+  return { id, person, name, kind: 'passkey', publicKey: toBase64url(spki), rpId, origins: [origin] }
 }
 
 async function showKey(key: Awaited<ReturnType<typeof makeKey>>): Promise<void> {
-  const fingerprint = toHex(await sha256(toBytes(key.publicKey)))
+  const fingerprint = await sha256Hex(fromBase64url(key.publicKey))
   const value = JSON.stringify(key, null, 2)
   main.replaceChildren(
     element('h1', { textContent: 'Your passkey' }),

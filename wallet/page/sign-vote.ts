@@ -1,39 +1,25 @@
-import { canonical, sha256, toText } from './encoding.ts'
+import { digestOf, hashOf, type SignedVote, toBase64url, type Vote } from '../../sdk/src/signing/signing.ts'
+import { windowEnd } from './one-request.ts'
 import { rpId } from './place.ts'
 
-export interface Vote {
-  format: 'strongroom-vote-2'
-  subject: 'transfer'
-  hash: string
-  decision: string
-  person: string
-  /** Hash of the authority whose rules the person was shown. */
-  authority: string
-  signedAt: string
-}
+type About = Pick<Vote, 'subject' | 'decision' | 'person'> & { authority: string }
 
-export interface SignedVote {
-  vote: Vote
-  keyId: string
-  signature: string
-  authenticatorData: string
-  clientDataJSON: string
-}
-
-/** Has a passkey of this host sign a vote. */
-export async function signVote(vote: Vote, signal: AbortSignal): Promise<SignedVote> {
-  const challenge = await sha256(canonical(vote))
+/** Has a passkey of this host sign the vote on a document. */
+export async function signVote(document: object, about: About): Promise<SignedVote> {
+  const hash = await hashOf(document)
+  const vote: Vote = { format: 'strongroom-vote-2', hash, ...about, signedAt: new Date().toISOString() }
+  const challenge = await digestOf(vote)
   const credential = (await navigator.credentials.get({
     publicKey: { rpId, challenge, timeout: 300_000, userVerification: 'required', allowCredentials: [] },
-    signal,
+    signal: windowEnd,
   })) as PublicKeyCredential
-  signal.throwIfAborted()
+  windowEnd.throwIfAborted()
   const { signature, authenticatorData, clientDataJSON } = credential.response as AuthenticatorAssertionResponse
   return {
     vote,
-    keyId: toText(credential.rawId),
-    signature: toText(signature),
-    authenticatorData: toText(authenticatorData),
-    clientDataJSON: toText(clientDataJSON),
+    keyId: toBase64url(credential.rawId),
+    signature: toBase64url(signature),
+    authenticatorData: toBase64url(authenticatorData),
+    clientDataJSON: toBase64url(clientDataJSON),
   }
 }

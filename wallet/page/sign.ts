@@ -1,23 +1,34 @@
-// What people sign at the wallet's own origin. It believes nothing that it is handed: an order is taken apart into the fields
-// that it shows, and what is signed is computed from those.
-import { Fault, readAsked } from './asked.ts'
+// What people sign at the wallet's own origin. It believes nothing that it is handed: a document is taken apart into what it
+// shows, and what is signed is computed from that.
+import { SigningError } from '../../sdk/src/signing/signing.ts'
+import { type Asked, Fault, readAsked } from './asked.ts'
+import { authorityRequest } from './authority-request.ts'
 import { refuse } from './elements.ts'
-import { takeRequest } from './one-request.ts'
+import { registration, takeRequest } from './one-request.ts'
+import { orderRequest } from './order-request.ts'
+import { payoutRequest } from './payout-request.ts'
 import { faultOfPlace } from './place.ts'
 import { showRegistration } from './registration.ts'
-import { showOrder } from './show-order.ts'
+import { type Request, showRequest } from './request.ts'
 
 async function start(): Promise<void> {
   const fault = faultOfPlace()
   if (fault !== null) return refuse(fault)
   const fragment = await takeRequest()
   if (fragment === null) return
-  if (fragment === 'register') return showRegistration()
+  if (fragment === registration) return showRegistration()
   try {
-    await showOrder(readAsked(fragment))
+    const asked = await readAsked(fragment)
+    await showRequest(asked, await requestOf(asked))
   } catch (error) {
-    refuse(`This is no order that can be signed: ${error instanceof Fault ? error.message : 'it cannot be read'}.`)
+    const isKnown = error instanceof Fault || error instanceof SigningError
+    refuse(`This is nothing that can be signed: ${isKnown ? error.message : 'it cannot be read'}.`)
   }
+}
+
+function requestOf(asked: Asked): Promise<Request> {
+  if (asked.kind === 'order') return orderRequest(asked)
+  return asked.kind === 'payout' ? payoutRequest(asked) : authorityRequest(asked)
 }
 
 // A browser that keeps nothing for this page, for one, cannot tell whether it has shown another order.

@@ -8,12 +8,18 @@ export interface TypedEnd {
   isRight(): boolean
 }
 
-export function typedEndOf(address: string, onInput: () => void): TypedEnd {
+export interface Unlisted {
+  recipient: string
+  /** Which recipient, in a sentence. */
+  which: string
+}
+
+export function typedEndOf({ recipient, which }: Unlisted, onInput: () => void): TypedEnd {
   const input = element('input', { maxLength: length, autocomplete: 'off', spellcheck: false, oninput: onInput })
   input.setAttribute('autocapitalize', 'off')
-  const label = 'The recipient is on no signed list: type its last four characters, from where you know it'
+  const label = `${which} on no signed list: type its last four characters, from where you know it`
   return {
     field: element('label', {}, label, input),
-    isRight: () => input.value.toLowerCase() === address.slice(-length).toLowerCase(),
+    isRight: () => input.value.toLowerCase() === recipient.slice(-length).toLowerCase(),
   }
 }

@@ -8,7 +8,7 @@ import { signingRoutes } from './signing/routes.ts'
 
 /** The HTTP side of the protocol. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const { pool, authorities, chains, signingPage, log } = parts
+  const { pool, authorities, signingPage, log } = parts
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -24,6 +24,6 @@ export function buildApp(parts: AppParts): FastifyInstance {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send(toErrorBody(new WalletError(404, 'No such route'))))
 
   protocolRoutes(app, parts)
-  if (signingPage !== undefined) signingRoutes(app, { pool, authorities, chains, page: signingPage })
+  if (signingPage !== undefined) signingRoutes(app, { pool, authorities, page: signingPage })
   return app
 }

@@ -1,21 +1,21 @@
 import { bytesOf, type SignedVote, type Signer, toBase64url, type Vote } from '@strongroom/sdk/signing'
 import { t } from './language.ts'
 
-/** Signs on the page of the wallet service, which shows the order once more. */
-export const signerElsewhere = (page: string, person: string): Signer => ({
+/** Signs on the page of the wallet service, which shows it once more: the order, or what is `shown` of a payout. */
+export const signerElsewhere = (page: string, person: string, shown: object): Signer => ({
   person,
-  sign: (vote, order) => signElsewhere(page, order, vote),
+  sign: (vote, document) => signElsewhere(page, vote.subject === 'transfer' ? { order: document } : shown, vote),
 })
 
 /**
- * Has the page of the wallet service show an order and sign it, in a window of its own. What comes back counts only from that
+ * Has the page of the wallet service show something and sign it, in a window of its own. What comes back counts only from that
  * window and origin; the signer's caller compares it with the vote that it asked for.
  * @throws an error for people when the browser opens no window, or the person closes it
  */
-async function signElsewhere(page: string, order: object, { decision, person }: Vote): Promise<SignedVote> {
-  const asked = toBase64url(bytesOf({ order, decision, person }))
+async function signElsewhere(page: string, shown: object, { decision, person, authority }: Vote): Promise<SignedVote> {
+  const fragment = await fragmentOf(bytesOf({ ...shown, decision, person, authority }))
   // Each request has a window of its own: the page shows no second one in a window.
-  const opened = window.open(`${page}/sign#${asked}`, '_blank', 'popup,width=720,height=900')
+  const opened = window.open(`${page}/sign#${fragment}`, '_blank', 'popup,width=720,height=900')
   if (opened === null) throw new Error(t('Let this page open windows, and try again.'))
   return new Promise((resolve, reject) => {
     let closedFor = 0
@@ -31,8 +31,18 @@ async function signElsewhere(page: string, order: object, { decision, person }: 
     const end = (settle: () => void) => {
       clearInterval(timer)
       removeEventListener('message', take)
+      opened.close()
       settle()
     }
     addEventListener('message', take)
   })
+}
+
+/** Browsers bound the length of an address: a payout may have a thousand rows. */
+const plainMax = 8_192
+
+async function fragmentOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (bytes.length <= plainMax) return toBase64url(bytes)
+  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+  return `z.${toBase64url(await new Response(packed).arrayBuffer())}`
 }

@@ -43,7 +43,7 @@ export function signShown(
   decision: Exclude<Decision, 'initiate'>,
 ): Promise<SignedVote> {
   return inWords(async () => {
-    const signer = await signerOf(code, waiting.kind === 'transfer')
+    const signer = await signerOf(code, shownElsewhere(waiting))
     return signApproval(waiting, boundTo(payloadHash, signer), decision)
   })
 }
@@ -67,7 +67,7 @@ export function signEntered(
 ): Promise<TransferOrder> {
   return inWords(async () => {
     const expected = { ...expectedEntered(entered, description), authority }
-    const vote = await signOrder(order, expected, await signerOf(code, true))
+    const vote = await signOrder(order, expected, await signerOf(code, {}))
     const { transferId, expiresAt, rulesVersion } = description.terms
     return { ...body, signed: { transferId, expiresAt, rulesVersion, vote } }
   })
@@ -84,7 +84,7 @@ export function signEnteredRows(
   return inWords(async () => {
     if (description.rows.length !== rows.length) throw new SigningError('rows', 'are not those that were entered')
     const expected = { authority, rows: rows.map((row, i) => expectedEntered(row, description.rows[i]!)) }
-    const vote = await signPayout({ payoutId, orders }, expected, await signerOf(code, false))
+    const vote = await signPayout({ payoutId, orders }, expected, await signerOf(code, { payoutId, orders }))
     const { expiresAt, rulesVersion } = description
     return { ...body, signed: { payoutId, expiresAt, rulesVersion, vote } }
   })
@@ -107,11 +107,20 @@ function expectedEntered(entered: Entered, shown: OrderDescription): ExpectedOrd
   }
 }
 
+/** What the page of the wallet service shows beside the document that is signed; null: it does not sign this. */
+type Elsewhere = { payoutId?: string; orders?: readonly unknown[] } | null
+
+/** Votes on requests are signed with a passkey of this service: they concern its rules, and move nothing. */
+function shownElsewhere(waiting: Waiting): Elsewhere {
+  if (waiting.kind === 'approval_request') return null
+  return waiting.kind === 'transfer' ? {} : { payoutId: waiting.payoutId, orders: waiting.orders }
+}
+
 /** Where and with which key the reader signs. */
-async function signerOf(code: string, isTransfer: boolean): Promise<Signer> {
+async function signerOf(code: string, elsewhere: Elsewhere): Promise<Signer> {
   const { user } = await strongroom.auth.getCurrentSession()
-  const page = isTransfer ? (await readSigningPages(code)).origins[0] : undefined
-  if (page !== undefined) return (await import('./sign-elsewhere.ts')).signerElsewhere(page, user.id)
+  const page = elsewhere === null ? undefined : (await readSigningPages(code)).origins[0]
+  if (page !== undefined) return (await import('./sign-elsewhere.ts')).signerElsewhere(page, user.id, elsewhere ?? {})
   return passkeySigner(user.id, (challenge) => signChallenge(challenge))
 }
 

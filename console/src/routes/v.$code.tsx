@@ -11,12 +11,17 @@ const AuthorityAlarm = lazy(async () => ({
   default: (await import('../features/vault-settings/authority-alarm.tsx')).AuthorityAlarm,
 }))
 
+const PendingAuthorityNotice = lazy(async () => ({
+  default: (await import('../features/vault-settings/pending-authority.tsx')).PendingAuthorityNotice,
+}))
+
 export const Route = createFileRoute('/v/$code')({
   component: () => (
     <Shell code={Route.useParams().code} Palette={Palette} Keys={Keys}>
       <UnlessHeld code={Route.useParams().code}>
         <Suspense>
           <AuthorityAlarm code={Route.useParams().code} />
+          <PendingAuthorityNotice code={Route.useParams().code} />
         </Suspense>
         <Outlet />
       </UnlessHeld>

@@ -19,7 +19,7 @@ export function signingFlows(stack: () => Stack): void {
       await anna.page.getByLabel('Amount in ETH').fill('0.02')
       await anna.page.getByRole('button', { name: 'Send …' }).click()
       await anna.page.getByText('You sign exactly this with a passkey.').waitFor()
-      await anna.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+      await signElsewhere(anna.page, 'anna', recipient)
       await anna.page.getByRole('link', { name: 'Follow the transfer' }).click()
       await anna.page.waitForURL('**/transfers/*')
       const id = anna.page.url().split('/').at(-1)!
@@ -28,7 +28,7 @@ export function signingFlows(stack: () => Stack): void {
         const voter = await pageOf(name)
         await voter.page.goto(`${stack().url}/v/${reserveCode}/approvals/transfer/${id}`)
         await voter.page.getByRole('button', { name: 'Approve' }).click()
-        await voter.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+        await signElsewhere(voter.page, name, recipient)
         await voter.page.getByText('You approved this.').waitFor()
         // A vote is tried without a signature first: the answer says whether the vault is protected.
         expect(voter.faults.filter((fault) => !/ 403 .*\/approve$/.test(fault))).toEqual([])
@@ -44,20 +44,25 @@ export function signingFlows(stack: () => Stack): void {
     })
   })
 
-  /** A keeper's browser; its authenticator has the passkey that the authority of the wallet service names. */
-  async function pageOf(name: Keeper): Promise<{ page: Page; faults: string[] }> {
-    const watched = await watchPage(await stack().contextOf(name), stack().url)
-    const { id, privateKey } = stack().passkeyOf(name)
+  const pageOf = async (name: Keeper) => watchPage(await stack().contextOf(name), stack().url)
+
+  /** Confirms, and signs in the window that opens: on the page of the wallet service, whose keys the authority names. */
+  async function signElsewhere(page: Page, name: Keeper, recipient: string): Promise<void> {
+    const opening = page.waitForEvent('popup')
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    const popup = await opening
+    const { id, privateKey } = stack().signingKeyOf(name)
     const key = createPrivateKey({ key: privateKey, format: 'jwk' }).export({ format: 'der', type: 'pkcs8' })
     const credential = {
       credentialId: Buffer.from(id, 'base64url').toString('base64'),
       isResidentCredential: true,
-      rpId: 'localhost',
+      rpId: 'sign.localhost',
       privateKey: key.toString('base64'),
       userHandle: Buffer.from(name).toString('base64'),
       signCount: 0,
     }
-    await addAuthenticator(watched.page, [credential])
-    return watched
+    await addAuthenticator(popup, [credential])
+    await popup.getByLabel('type its last four characters').fill(recipient.slice(-4))
+    await popup.getByRole('button', { name: /^Sign the / }).click()
   }
 }

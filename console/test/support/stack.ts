@@ -39,7 +39,7 @@ export type Stack = {
   chain(method: string, ...params: unknown[]): Promise<unknown>
   /** Orders or votes in the protected vault, with a passkey in software. */
   sign(...words: string[]): Promise<string>
-  passkeyOf(keeper: Keeper): StoredPasskey
+  signingKeyOf(keeper: Keeper): StoredPasskey
   /** What somebody does who holds the database. */
   sql(statement: string, values: unknown[]): Promise<void>
   stop(): Promise<void>
@@ -64,7 +64,7 @@ export async function startStack(): Promise<Stack> {
     mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
     chain: (method, ...params) => askChain(dataDir, method, params),
     sign: (...words) => sign(dataDir, words),
-    passkeyOf: (keeper) => JSON.parse(readFileSync(join(reserveDir(dataDir), `${keeper}.passkey.json`), 'utf8')),
+    signingKeyOf: (keeper) => JSON.parse(readFileSync(join(reserveDir(dataDir), `${keeper}.signing-key.json`), 'utf8')),
     sql: (statement, values) => runSql(dataDir, statement, values),
     stop: async () => {
       await browser.close()

@@ -40,15 +40,15 @@ function documentOf(config: SigningConfig, { style, script }: Assets): string {
 `
 }
 
-/** Where the page asks what the authority says about an order. */
-export const describePath = '/sign/order'
+/** Where the page asks for the authority in force. */
+export const authorityPath = '/sign/authority'
 
 function headersOf({ origin }: SigningConfig, { style, script }: Assets): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
     `style-src '${hashOf(style)}'`,
-    `connect-src ${origin}${describePath}`,
+    `connect-src ${origin}${authorityPath}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

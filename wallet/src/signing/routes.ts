@@ -1,31 +1,50 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { Order } from '../authority/documents.ts'
-import { readProtection } from '../authority/protection.ts'
-import { type AuthorityStore, AuthorityUnavailableError, type Present } from '../authority/store.ts'
-import type { Chain } from '../chains/open-chain.ts'
-import { notFound } from '../errors.ts'
-import { describeOrder } from './describe-order.ts'
-import { describePath, type SigningPage } from './page.ts'
+import Type from 'typebox'
+import { MalformedError, parseAuthority } from '../authority/parse.ts'
+import { type Shown, showProtection } from '../authority/protection.ts'
+import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
+import { notFound, WalletError } from '../errors.ts'
+import { authorityPath, type SigningPage } from './page.ts'
 
-type Parts = { pool: pg.Pool; authorities: AuthorityStore | null; chains: Map<string, Chain>; page: SigningPage }
+type Parts = { pool: pg.Pool; authorities: AuthorityStore | null; page: SigningPage }
+
+const Question = Type.Object(
+  {
+    vaultId: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
+    hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the version in force, as who asks knows it.' }),
+    next: Type.Optional(Type.Object({}, { description: 'A document that is to follow it.' })),
+  },
+  { additionalProperties: false },
+)
 
 /**
- * The page for signatures and what it asks. Both need no token: browsers of people come here. Of an authority only what
- * concerns one order of one vault is said, and only to browsers that know the id of the vault, as its members do.
+ * The page for signatures and what it asks. Both need no token: browsers of people come here. An authority is shown to those who
+ * know the id of its vault and its hash, as its members do.
  */
-export function signingRoutes(app: FastifyInstance, { pool, authorities, chains, page }: Parts): void {
+export function signingRoutes(app: FastifyInstance, { pool, authorities, page }: Parts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   routes.get('/sign', (_request, reply) => reply.headers(page.headers).type('text/html; charset=utf-8').send(page.html))
 
   const findVault = vaultFinder(pool, authorities)
-  routes.post(describePath, { schema: { body: Order } }, async ({ body }, reply) => {
-    const present = await findVault(body.vaultId)
+  routes.post(authorityPath, { schema: { body: Question } }, async ({ body: { vaultId, hash, next } }, reply) => {
+    const present = await findVault(vaultId)
     if (present === null) throw notFound('Authority')
+    if (present.hash !== hash) throw new WalletError(409, 'Another version is in force')
+    if (next !== undefined) assertReadable(next)
     reply.header('cache-control', 'no-store')
-    return await describeOrder(body, present, chains.get(body.network))
+    return { authority: present.authority, pending: present.pending }
   })
+}
+
+function assertReadable(next: object): void {
+  try {
+    parseAuthority(next)
+  } catch (error) {
+    if (error instanceof MalformedError) throw new WalletError(400, 'The next authority cannot be read', error.message)
+    throw error
+  }
 }
 
 /** Somebody who asks for vaults that do not exist makes the files be looked through no more often than this. */
@@ -47,16 +66,16 @@ function vaultFinder(pool: pg.Pool, authorities: AuthorityStore | null) {
     clientOf = found
   }
 
-  const read = async (clientId: string): Promise<Present | null> => {
+  const read = async (clientId: string): Promise<Shown | null> => {
     try {
-      return await readProtection(pool, authorities, clientId)
+      return await showProtection(pool, authorities, clientId)
     } catch (error) {
       if (error instanceof AuthorityUnavailableError) return null
       throw error
     }
   }
 
-  return async (vaultId: string): Promise<Present | null> => {
+  return async (vaultId: string): Promise<Shown | null> => {
     if (!clientOf.has(vaultId) && performance.now() - searchedAt > searchMilliseconds) await search()
     const clientId = clientOf.get(vaultId) ?? null
     const present = clientId === null ? null : await read(clientId)

@@ -1,4 +1,4 @@
-import { fromRaw, type Token } from '@strongroom/sdk'
+import { fromRaw } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
@@ -7,7 +7,8 @@ import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { membersQuery } from '../people/queries.ts'
-import { authorityQuery, tokensQuery, type VaultAuthority } from './queries.ts'
+import { PendingAuthority, ServicePageTrusted } from './pending-authority.tsx'
+import { authorityQuery, type VaultAuthority } from './queries.ts'
 
 /** What the wallet service demands by itself of what leaves a protected vault. */
 export function AuthorityCard({ code }: { code: string }) {
@@ -30,12 +31,11 @@ export function AuthorityCard({ code }: { code: string }) {
 
 function Authority({ code, authority }: { code: string; authority: VaultAuthority }) {
   const members = useQuery(membersQuery(code)).data
-  const tokens = useQuery(tokensQuery).data ?? []
   const nameOf = (person: string) => {
     const found = members?.find(({ userId }) => userId === person)
     return found?.name ?? found?.email ?? person
   }
-  const { version, hash, keys, groups, addresses, change, rules } = authority
+  const { version, hash, keys, groups, addresses, change, rules, pending, delayHours, trustsServicePage } = authority
   return (
     <>
       <p className="mb-3 text-quiet">
@@ -48,13 +48,27 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
           [t('Version'), String(version)],
           [t('Fingerprint'), <Fingerprint key="hash" hash={hash} />],
           [t('Next version'), t('{votes} of {group} sign it', { votes: change.votes, group: change.group })],
+          [t('Delay of the next version'), t('{hours} hours', { hours: delayHours })],
           ...groups.map(({ id, persons }) => [t('Group {id}', { id }), persons.map(nameOf).join(', ')] as const),
         ]}
       />
+      {trustsServicePage ? (
+        <ServicePageTrusted />
+      ) : (
+        <p className="text-quiet">
+          {t('Only passkeys of the page of the wallet service count, and keys of services.')}
+        </p>
+      )}
+      {pending !== null && (
+        <>
+          <h3 className="mt-4 mb-2 font-medium">{t('Version that waits')}</h3>
+          <PendingAuthority authority={authority} />
+        </>
+      )}
       <h3 className="mt-4 mb-2 font-medium">{t('What may leave')}</h3>
       <ul className="grid gap-3">
         {rules.map((rule) => (
-          <RuleLine key={`${rule.network} ${rule.contractAddress}`} rule={rule} tokens={tokens} />
+          <RuleLine key={`${rule.network} ${rule.contractAddress}`} rule={rule} />
         ))}
       </ul>
       {addresses.length > 0 && (
@@ -84,17 +98,27 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
 
 type Rule = VaultAuthority['rules'][number]
 
-function RuleLine({ rule, tokens }: { rule: Rule; tokens: Token[] }) {
-  const { network, contractAddress, initiators, perDay, floors } = rule
-  const token = tokens.find((one) => one.network === network && one.contractAddress === contractAddress)
-  const amount = (raw: string) => (token === undefined ? raw : `${formatAmount(fromRaw(raw, token))} ${token.symbol}`)
+/** Symbol and decimals are those that people signed; without them amounts are in the smallest unit. */
+function RuleLine({ rule }: { rule: Rule }) {
+  const { network, contractAddress, symbol, decimals, initiators, perDay, floors } = rule
+  const name = symbol ?? contractAddress ?? t('The coin')
+  const amount = (raw: string) =>
+    decimals === null
+      ? t('{amount} smallest units', { amount: raw })
+      : `${formatAmount(fromRaw(raw, { decimals }))} ${name}`
   return (
     <li>
       {t('{token} on {network}: ordered by {group}', {
-        token: token?.symbol ?? contractAddress ?? t('The coin'),
+        token: name,
         network,
         group: initiators,
       })}
+      {symbol !== null && decimals !== null && (
+        <span className="block text-quiet">
+          {t('{symbol} with {decimals} decimals, signed and compared with the chain', { symbol, decimals })}
+          {contractAddress !== null && ` · ${contractAddress}`}
+        </span>
+      )}
       {perDay !== null && (
         <span className="block">{t('at most {amount} in 24 hours', { amount: amount(perDay) })}</span>
       )}

@@ -9,6 +9,7 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { takeCancellation } from '../../rules/signatures/take.ts'
 import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
+import { findKeyElsewhere } from '../../vaults/vaults/keys-elsewhere.ts'
 import type { FeeEstimates } from '../transfers/ask-services.ts'
 import { findUnpayableRows, scoreRows } from './ask-services.ts'
 import { orderPayout } from './order.ts'
@@ -31,6 +32,7 @@ const ofRejections = [
   'held',
   'payload_changed',
   'payout_halted',
+  'wallet_service_failed',
   'wrong_state',
 ] as const
 
@@ -60,6 +62,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
       'insufficient_gas',
       'quorum_unreachable',
       ...ofSigned,
+      'wallet_service_failed',
     ],
     body: PayoutOrder,
     uploads: payoutFile,
@@ -67,8 +70,9 @@ export function payoutRoutes(app: App, deps: Deps): void {
     handler: async ({ member, body, now }, { request, write }) => {
       const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
+      const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
       return write(async (trx) => {
-        const by = { member, now, signing: deps, riskScores, unpayable }
+        const by = { member, now, signing, riskScores, unpayable }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
         return readPayout(trx, outcome.payoutId, { member, now })
@@ -145,6 +149,7 @@ export function payoutRoutes(app: App, deps: Deps): void {
         'payout_halted',
         'signature_required',
         'vault_is_draft',
+        'wallet_service_failed',
         'wrong_state',
       ],
     },
@@ -157,13 +162,17 @@ export function payoutRoutes(app: App, deps: Deps): void {
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
-    api.post(`${decision}Payout`, `/vaults/:code/payouts/:id/${decision}`, {
+    api.send.post(`${decision}Payout`, `/vaults/:code/payouts/:id/${decision}`, {
       ...votes[decision],
       body: VoteBody,
       answers: { 200: Payout },
-      handler: async (trx, { member, params: { id }, body, now }) => {
-        const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, deps, { member, id, now }))
-        return refused ?? readPayout(trx, id, { member, now })
+      handler: async ({ member, params: { id }, body, now }, { write }) => {
+        const keyElsewhere = await findKeyElsewhere(deps, member, body?.signature)
+        return write(async (trx) => {
+          const ballot = toBallot(body, deps, { member, id, now, keyElsewhere })
+          const refused = await voteOnPayout(trx, deps.log, decision, ballot)
+          return refused ?? readPayout(trx, id, { member, now })
+        })
       },
     })
   }

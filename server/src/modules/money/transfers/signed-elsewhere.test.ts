@@ -126,6 +126,35 @@ describe('T78 keys of the page of the wallet service', () => {
     expect((await approve(bench.secondApprover, body.id, here.get(bench.secondApprover)!)).status).toBe(200)
   })
 
+  it('order, approve and reject payouts', async () => {
+    const toAddress = bench.recipient
+    const payouts = `${base()}/payouts` as const
+    const ordered = async (externalId: string, key: Authenticator) => {
+      const rows = [{ externalId, fromAddressId: address.id, toAddress, amount: '200' }]
+      const { payoutId, orders, vote } = (await bench.owner.post(`${payouts}/preview`, { rows })).body.toSign
+      const { expiresAt = '', rulesVersion = 0 } = orders[0]!
+      const signed = { payoutId, expiresAt, rulesVersion, vote: key.vote(vote) }
+      return bench.owner.post(payouts, { rows, signed })
+    }
+    const voted = async (id: string, decision: 'approve' | 'reject', key: Authenticator) => {
+      const { payloadHash: hash } = (await bench.firstApprover.get(`${payouts}/${id}`)).body
+      const vote = newVote({ subject: 'payout', hash, decision, person: bench.firstApprover.userId })
+      const ballot = { payloadHash: hash, signature: key.vote(vote) }
+      return bench.firstApprover.post(`${payouts}/${id}/${decision}`, ballot)
+    }
+    const { status, body } = await ordered('elsewhere-1', there.owner)
+    expect([status, body.status], JSON.stringify(body)).toEqual([201, 'awaiting_approval'])
+    for (const key of [there.owner, removed, new Authenticator(page)])
+      expect((await voted(body.id, 'approve', key)).body.reason).toBe('signature_required')
+    bench.vault.wallet.down = 'error'
+    expect((await voted(body.id, 'approve', there.first)).body.reason).toBe('wallet_service_failed')
+    bench.vault.wallet.down = false
+    expect((await voted(body.id, 'approve', there.first)).status).toBe(200)
+    const { body: second } = await ordered('elsewhere-2', there.owner)
+    expect((await voted(second.id, 'reject', there.first)).body.status).toBe('rejected')
+    expect((await ordered('elsewhere-3', there.first)).body.reason).toBe('signature_required')
+  })
+
   it('vote on no rules: what changes those is signed with a passkey that its person registered here', async () => {
     await createPolicy(bench.vault, {
       code: 'new-counterparties',

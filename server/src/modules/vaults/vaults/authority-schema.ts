@@ -62,7 +62,11 @@ export const VaultAuthority = Closed({
     examples: [1],
   }),
   highest: described(
-    Closed({ version: Type.Integer({ examples: [1] }), hash: Hash, seenAt: Timestamp }),
+    Closed({
+      version: described(Type.Integer({ examples: [1] }), 'Number of that version.'),
+      hash: described(Hash, 'Hash of that version.'),
+      seenAt: described(Timestamp, 'Instant at which this service saw it first, in UTC.'),
+    }),
     'The highest version that this service has seen.',
   ),
   alarmSince: described(

@@ -126,7 +126,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
   api.get('getAuthoritySigningPages', '/vaults/:code/authority/signing-pages', {
     summary: 'Get the pages on which you sign',
     description:
-      'Pages of the wallet service where votes on transfers are signed, by keys of yours in the authority ' +
+      'Pages of the wallet service where votes on transfers and payouts are signed, by keys of yours in the authority ' +
       '(docs/signed-orders.md).',
     access: 'member',
     errors: ['wallet_service_failed'],
