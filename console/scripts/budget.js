@@ -39,7 +39,7 @@ const rows = [
   ['the approval page, with the entry and its frame', 160, approvalPage()],
   ['the largest other script', 45, largest(beside)],
   ['the charts', 110, sum(scripts.filter(isCharts))],
-  ['all scripts but the languages', 520, sum(scripts.filter((name) => !isLanguage(name)))],
+  ['all scripts but the languages', 530, sum(scripts.filter((name) => !isLanguage(name)))],
   ['the styles', 15, sum(ofKind(/\.css$/))],
   ['the font of Latin letters', 50, statSync(join(folder, ofKind(/^inter-latin-wght/)[0])).size / kilobyte],
 ]

@@ -37,6 +37,7 @@ export const byReason: Record<string, string> = {
   foreign_origin: 'Die Anfrage kommt nicht von einer Seite dieses Dienstes.',
   json_required: 'Die Anfrage muss JSON sein.',
   passkey_required: 'Einer Ihrer Passkeys muss genau dies bestätigen.',
+  votes_refused: 'Der Walletdienst nimmt diese Stimmen nicht an.',
   signature_required: 'Der Tresor ist geschützt: Dies muss mit Ihrem Schlüssel unterschrieben werden.',
   not_found: 'Das gibt es nicht, oder Sie dürfen es nicht sehen.',
   no_such_route: 'Diese Adresse kennt der Dienst nicht.',

@@ -1,19 +1,28 @@
 import { createFileRoute, Outlet } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazy, Suspense } from 'react'
 import { UnlessHeld } from '../features/holds/held-notice.tsx'
 import { Shell } from '../features/shell/shell.tsx'
-import { AuthorityAlarm } from '../features/vault-settings/authority-alarm.tsx'
-import { PendingAuthorityNotice } from '../features/vault-settings/pending-authority.tsx'
 
 const Palette = lazy(() => import('../features/search/palette.tsx'))
 const Keys = lazy(() => import('../features/shell/keys.tsx'))
+
+/** Loaded apart: with it each page of a vault would load the pages of administrators. */
+const AuthorityAlarm = lazy(async () => ({
+  default: (await import('../features/vault-settings/authority-alarm.tsx')).AuthorityAlarm,
+}))
+
+const PendingAuthorityNotice = lazy(async () => ({
+  default: (await import('../features/vault-settings/pending-authority.tsx')).PendingAuthorityNotice,
+}))
 
 export const Route = createFileRoute('/v/$code')({
   component: () => (
     <Shell code={Route.useParams().code} Palette={Palette} Keys={Keys}>
       <UnlessHeld code={Route.useParams().code}>
-        <AuthorityAlarm code={Route.useParams().code} />
-        <PendingAuthorityNotice code={Route.useParams().code} />
+        <Suspense>
+          <AuthorityAlarm code={Route.useParams().code} />
+          <PendingAuthorityNotice code={Route.useParams().code} />
+        </Suspense>
         <Outlet />
       </UnlessHeld>
     </Shell>
