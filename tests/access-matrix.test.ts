@@ -189,6 +189,12 @@ describe('what is hidden', () => {
     (operation) => operation.method === 'GET' && rowOf(operation.operationId).expected.other === 404,
   )
 
+  // Otherwise the plans, and with them the pages, depend on when autovacuum last saw the tables that the tests fill: one
+  // without statistics counts as tiny, and an address is then searched for among all of its vault.
+  beforeAll(async () => {
+    await owner.query('analyze')
+  })
+
   it.for(hiding)('T39 $operationId does as much for it as for what is not there', async (operation) => {
     for (const name of ['other', 'service'] as const) {
       const costOf = async (resources: Resources) => {
