@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJson, writeJson } from './data-files.ts'
 
@@ -11,7 +12,14 @@ export function ensureSecrets(dataDir: string): Secrets {
   const known = readJson<Partial<Secrets>>(path) ?? {}
   const secrets = Object.fromEntries(names.map((name) => [name, known[name] ?? newSecret()])) as Secrets
   if (names.some((name) => known[name] === undefined)) writeJson(path, secrets)
+  keepSecretKey(dataDir, secrets.secretKey)
   return secrets
+}
+
+/** The commands of the service that write to the record look for its key in this file. A file that is there is kept. */
+function keepSecretKey(dataDir: string, secretKey: string): void {
+  const path = join(dataDir, 'secret-key')
+  if (!existsSync(path)) writeFileSync(path, `${secretKey}\n`, { mode: 0o600, flush: true })
 }
 
 const newSecret = () => randomBytes(32).toString('base64url')
