@@ -7,8 +7,6 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 export function buildSdk(): void {
   run('node', 'sdk/scripts/generate.js')
   run('node_modules/.bin/tsc6', '-b', 'sdk')
-  // As prepack does: the indentation of the declarations is a tenth of the package.
-  run('node', 'sdk/scripts/indent.js')
 }
 
 function run(command: string, ...args: string[]): void {
