@@ -1,11 +1,16 @@
-// Writes the indentation of the declarations as tabs. The compiler always writes four spaces, which are a tenth of the package.
+// Makes the package smaller: takes the indentation out of the declarations, and writes that of the scripts as tabs. The compiler always
+// writes four spaces, which are a tenth of the package.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))
-for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.d.ts'))) {
+for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((each) =>
+  /\.(d\.ts|js)$/.test(each),
+)) {
   const text = readFileSync(join(dist, name), 'utf8')
-  const indented = text.replace(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4))
+  const indented = name.endsWith('.js')
+    ? text.replace(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4))
+    : text.replace(/^(?: {4}|\t)+/gm, '')
   if (indented !== text) writeFileSync(join(dist, name), indented)
 }

@@ -340,6 +340,9 @@ export type CommandConfig = Pick<
   | 'sealKeys'
 >
 
+/** Whether this process runs in demo mode, where secrets may be made up. */
+export const isDemo = (env: Environment = process.env): boolean => env.DEMO === 'true'
+
 /**
  * Reads the settings of a command, without demanding what only a running server needs.
  * @throws ConfigError

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCommandConfig, readSecretKeys } from './config.ts'
+import { isDemo, readCommandConfig, readSecretKeys } from './config.ts'
 import { connectionsOf, type Db, openDatabase, type Trx } from './db/client.ts'
 import { ensureLogin } from './db/login-role.ts'
 import { migrate } from './db/migrate.ts'
@@ -209,7 +209,7 @@ export const macsNotChecked =
   'The key of the node is not on this machine: nothing says here which records that no seal holds the service has written.'
 
 async function makeKeyOfDemo(): Promise<string> {
-  if (process.env.DEMO === 'true') return makeSecretKey(readCommandConfig().dataDir)
+  if (isDemo()) return makeSecretKey(readCommandConfig().dataDir)
   throw new Error('STRONGROOM_SECRET_KEY is required: what this command does is written to the audit record with it')
 }
 

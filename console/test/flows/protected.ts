@@ -22,8 +22,9 @@ export function protectedFlows(stack: () => Stack): void {
     })
 
     it('gives evidence whose signatures anybody checks without a session', async () => {
-      const id = await stack().sign('order', 'anna', '0.01', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
-      for (const name of ['ben', 'clara']) await stack().sign('approve', name, id)
+      const payment = ['0.01', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8']
+      const id = await stack().sign('order', 'anna', ...payment)
+      for (const name of ['ben', 'clara']) await stack().sign('approve', name, id, ...payment)
       const evidence = await (await stack().client('admin')).vault('reserve').transfers.getEvidence(id)
       const { page, faults } = await watchPage(await stack().browser.newContext(), stack().url)
       await page.goto(`${stack().url}/verify`)

@@ -180,6 +180,11 @@ describe('T80 scale, token and end are read and signed', () => {
     expect(vote.decision).toBe('reject')
   })
 
+  it('T80 nothing is shown by the authority of another vault', async () => {
+    const other = await authorityOf({ vaultId: 'vault-2' })
+    expect(() => describeOrder(orderWith(), other)).toThrow('vaultId is another vault')
+  })
+
   it('T80 an amount is built from what was entered, exactly', async () => {
     const authority = await authorityOf()
     const built = (amount: string | bigint, contractAddress: string | null) =>
@@ -282,7 +287,14 @@ describe('what is signed', () => {
       await expect(signPayout(waiting, expected, signer), name).rejects.toThrow(SigningError)
       await expect(signApproval(waiting, signer), name).rejects.toThrow(SigningError)
     }
-    for (const orders of [rows.slice(1), [...rows, rows[0]], rows.toReversed(), [], [rows[0], rows[0], rows[2]]])
+    for (const orders of [
+      rows.slice(1),
+      rows.slice(0, 2),
+      [...rows, rows[0]],
+      rows.toReversed(),
+      [],
+      [rows[0], rows[0], rows[2]],
+    ])
       await expect(signPayout({ payoutId: 'payout-1', orders }, expected, signer)).rejects.toThrow(SigningError)
     expect(asked).toHaveLength(before)
   })

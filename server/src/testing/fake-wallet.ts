@@ -96,6 +96,8 @@ export type FakeWallet = {
   /** The wallet has lost the order: GET /transfers/{id} answers 404 from now on. */
   forget(id: string): void
   remember(id: string, status: FakeStatus): void
+  /** Refuses connections while the work runs, as a service that is stopped does. */
+  whileStopped(work: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -231,6 +233,12 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     return order.status
   }
 
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   // A test that forgets to close the wallet must not hang its process.
@@ -292,11 +300,17 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     remember: (id, status) => {
       orders.set(id, { body: '', status })
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    async whileStopped(work) {
+      const { port } = server.address() as AddressInfo
+      await stop()
+      try {
+        await work()
+      } finally {
+        server.listen(port, '127.0.0.1')
+        await new Promise((resolve) => server.once('listening', resolve))
+      }
+    },
+    close: stop,
   }
   return wallet
 }

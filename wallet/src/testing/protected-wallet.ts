@@ -60,6 +60,8 @@ export async function startProtectedWallet(names: string[]) {
       const derivationPath = `m/44/60/0/${pathCount++}`
       const fromAddress = await deriveTestAddress(running.url, derivationPath, tokenOf(name))
       await chain.setBalance(fromAddress, parseEther('5'))
+      // One end for all, because the rows of a payout share it.
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
       const make = (transferId: string, values: Partial<Order> = {}): Order => ({
         ...order,
         vaultId: pinned.vaultId,
@@ -68,7 +70,7 @@ export async function startProtectedWallet(names: string[]) {
         derivationPath,
         toAddress: listed,
         amount: '7',
-        expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+        expiresAt,
         ...values,
       })
       return { clientId, pinned, make, fromAddress, token: tokenOf(name) }

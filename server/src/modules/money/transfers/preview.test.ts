@@ -195,16 +195,10 @@ describe('what an accepted order would meet', () => {
     wallet.down = 'error'
     expect(await failing()).toBe('wallet_service_failed')
     wallet.down = false
-    // Behind the back of the service, which refuses a wallet service that it cannot ask.
-    const move = (walletServiceUrl: string) =>
-      bench.sql('update vaults set wallet_service_url = $1', [walletServiceUrl])
-    await move('http://127.0.0.1:1')
-    try {
+    await wallet.whileStopped(async () => {
       expect(await failing()).toBe('wallet_service_silent')
       expect((await bench.order(id, '10')).status).toBe(201)
-    } finally {
-      await move(wallet.url)
-    }
+    })
   })
 })
 
