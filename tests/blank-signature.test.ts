@@ -134,9 +134,13 @@ describe('T79 a service that was taken over, and the signing tool of the demo', 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'strongroom-blank-'))
     await mkdir(join(dataDir, 'reserve'))
-    const reserve = { baseUrl: service.url, origin, addressId: 'address', userIds: { anna: person.userId } }
+    const reserve = {
+      ...{ baseUrl: service.url, origin, walletUrl: 'http://127.0.0.1:8421', addressId: 'address' },
+      userIds: { anna: person.userId },
+    }
     await writeFile(join(dataDir, 'reserve/reserve.json'), JSON.stringify(reserve))
     await writeFile(join(dataDir, 'reserve/anna.passkey.json'), JSON.stringify(stored))
+    await writeFile(join(dataDir, 'reserve/anna.signing-key.json'), JSON.stringify(newPasskey()))
   })
   afterAll(() => rm(dataDir, { recursive: true }))
 

@@ -94,11 +94,13 @@ afterEach(async () => {
 
 const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page', delayHours: 24 }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+/** One end for all orders: the rows of a payout have the same. */
+const end = inAnHour()
 const orderOf = (changes: Partial<Order> = {}): Order => ({
   ...plain,
   vaultId: authority.vaultId,
   amount: '1234567890000000001',
-  expiresAt: inAnHour(),
+  expiresAt: end,
   ...changes,
 })
 

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
+import { useRecordKey } from '../server/src/db/record-key.ts'
 import { inTransaction } from '../server/src/db/transaction.ts'
+import { createRecordKey } from '../server/src/lib/record-key.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { disableUser } from '../server/src/modules/people/users/actions.ts'
 import type { BodyOf, Method } from '../server/src/testing/answer.ts'
@@ -29,6 +31,7 @@ type Person = { id: string; email: string; first: Call; second: Call }
 type Node = { process: ChildProcess; url: string }
 
 let nodes: [Node, Node]
+const secretKey = 'a key of two nodes that is long enough'
 let db: Db
 let wallet: FakeWallet
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -47,6 +50,7 @@ beforeAll(async () => {
   cleanUps.push(() => database.drop())
   const opened = openDatabase({ url: database.url, connectionsMax: 2, onError: () => {} })
   db = opened.db
+  useRecordKey(db, createRecordKey(secretKey))
   cleanUps.push(() => db.destroy())
   wallet = await startFakeWallet()
   cleanUps.push(() => wallet.close())
@@ -249,7 +253,7 @@ async function startNode(databaseUrl: string): Promise<Node> {
       PATH: process.env.PATH ?? '',
       DEMO: 'true',
       DATABASE_URL: databaseUrl,
-      STRONGROOM_SECRET_KEY: 'a key of two nodes that is long enough',
+      STRONGROOM_SECRET_KEY: secretKey,
       STRONGROOM_ADMIN_EMAIL: 'operator@example.org',
       PORT: '0',
       LOG_LEVEL: 'fatal',

@@ -113,7 +113,7 @@ it('applies at once without governance what it planned; a token that only reads 
   expect(planned.out).toMatch(/Backtest of 30 days, \d+ decisions: /)
   await expect(
     run((terminal) => applyRules(path, { backtest: false, days: '30', timeout: '1' }, terminal), reader),
-  ).rejects.toThrow(/administrator_required|not_permitted/)
+  ).rejects.toThrow(/auditor_reads_only/)
   const applied = await apply()
   expect(applied).toMatchObject({ code: 0, out: expect.stringMatching(/Applied as version \d+\.\n$/) })
   expect((await plan(reader)).out).toMatch(/^No difference/)
