@@ -78,8 +78,8 @@ async function pageOf(person: Person, added = 'Phone'): Promise<Page> {
 }
 
 type Answer = Record<string, unknown>
-/** What an altered service was sent, and what it answered by the end of the address. */
-type Seen = { sent: { path: string; body: Answer }[]; answers: Map<string, unknown> }
+/** What an altered service was sent, and all that it answered by the end of the address. */
+type Seen = { sent: { path: string; body: Answer }[]; answers: Map<string, unknown[]> }
 
 /** Puts a service before the page that alters the answers that `alters` names, and takes no order and no vote. */
 async function takeOver(page: Page, alter: (path: string, answer: unknown) => unknown): Promise<Seen> {
@@ -96,7 +96,7 @@ async function takeOver(page: Page, alter: (path: string, answer: unknown) => un
     const response = await route.fetch()
     if (response.status() !== 200) return route.fulfill({ response })
     const answer = alter(path, await response.json())
-    seen.answers.set(path, answer)
+    seen.answers.set(path, [...(seen.answers.get(path) ?? []), answer])
     return route.fulfill({ response, json: answer })
   })
   return seen
@@ -188,11 +188,10 @@ describe('T80 on the pages of the console', () => {
     for (let i = 0; i < runs; i++) {
       const { altered, name } = await approveAltered(i, id, random)
       const signed = altered.sent.map(({ body }) => body.signature).find(Boolean) as SignedVote | undefined
-      const shown = altered.answers.get(`/vaults/${vault.code}/transfers/${id}`) as
-        | { payload?: unknown }
-        | null
-        | undefined
-      const orders = [shown?.payload]
+      const shown = (altered.answers.get(`/vaults/${vault.code}/transfers/${id}`) ?? []) as ({
+        payload?: unknown
+      } | null)[]
+      const orders = shown.map((answer) => answer?.payload)
       if (signed !== undefined) expect(signed.vote).toMatchObject({ decision: 'approve', subject: 'transfer' })
       if (await expectShown(signed, orders, altered.screen, name)) signedCount++
       else refusedCount++
@@ -209,12 +208,16 @@ describe('T80 on the pages of the console', () => {
     const authority = `/vaults/${bench.vault.code}/authority`
     let name = ''
     const target = i % 4 === 3 ? authority : path
+    const alteration = randomOf(random() * 2 ** 31)
+    const choice = alteration() * 2 ** 31
     const seen = await takeOver(voter, (asked, answer) => {
       // The first time everything is as it is, so that something is signed.
       if (asked !== target || i === 0) return answer
       const part = target === authority ? 'document' : i % 4 === 2 ? null : 'payload'
       const whole = answer as Answer
-      const changed = part === null ? mutated(whole, random) : mutated(whole[part], random)
+      // The page asks more than once: mostly it is told the same, and sometimes something else.
+      const by = i % 5 === 4 ? alteration : randomOf(choice)
+      const changed = part === null ? mutated(whole, by) : mutated(whole[part], by)
       name = `${asked} ${part ?? ''} ${changed.name}`
       return part === null ? changed.answer : { ...whole, [part]: changed.answer }
     })
@@ -411,10 +414,11 @@ describe('T80 on the pages of the console', () => {
     let signedCount = 0
     for (let i = 0; i < Math.ceil(runs / 3); i++) {
       let name = ''
+      const choice = random() * 2 ** 31
       const seen = await takeOver(administrator, (to, answer) => {
         if (to !== path || i === 0) return answer
         const whole = answer as Answer
-        const changed = mutated(i % 3 === 2 ? whole : whole.boundPayload, random)
+        const changed = mutated(i % 3 === 2 ? whole : whole.boundPayload, randomOf(choice))
         name = changed.name
         return i % 3 === 2 ? changed.answer : { ...whole, boundPayload: changed.answer }
       })
@@ -423,7 +427,7 @@ describe('T80 on the pages of the console', () => {
       const signed = seen.sent.map(({ body }) => body.signature).find(Boolean) as SignedVote | undefined
       if (signed === undefined) continue
       signedCount++
-      const { boundPayload } = seen.answers.get(path) as { boundPayload: object }
+      const { boundPayload } = seen.answers.get(path)![0] as { boundPayload: object }
       expect(signed.vote).toMatchObject({
         subject: 'approval_request',
         decision: 'approve',
