@@ -403,12 +403,8 @@ describe('T80 on the pages of the console', () => {
   it(`T80 of ${runs} altered answers a voter on a request signs none that the page does not show`, {
     timeout: 3_600_000,
   }, async () => {
-    const { vault, thirdApprover } = bench
-    // The first passkey of a member waits for an administrator.
-    const own = await pageOf(thirdApprover, 'Waits for a second person')
-    await own.context().close()
-    const { items } = (await vault.admin.get(`/vaults/${vault.code}/approval-requests`)).body
-    const { id } = items[0]!
+    const { vault } = bench
+    const id = await waitingRequest()
     const path = `/vaults/${vault.code}/approval-requests/${id}`
     const random = randomOf(31)
     let signedCount = 0
@@ -438,6 +434,82 @@ describe('T80 on the pages of the console', () => {
     expect(signedCount).toBeGreaterThan(0)
   })
 
+  /** Holds back what changed until it is called: then all that a page shows is asked for again, once. */
+  async function withoutChanges(page: Page): Promise<() => void> {
+    let tell = () => {}
+    await page.route('**/api/v1/changes**', (route) => {
+      tell = () => void route.fulfill({ json: { items: [], nextCursor: 'later', reset: true } })
+    })
+    return () => tell()
+  }
+
+  it.each(['transfer', 'request'] as const)(
+    'T80 a %s is not swapped under the hand of who confirms it',
+    async (kind) => {
+      const page = kind === 'transfer' ? voter : administrator
+      const id = kind === 'transfer' ? await orderOnPage('500', 'USDT', '0.01') : await waitingRequest()
+      let isSwapped = false
+      const seen = await takeOver(page, (asked, answer) => {
+        if (!isSwapped || !asked.endsWith(id)) return answer
+        const { payload, boundPayload, ...rest } = answer as { payload: Order; boundPayload: object }
+        return kind === 'transfer'
+          ? { ...rest, payload: { ...payload, amount: `${payload.amount}000` } }
+          : { ...rest, boundPayload: { ...boundPayload, targetId: 'another' } }
+      })
+      const swap = await withoutChanges(page)
+      await page.goto(`${origin}/v/${bench.vault.code}/approvals/${kind}/${id}`)
+      await page.getByRole('button', { name: 'Approve', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).waitFor()
+      isSwapped = true
+      swap()
+      await page.getByText('What would be signed changed after you opened this page.').waitFor()
+      expect(await page.getByRole('dialog').isVisible()).toBe(false)
+      await page.getByRole('button', { name: 'Approve', exact: true }).click({ force: true })
+      await page.keyboard.press('a')
+      expect(await page.getByRole('dialog').isVisible()).toBe(false)
+      expect(seen.sent).toEqual([])
+      await leave(page)
+    },
+  )
+
+  it('T80 an order is not swapped under the hand of its initiator', async () => {
+    const path = `/vaults/${bench.vault.code}/transfers/preview`
+    const orders: Order[] = []
+    const seen = await takeOver(sender, (asked, answer) => {
+      if (asked === path) orders.push((answer as { order: Order }).order)
+      return answer
+    })
+    const swap = await withoutChanges(sender)
+    const screen = await fillOrder(
+      '0.1',
+      'ETH',
+      '0.01',
+      () => seen,
+      async () => {
+        const before = orders.length
+        swap()
+        await expect.poll(() => orders.length).toBeGreaterThan(before)
+        await sender.waitForTimeout(200)
+      },
+    )
+    const { transferId } = orders.at(-1)!
+    expect(screen).not.toContain(transferId)
+    expect(signedId(seen)).not.toBe(transferId)
+    expect(screen).toContain(signedId(seen))
+    await leave(sender)
+  })
+
+  /** A request that waits for votes: the first passkey of a member waits for an administrator. */
+  async function waitingRequest(): Promise<string> {
+    const { vault, thirdApprover } = bench
+    const base = `/vaults/${vault.code}/approval-requests` as const
+    if ((await vault.admin.get(base)).body.items.length === 0) {
+      const own = await pageOf(thirdApprover, 'Waits for a second person')
+      await own.context().close()
+    }
+    return (await vault.admin.get(base)).body.items[0]!.id
+  }
+
   async function uploadPayout(lines: string[]): Promise<void> {
     const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
     await sender.goto(`${origin}/v/${bench.vault.code}/payouts/new`)
@@ -447,7 +519,13 @@ describe('T80 on the pages of the console', () => {
   }
 
   /** Fills the form as a person does, and confirms; the screen as it was then, or nothing if the page did not let them. */
-  async function fillOrder(amount: string, symbol: string, maxFee: string, seen: () => Seen): Promise<string> {
+  async function fillOrder(
+    amount: string,
+    symbol: string,
+    maxFee: string,
+    seen: () => Seen,
+    beforeConfirming = async () => {},
+  ): Promise<string> {
     sender.setDefaultTimeout(15_000)
     await sender.goto(`${origin}/v/${bench.vault.code}/send?fromAddressId=${address.id}`)
     await sender.getByRole('combobox', { name: 'From' }).fill(address.address)
@@ -462,6 +540,7 @@ describe('T80 on the pages of the console', () => {
     await send.click()
     const confirm = sender.getByRole('dialog').getByRole('button', { name: 'Confirm' })
     await confirm.waitFor()
+    await beforeConfirming()
     const screen = await screenOf(sender)
     await confirm.click()
     const isOver = async () => seen().sent.length > 0 || (await sender.getByRole('alert').count()) > 0
