@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { memberOf } from '../../server/src/access/caller.ts'
 import { createApp } from '../../server/src/app.ts'
-import { readConfig } from '../../server/src/config.ts'
+import { readConfig } from '../../server/src/config/config.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
 import { inTransaction } from '../../server/src/db/transaction.ts'
 import { route } from '../../server/src/http/route.ts'

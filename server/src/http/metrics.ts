@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { AppError, unauthorized } from '../lib/errors.ts'
 import { equalsSecret } from '../lib/secrets.ts'
 import type { App } from './endpoints.ts'
