@@ -20,6 +20,9 @@ import { type Answer, type LyingPage, onPages, pagesOf, type Seen } from './setu
 const runsOf = (usual: number) => Number(process.env.SIGNING_PAGE_RUNS ?? usual)
 const long = { timeout: 3_600_000 }
 
+/** A token of the authority with the decimals of ether. */
+const wrapped = '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2'
+
 let bench: TransferBench
 let browser: Browser
 let origin: string
@@ -49,6 +52,7 @@ beforeAll(async () => {
   const rules = [
     { ...rule, contractAddress: null, symbol: 'ETH', decimals: 18 },
     { ...rule, contractAddress: usdtContract, symbol: 'USDT', decimals: 6 },
+    { ...rule, contractAddress: wrapped, symbol: 'WETH', decimals: 18 },
   ]
   const contacts = [{ person: owner.userId, email: 'owner@example.org' }]
   const addresses = [{ network: 'ethereum', address: recipient }]
@@ -77,6 +81,7 @@ function decimalOf(raw: string, decimals: number): string {
 const units = new Map([
   ['ethereum null', { symbol: 'ETH', decimals: 18 }],
   [`ethereum ${usdtContract}`, { symbol: 'USDT', decimals: 6 }],
+  [`ethereum ${wrapped}`, { symbol: 'WETH', decimals: 18 }],
 ])
 
 /** What must stand on the screen for each field of an order, by the authority in force. */
@@ -311,6 +316,7 @@ describe('T80 on the pages of the console', () => {
   it.each([
     ['amount × 1000', (order: Order) => ({ ...order, amount: `${order.amount}000` })],
     ['another token’s contract', (order: Order) => ({ ...order, contractAddress: usdtContract })],
+    ['a token of as many decimals', (order: Order) => ({ ...order, contractAddress: wrapped })],
     ['no end', (order: Order) => ({ ...order, expiresAt: '9999-12-31T00:00:00.000Z' })],
     ['another initiator', (order: Order) => ({ ...order, initiatorId: bench.secondApprover.userId })],
     ['another fee limit', (order: Order) => ({ ...order, maxFee: '90000000000000000' })],
