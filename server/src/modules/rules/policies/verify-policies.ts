@@ -3,8 +3,8 @@ import { isSameJson } from '../../../lib/canonical-json.ts'
 import { type ReplayedRecord, replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { draftOfRow } from './actions.ts'
-import type { PolicyDraft } from './policy-draft.ts'
 import { listAllPolicies } from './queries.ts'
+import type { PolicyDraft } from './schema.ts'
 
 type Fields = Record<string, unknown>
 type Details = { groupId?: string; before?: Fields; after?: Fields }
