@@ -106,6 +106,24 @@ export function refusalOfCancellation(
 /** One fewer than sign a version. */
 export const cancellingVotes = ({ change }: AnyAuthority): number => Math.max(1, change.votes - 1)
 
+/** Reads a single vote against a version, which counts by itself until there are enough of them. */
+export function readRejection(authority: AnyAuthority, vote: unknown, now: Date): SignedVote | { refused: Refusal } {
+  const read = readOr(() => parseVotes([vote]))
+  if ('refused' in read) return read
+  const [signed] = read.value as [SignedVote]
+  const refused = refusalOfRejection(authority, signed) ?? refusalOfFuture([signed], now)
+  return refused === null ? signed : { refused }
+}
+
+function refusalOfRejection(authority: AnyAuthority, signed: SignedVote): Refusal | null {
+  const { hash, decision, person } = signed.vote
+  const { group } = authority.change
+  if (decision !== 'reject') return refusal('ORDER_DIFFERS', `${decision} cancels no version`)
+  const refused = refusalOfVotes(authority, [signed], { subject: 'authority', hash })
+  if (refused !== null || personsOf(authority, group).includes(person)) return refused
+  return refusal('KEY_UNKNOWN', `${person} is not of ${group}, who cancel a version`)
+}
+
 function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes: AnySignedVote[]): Refusal | null {
   if (next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
   if (next.version !== authority.version + 1 || next.previous !== hashOfAuthority(authority)) {

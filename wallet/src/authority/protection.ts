@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { inTransaction } from '../database/in-transaction.ts'
 import { notFound, WalletError } from '../errors.ts'
 import { hashOf } from './canonical.ts'
-import { refusalOfCancellation, refusalOfNext } from './decide.ts'
+import { refusalOfNext } from './decide.ts'
 import { inForceAfter } from './delay.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority, parseVotes } from './parse.ts'
@@ -132,29 +132,6 @@ async function checkNext(
   if (pending === null) return null
   const sentence = `VERSION_PENDING: version ${pending.version} comes into force at ${pending.inForceAt}; cancel it first`
   throw new WalletError(409, 'Another version waits', sentence)
-}
-
-/**
- * Cancels the version that waits, if one fewer than would have had to sign it rejected it.
- * @throws WalletError 404 when none waits, 403 when the votes do not do
- */
-export async function cancelPending(
-  pool: pg.Pool,
-  store: AuthorityStore | null,
-  clientId: string,
-  votes: unknown,
-): Promise<Shown> {
-  return await inTransaction(pool, async (tx) => {
-    await lockClient(tx, clientId)
-    const shown = await showProtection(tx, store, clientId)
-    if (store === null || shown?.pending == null) throw notFound('Version that waits')
-    const { hash } = shown.pending
-    const now = new Date()
-    const reason = refusalOfCancellation(shown.authority, hash, votes, now)
-    if (reason !== null) throw refused(reason)
-    await store.cancel(clientId, { hash, votes, at: now.toISOString() })
-    return { ...shown, pending: null }
-  })
 }
 
 function isSame({ hash }: Present, document: unknown): boolean {

@@ -6,6 +6,7 @@ import type { AnyAuthority, Authority } from './documents.ts'
 import { SigningJournal } from './journal.ts'
 import { parseKept } from './parse.ts'
 import { toText } from './refusal.ts'
+import { RejectionFiles } from './rejections.ts'
 import { StopJournal } from './stop-journal.ts'
 import { ToldFiles } from './told.ts'
 
@@ -37,6 +38,7 @@ export class AuthorityUnavailableError extends Error {}
 export class AuthorityStore {
   readonly journal: SigningJournal
   readonly stops: StopJournal
+  readonly rejections: RejectionFiles
   readonly told: ToldFiles
   readonly #directory: string
   /** Verified content by client; read again when the file has changed. */
@@ -46,6 +48,7 @@ export class AuthorityStore {
     this.#directory = directory
     this.journal = new SigningJournal(directory)
     this.stops = new StopJournal(directory)
+    this.rejections = new RejectionFiles(directory)
     this.told = new ToldFiles(directory)
   }
 
