@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { OpenApiDocument } from '../../server/src/http/openapi.ts'
+import type { OpenApiDocument } from '../../server/src/http/openapi-document.ts'
 import type { Person } from '../../server/src/testing/app.ts'
 import { type Pick, picker } from '../../server/src/testing/rules-model.ts'
 import { Actor } from './actor.ts'

@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Operation } from '../../server/src/http/openapi.ts'
+import type { OpenApiDocument, Operation } from '../../server/src/http/openapi-document.ts'
 import type { Person } from '../../server/src/testing/app.ts'
 
 /**

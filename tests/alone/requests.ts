@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Operation } from '../../server/src/http/openapi.ts'
+import type { OpenApiDocument, Operation } from '../../server/src/http/openapi-document.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
 import { pngOf } from '../../server/src/testing/images.ts'
 import type { Pick } from '../../server/src/testing/rules-model.ts'
