@@ -1,7 +1,7 @@
 import type { SignedVote } from '../../sdk/src/signing/signing.ts'
 import type { Asked } from './asked.ts'
 
-/** What became of a signature that the page brought to its own wallet service. */
+/** The answer to a signature that the page brought to its own wallet service. */
 export interface Brought {
   isTaken: boolean
   sentence: string

@@ -1,7 +1,6 @@
 import type { SignedVote } from '../../sdk/src/signing/signing.ts'
 import type { Brought } from './bring.ts'
 import { element } from './elements.ts'
-import { windowEnd } from './one-request.ts'
 import { consoleOrigin } from './place.ts'
 
 /** Time to read that the wallet service has it: the console closes the window. */
@@ -20,13 +19,12 @@ export async function handBack(signed: SignedVote, brought: Brought | null, note
     return
   }
   if (brought !== null) await untilRead(brought, note)
-  windowEnd.throwIfAborted()
   window.opener.postMessage({ type: 'strongroom-signed', signed }, consoleOrigin)
   note.append(`Signed. ${consoleOrigin} has it if it opened this page. You can close this window.`)
   window.close()
 }
 
-/** What the wallet service did not take is only passed on by the console, which people must know. */
+/** A signature that the wallet service did not take depends on the console, which people must know. */
 function untilRead({ isTaken }: Brought, note: HTMLElement): Promise<void> {
   return new Promise((resolve) => {
     if (isTaken) setTimeout(resolve, readMilliseconds)

@@ -13,11 +13,11 @@ export interface Request {
   title: string
   action: string
   subject: Subject
-  /** What is signed: the hash is computed from this. */
+  /** The document that is signed: the hash is computed from it. */
   document: object
   parts: Node[]
   unlisted: Unlisted[]
-  /** Why nothing can be signed; null: it can. */
+  /** The reason for which nothing can be signed, or null. */
   obstacle: string | null
 }
 

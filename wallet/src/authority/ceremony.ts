@@ -128,7 +128,7 @@ function assertTyped(typed: string, hash: string) {
   }
 }
 
-/** What two people read aloud to each other. */
+/** The lines that two people read aloud to each other. */
 function describe(document: AnyAuthority): string[] {
   const { keys, groups, change, rules, ...authority } = document
   const fingerprint = (publicKey: string) =>

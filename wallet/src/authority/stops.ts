@@ -26,7 +26,7 @@ export async function stopOrders(
   // Strangers reach this on the page for signatures: without a signature that counts they lock nothing.
   if ('refused' in read) throw refused(read.refused)
   await inTransaction(pool, async (tx) => {
-    // What is about to be signed holds the lock: the stop comes before it, or after it was signed.
+    // An order that is about to be signed holds the lock: the stop comes before it, or after it was signed.
     await lockClient(tx, clientId)
     await store.stops.note(clientId, read.stops, now)
   })

@@ -42,7 +42,7 @@ function documentOf(config: SigningConfig, { style, script }: Assets): string {
 `
 }
 
-/** Where the page asks for the authority in force, and brings signatures that stop an order or a version that waits. */
+/** Paths at which the page asks for the authority in force, and brings signatures that stop an order or a version that waits. */
 export const paths = { authority: '/sign/authority', stop: '/sign/stop', cancel: '/sign/authority/cancel' }
 
 function headersOf({ origin }: SigningConfig, { style, script }: Assets): Record<string, string> {
