@@ -73,6 +73,7 @@ it(`T83 nothing that one person sends gives anybody a right, locks others out or
   }
   console.log(`alone: seeds ${firstSeed} to ${firstSeed + sequences - 1}: ${taken} of ${calls} calls were taken`)
   expect(taken / calls, 'the share of calls that were taken').toBeGreaterThan(0.5)
+  if (sequences < 10) return
   await check(await campaign.insist())
   const untaken = campaign.untaken().map(({ operationId }) => operationId)
   const refusals = untaken.map((operationId) => `${operationId}: ${campaign.counts.get(operationId)?.refusal}`)

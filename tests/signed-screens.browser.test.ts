@@ -531,4 +531,20 @@ describe('T80 on the pages of the console', () => {
     expect(screen).not.toContain('m/44/60/9/9')
     expect(signedIn(seen)!.vote.hash).toBe(await hashOf(previews()[0]!.order))
   })
+
+  it('T59 every page is red when the authority is older than the browser remembers, until its person compared it', async () => {
+    const [voter] = voters
+    await voter.leave()
+    const { id, code } = bench.vault
+    await voter.goto(`/v/${code}`)
+    const kept = JSON.stringify({ version: 9, hash: 'ab'.repeat(32) })
+    await voter.page.evaluate(`localStorage.setItem('strongroom.authority.${id}', '${kept}')`)
+    await voter.goto(`/v/${code}/addresses`)
+    await voter.page.getByText('Seen here before: version 9').waitFor()
+    await voter.page.getByRole('button', { name: 'We compared it: it is right' }).click()
+    await voter.goto(`/v/${code}`)
+    await voter.page.getByRole('main').waitFor()
+    await voter.until(async () => false)
+    expect(await voter.screen()).not.toContain('Seen here before')
+  })
 })
