@@ -18,13 +18,13 @@ type Subject = {
   code: string
   shown: Transfer | ApprovalRequest | Payout
   isOpen: boolean
-  /** What the page shows of what is signed; null where nothing of it is shown, so that nothing is signed. */
+  /** The document that the page shows and a vote signs; null where the page shows none, so that nothing is signed. */
   toSign: Waiting | null
 }
 
 type Voter = Transfer['approvers'][number]
 
-type DecideProps = { subject: Subject /** What the second tap repeats. */; summary: ReactNode }
+type DecideProps = { subject: Subject /** Repeated at the second tap. */; summary: ReactNode }
 
 /**
  * The two taps of a vote: the decision, and its confirmation with what matters repeated. The result that is shown is what
@@ -139,7 +139,7 @@ function Confirm({
   )
 }
 
-/** What my vote was, and what waits next. */
+/** The vote of the reader, and a link to the next item that waits. */
 function Outcome({ mine, isOpen }: { mine: Voter | undefined; isOpen: boolean }) {
   return (
     <div role="status" className="mt-4 flex flex-wrap items-center gap-3">

@@ -12,7 +12,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 
-/** What an item is about, for the pages that list what waits. */
+/** The subject of an item, for the pages that list what waits. */
 export { subjectOf } from './words.ts'
 
 export type InboxState = 'waiting' | 'decided' | 'mine'
@@ -23,11 +23,11 @@ export type Vote = {
   decision: 'approve' | 'reject'
   comment: string
   shown: { id: string; payloadHash: string }
-  /** What the page shows of what is signed where the vault asks for it; null: nothing of it. */
+  /** The document that the page shows and a vote signs; null: the page shows none. */
   toSign: Waiting | null
 }
 
-/** What waits for me, what I decided and what I asked for, over all my vaults. */
+/** The items that wait for the reader, that the reader decided, or that the reader asked for, over all vaults. */
 export const inboxQuery = (state: InboxState) =>
   infiniteQueryOptions({
     queryKey: ['inbox', state],
@@ -65,7 +65,7 @@ export const requestQuery = (code: string, id: string) =>
 export type NamedKind = 'counterparty' | 'counterparty_group' | 'category'
 type Named = { name: string; addresses?: { id: string; address: string }[] }
 
-/** What an id in a request stands for. */
+/** The name of the object that an id in a request stands for. */
 export const namedQuery = (code: string, kind: NamedKind, id: string) =>
   queryOptions({
     queryKey: ['approval-requests', code, 'names', kind, id],
@@ -97,7 +97,7 @@ export const payoutRowsQuery = (code: string, id: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-/** What keeps the subject of a vote: the first part of the keys of its queries. */
+/** The first part of the query keys under which the subject of a vote is kept. */
 export const subjectKeys = { transfer: 'transfers', request: 'approval-requests', payout: 'payouts' } as const
 
 export function sendVote({

@@ -33,7 +33,7 @@ type Differences = (changeSetId: string) => ReactNode
 type RequestApprovalProps = {
   code: string
   id: string
-  /** Draws what a change set makes of the rules. */
+  /** Draws the differences that a change set makes to the rules. */
   differences: Differences
 }
 
@@ -113,7 +113,7 @@ function toSignOf({ boundPayload }: ApprovalRequest, authority: Authority | null
   return { kind: 'approval_request', boundPayload, expected: { authority, document: canonicalJson(boundPayload) } }
 }
 
-/** Whether the hold is still in force, for those who may read it. */
+/** The state of the hold, for members who may read it. */
 function HoldState({ code, id }: { code: string; id: string }) {
   const { data: hold } = useQuery(holdQuery(code, id))
   if (hold === undefined) return null
@@ -126,7 +126,7 @@ function HoldState({ code, id }: { code: string; id: string }) {
   )
 }
 
-/** What a single step is bound to: `payload` of the answer stands beside it and is not signed. */
+/** The payload of a single step that votes are bound to. `payload` of the answer stands beside it and is not signed. */
 const boundOf = ({ boundPayload }: ApprovalRequest) =>
   (boundPayload.steps as { step?: { payload: unknown } }[])[0]?.step?.payload
 
@@ -172,7 +172,7 @@ function Payload({ code, request, differences }: DecisionProps) {
   return <ChangeFacts code={code} request={request} />
 }
 
-/** Who asked for it may take it back as long as it waits. */
+/** The initiator may cancel a request as long as it waits. */
 function Cancel({ code, request }: { code: string; request: ApprovalRequest }) {
   const { data: session } = useQuery(sessionQuery)
   const client = useQueryClient()

@@ -22,7 +22,7 @@ type Why = ComponentType<{ code: string; transfer: Transfer }>
 /** In a protected vault the order is decoded from what is signed. What does that is loaded where it is needed. */
 const SignedTransfer = lazy(async () => ({ default: (await import('./signed-transfer.tsx')).SignedTransfer }))
 
-/** What of the order the page shows, and what of it is signed. */
+/** The order as the page shows it, and the document of it that a vote signs. */
 export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null }
 
 /** One screen with all that an approver needs to decide on a transfer. */
@@ -113,7 +113,7 @@ function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen })
   )
 }
 
-/** What the vault knows of the recipient, which only those are told who decide. */
+/** Facts of the vault about the recipient. The service answers them to the voters only. */
 function RecipientSigns({ signs }: { signs: NonNullable<Transfer['recipient']> }) {
   return (
     <div className="mt-1">
