@@ -11,6 +11,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import { StopChoice } from '../../ui/stop-choice.tsx'
 import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } from './queries.ts'
 
 type Subject = {
@@ -88,9 +89,12 @@ function Confirm({
   const client = useQueryClient()
   const [comment, setComment] = useState('')
   const [missing, setMissing] = useState(false)
+  // A signed veto ends the votes of an order at the wallet service. Requests move nothing there.
+  const canStop = decision === 'reject' && subject.kind !== 'request' && subject.toSign !== null
+  const [isSigned, sign] = useState(canStop)
   const queryKey = [subjectKeys[subject.kind], subject.code, subject.shown.id]
   const vote = useMutation({
-    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim() }),
+    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim(), isSigned }),
     onSuccess: async (answer) => {
       client.setQueryData(queryKey, answer)
       close()
@@ -128,6 +132,7 @@ function Confirm({
         error={missing && comment.trim() === '' ? t('Give a reason so that the initiator can correct it.') : null}
         onChange={({ target }) => setComment(target.value)}
       />
+      {canStop && <StopChoice isSigned={isSigned} choose={sign} />}
       {vote.isError && <Failed error={vote.error} retry={() => vote.mutate()} />}
       <div className="mt-4 flex justify-end gap-3">
         <Button onClick={close}>{t('Back')}</Button>

@@ -25,6 +25,8 @@ export type Vote = {
   shown: { id: string; payloadHash: string }
   /** The document that the page shows and a vote signs; null: the page shows none. */
   toSign: Waiting | null
+  /** The voter wants to sign where the service does not ask for it. */
+  isSigned: boolean
 }
 
 /** The items that wait for the reader, that the reader decided, or that the reader asked for, over all vaults. */
@@ -107,6 +109,7 @@ export function sendVote({
   comment,
   shown,
   toSign,
+  isSigned,
 }: Vote): Promise<Transfer | ApprovalRequest | Payout> {
   const { transfers, approvalRequests, payouts } = vaultOf(code)
   const { id, payloadHash } = shown
@@ -116,12 +119,16 @@ export function sendVote({
     if (kind === 'payout') return payouts[decision](id, body)
     return approvalRequests[decision](id, body)
   }
-  // Where a vault asks for signatures, the service says so.
-  return send({}).catch(async (error: StrongroomError) => {
-    if (error.reason !== 'signature_required') throw error
+  const sign = async () => {
     if (toSign === null) throw new Error(t('What is shown is not what would be signed.'))
     const { signShown } = await import('../../lib/sign-votes.ts')
     return send({ signature: await signShown(code, toSign, payloadHash, decision) })
+  }
+  if (isSigned) return sign()
+  // Where a vault asks for signatures, the service says so.
+  return send({}).catch((error: StrongroomError) => {
+    if (error.reason !== 'signature_required') throw error
+    return sign()
   })
 }
 
