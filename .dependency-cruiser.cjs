@@ -1,5 +1,6 @@
 /**
- * The arrows of the architecture: lib ← db ← access ← http ← modules ← jobs, app ← start ← main, cli.
+ * The arrows of the architecture: lib ← db ← access ← http ← modules ← composition ← jobs ← app ← start ← main, cli.
+ * Settings (config) stand above lib.
  * Tests may look anywhere; what they import is not what ships.
  */
 const levels = [
@@ -55,13 +56,15 @@ module.exports = {
     below('wallet-conformance-above-lib-only', 'wallet-conformance/', '(?!(lib|wallet-conformance)/)'),
     below('db-above-lib-only', 'db/', '(?!(lib|db)/)'),
     below('access-above-db', 'access/', '(?!(lib|db|access)/)'),
-    below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config\\.ts$)'),
-    below('mail-above-http', 'mail/', '(modules|jobs)/|(app|start|main|cli)\\.ts$'),
-    below('modules-above-http', 'modules/', 'jobs/|(app|start|main|cli)\\.ts$'),
-    below('policies-as-code-above-modules', 'policies-as-code/', 'jobs/|(app|start|main|cli)\\.ts$|db/'),
-    below('jobs-above-modules', 'jobs/', '(app|start|main|cli)\\.ts$'),
-    below('app-above-modules', 'app\\.ts$', '(start|main|cli)\\.ts$'),
-    below('start-above-app', 'start\\.ts$', '(main|cli)\\.ts$'),
+    below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config/)'),
+    below('mail-above-http', 'mail/', '(modules|composition|jobs|cli)/|(app|start|main)\\.ts$'),
+    below('modules-above-http', 'modules/', '(composition|jobs|cli)/|(app|start|main)\\.ts$'),
+    below('composition-above-modules', 'composition/', '(jobs|cli)/|(app|start|main)\\.ts$'),
+    below('config-above-lib', 'config/', '(?!(lib|config)/)'),
+    below('policies-as-code-above-modules', 'policies-as-code/', '(composition|jobs|cli|db)/|(app|start|main)\\.ts$'),
+    below('jobs-above-composition', 'jobs/', 'cli/|(app|start|main)\\.ts$'),
+    below('app-above-jobs', 'app\\.ts$', 'cli/|(start|main)\\.ts$'),
+    below('start-above-app', 'start\\.ts$', 'cli/|main\\.ts$'),
     {
       name: 'routes-belong-to-app',
       comment: 'A domain is used by its actions, queries and rules, never by its routes.',
@@ -86,14 +89,14 @@ module.exports = {
     {
       name: 'wallet-and-server-are-strangers',
       severity: 'error',
-      from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/|^server/src/verify-evidence\\.ts$' },
+      from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/|^server/src/cli/verify-evidence\\.ts$' },
       to: { path: '^(wallet|server|sdk|demo)/', pathNot: '^$1/' },
     },
     {
       name: 'evidence-is-checked-by-the-sdk',
       comment: 'Console and command line check evidence with one verifier.',
       severity: 'error',
-      from: { path: '^server/src/verify-evidence\\.ts$' },
+      from: { path: '^server/src/cli/verify-evidence\\.ts$' },
       to: { path: '^(wallet|demo|server/src|sdk/(?!dist/evidence/))' },
     },
     {

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readConfig } from '../server/src/config.ts'
+import { readConfig } from '../server/src/config/config.ts'
 import { verifyLedger } from '../server/src/modules/money/ledger/verify.ts'
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-record.ts'
 import { verifyAudit } from '../server/src/modules/record/audit/verify.ts'

@@ -78,8 +78,8 @@ async function pageOf(person: Person, added = 'Phone'): Promise<Page> {
 }
 
 type Answer = Record<string, unknown>
-/** What an altered service was sent, and what it answered by the end of the address. */
-type Seen = { sent: { path: string; body: Answer }[]; answers: Map<string, unknown> }
+/** What an altered service was sent, and all that it answered by the end of the address. */
+type Seen = { sent: { path: string; body: Answer }[]; answers: Map<string, unknown[]> }
 
 /** Puts a service before the page that alters the answers that `alters` names, and takes no order and no vote. */
 async function takeOver(page: Page, alter: (path: string, answer: unknown) => unknown): Promise<Seen> {
@@ -96,7 +96,7 @@ async function takeOver(page: Page, alter: (path: string, answer: unknown) => un
     const response = await route.fetch()
     if (response.status() !== 200) return route.fulfill({ response })
     const answer = alter(path, await response.json())
-    seen.answers.set(path, answer)
+    seen.answers.set(path, [...(seen.answers.get(path) ?? []), answer])
     return route.fulfill({ response, json: answer })
   })
   return seen
@@ -188,11 +188,10 @@ describe('T80 on the pages of the console', () => {
     for (let i = 0; i < runs; i++) {
       const { altered, name } = await approveAltered(i, id, random)
       const signed = altered.sent.map(({ body }) => body.signature).find(Boolean) as SignedVote | undefined
-      const shown = altered.answers.get(`/vaults/${vault.code}/transfers/${id}`) as
-        | { payload?: unknown }
-        | null
-        | undefined
-      const orders = [shown?.payload]
+      const shown = (altered.answers.get(`/vaults/${vault.code}/transfers/${id}`) ?? []) as ({
+        payload?: unknown
+      } | null)[]
+      const orders = shown.map((answer) => answer?.payload)
       if (signed !== undefined) expect(signed.vote).toMatchObject({ decision: 'approve', subject: 'transfer' })
       if (await expectShown(signed, orders, altered.screen, name)) signedCount++
       else refusedCount++
@@ -209,12 +208,16 @@ describe('T80 on the pages of the console', () => {
     const authority = `/vaults/${bench.vault.code}/authority`
     let name = ''
     const target = i % 4 === 3 ? authority : path
+    const alteration = randomOf(random() * 2 ** 31)
+    const choice = alteration() * 2 ** 31
     const seen = await takeOver(voter, (asked, answer) => {
       // The first time everything is as it is, so that something is signed.
       if (asked !== target || i === 0) return answer
       const part = target === authority ? 'document' : i % 4 === 2 ? null : 'payload'
       const whole = answer as Answer
-      const changed = part === null ? mutated(whole, random) : mutated(whole[part], random)
+      // The page asks more than once: mostly it is told the same, and sometimes something else.
+      const by = i % 5 === 4 ? alteration : randomOf(choice)
+      const changed = part === null ? mutated(whole, by) : mutated(whole[part], by)
       name = `${asked} ${part ?? ''} ${changed.name}`
       return part === null ? changed.answer : { ...whole, [part]: changed.answer }
     })
@@ -400,21 +403,18 @@ describe('T80 on the pages of the console', () => {
   it(`T80 of ${runs} altered answers a voter on a request signs none that the page does not show`, {
     timeout: 3_600_000,
   }, async () => {
-    const { vault, thirdApprover } = bench
-    // The first passkey of a member waits for an administrator.
-    const own = await pageOf(thirdApprover, 'Waits for a second person')
-    await own.context().close()
-    const { items } = (await vault.admin.get(`/vaults/${vault.code}/approval-requests`)).body
-    const { id } = items[0]!
+    const { vault } = bench
+    const id = await waitingRequest()
     const path = `/vaults/${vault.code}/approval-requests/${id}`
     const random = randomOf(31)
     let signedCount = 0
     for (let i = 0; i < Math.ceil(runs / 3); i++) {
       let name = ''
+      const choice = random() * 2 ** 31
       const seen = await takeOver(administrator, (to, answer) => {
         if (to !== path || i === 0) return answer
         const whole = answer as Answer
-        const changed = mutated(i % 3 === 2 ? whole : whole.boundPayload, random)
+        const changed = mutated(i % 3 === 2 ? whole : whole.boundPayload, randomOf(choice))
         name = changed.name
         return i % 3 === 2 ? changed.answer : { ...whole, boundPayload: changed.answer }
       })
@@ -423,7 +423,7 @@ describe('T80 on the pages of the console', () => {
       const signed = seen.sent.map(({ body }) => body.signature).find(Boolean) as SignedVote | undefined
       if (signed === undefined) continue
       signedCount++
-      const { boundPayload } = seen.answers.get(path) as { boundPayload: object }
+      const { boundPayload } = seen.answers.get(path)![0] as { boundPayload: object }
       expect(signed.vote).toMatchObject({
         subject: 'approval_request',
         decision: 'approve',
@@ -434,6 +434,82 @@ describe('T80 on the pages of the console', () => {
     expect(signedCount).toBeGreaterThan(0)
   })
 
+  /** Holds back what changed until it is called: then all that a page shows is asked for again, once. */
+  async function withoutChanges(page: Page): Promise<() => void> {
+    let tell = () => {}
+    await page.route('**/api/v1/changes**', (route) => {
+      tell = () => void route.fulfill({ json: { items: [], nextCursor: 'later', reset: true } })
+    })
+    return () => tell()
+  }
+
+  it.each(['transfer', 'request'] as const)(
+    'T80 a %s is not swapped under the hand of who confirms it',
+    async (kind) => {
+      const page = kind === 'transfer' ? voter : administrator
+      const id = kind === 'transfer' ? await orderOnPage('500', 'USDT', '0.01') : await waitingRequest()
+      let isSwapped = false
+      const seen = await takeOver(page, (asked, answer) => {
+        if (!isSwapped || !asked.endsWith(id)) return answer
+        const { payload, boundPayload, ...rest } = answer as { payload: Order; boundPayload: object }
+        return kind === 'transfer'
+          ? { ...rest, payload: { ...payload, amount: `${payload.amount}000` } }
+          : { ...rest, boundPayload: { ...boundPayload, targetId: 'another' } }
+      })
+      const swap = await withoutChanges(page)
+      await page.goto(`${origin}/v/${bench.vault.code}/approvals/${kind}/${id}`)
+      await page.getByRole('button', { name: 'Approve', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).waitFor()
+      isSwapped = true
+      swap()
+      await page.getByText('What would be signed changed after you opened this page.').waitFor()
+      expect(await page.getByRole('dialog').isVisible()).toBe(false)
+      await page.getByRole('button', { name: 'Approve', exact: true }).click({ force: true })
+      await page.keyboard.press('a')
+      expect(await page.getByRole('dialog').isVisible()).toBe(false)
+      expect(seen.sent).toEqual([])
+      await leave(page)
+    },
+  )
+
+  it('T80 an order is not swapped under the hand of its initiator', async () => {
+    const path = `/vaults/${bench.vault.code}/transfers/preview`
+    const orders: Order[] = []
+    const seen = await takeOver(sender, (asked, answer) => {
+      if (asked === path) orders.push((answer as { order: Order }).order)
+      return answer
+    })
+    const swap = await withoutChanges(sender)
+    const screen = await fillOrder(
+      '0.1',
+      'ETH',
+      '0.01',
+      () => seen,
+      async () => {
+        const before = orders.length
+        swap()
+        await expect.poll(() => orders.length).toBeGreaterThan(before)
+        await sender.waitForTimeout(200)
+      },
+    )
+    const { transferId } = orders.at(-1)!
+    expect(screen).not.toContain(transferId)
+    expect(signedId(seen)).not.toBe(transferId)
+    expect(screen).toContain(signedId(seen))
+    await leave(sender)
+  })
+
+  /** A request that waits for votes: the first passkey of a member waits for an administrator. */
+  async function waitingRequest(): Promise<string> {
+    const { vault, thirdApprover } = bench
+    const base = `/vaults/${vault.code}/approval-requests` as const
+    if ((await vault.admin.get(base)).body.items.length === 0) {
+      const own = await pageOf(thirdApprover, 'Waits for a second person')
+      await own.context().close()
+    }
+    return (await vault.admin.get(base)).body.items[0]!.id
+  }
+
   async function uploadPayout(lines: string[]): Promise<void> {
     const buffer = Buffer.from(['externalId,toAddress,amount', ...lines].join('\n'))
     await sender.goto(`${origin}/v/${bench.vault.code}/payouts/new`)
@@ -443,7 +519,13 @@ describe('T80 on the pages of the console', () => {
   }
 
   /** Fills the form as a person does, and confirms; the screen as it was then, or nothing if the page did not let them. */
-  async function fillOrder(amount: string, symbol: string, maxFee: string, seen: () => Seen): Promise<string> {
+  async function fillOrder(
+    amount: string,
+    symbol: string,
+    maxFee: string,
+    seen: () => Seen,
+    beforeConfirming = async () => {},
+  ): Promise<string> {
     sender.setDefaultTimeout(15_000)
     await sender.goto(`${origin}/v/${bench.vault.code}/send?fromAddressId=${address.id}`)
     await sender.getByRole('combobox', { name: 'From' }).fill(address.address)
@@ -458,6 +540,7 @@ describe('T80 on the pages of the console', () => {
     await send.click()
     const confirm = sender.getByRole('dialog').getByRole('button', { name: 'Confirm' })
     await confirm.waitFor()
+    await beforeConfirming()
     const screen = await screenOf(sender)
     await confirm.click()
     const isOver = async () => seen().sent.length > 0 || (await sender.getByRole('alert').count()) > 0

@@ -14,7 +14,7 @@ import {
   type Signer as VoteSigner,
 } from '../sdk/src/signing/signing.ts'
 import { mutated, randomOf } from '../sdk/src/testing/signed-orders.ts'
-import { readConfig } from '../server/src/config.ts'
+import { readConfig } from '../server/src/config/config.ts'
 import { confirmationHeader, hashOfBody } from '../server/src/http/confirmation.ts'
 import { canonicalJson } from '../server/src/lib/canonical-json.ts'
 import { sha256 } from '../server/src/lib/secrets.ts'

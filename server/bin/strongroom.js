@@ -2,7 +2,7 @@
 // Runs the compiled command line; in a fresh clone there is none yet.
 import { existsSync } from 'node:fs'
 
-const program = new URL('../dist/cli.js', import.meta.url)
+const program = new URL('../dist/cli/cli.js', import.meta.url)
 if (existsSync(program)) {
   await import(program.href)
 } else {

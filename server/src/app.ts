@@ -1,6 +1,6 @@
 import { callerOf } from './access/caller.ts'
+import { governedOf } from './composition/governed.ts'
 import type { Deps } from './deps.ts'
-import { governedOf } from './governed.ts'
 import type { App } from './http/endpoints.ts'
 import { healthRoutes } from './http/health.ts'
 import { metricsRoutes } from './http/metrics.ts'

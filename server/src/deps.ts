@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { ChangeSignal } from './db/change-signal.ts'
 import type { Db } from './db/client.ts'
 import type { SlowReads } from './db/slow-reads.ts'

@@ -1,5 +1,5 @@
-import { readConfig } from './config.ts'
-import { describeFailure } from './describe-failure.ts'
+import { readConfig } from './config/config.ts'
+import { describeFailure } from './config/describe-failure.ts'
 import { type RunningServer, startServer } from './start.ts'
 
 const stopTimeoutMilliseconds = 10_000

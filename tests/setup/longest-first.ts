@@ -9,7 +9,7 @@ const long = [
   'tests/guides.test.ts',
   'tests/access-matrix.test.ts',
   'tests/crash.test.ts',
-  'server/src/cli.test.ts',
+  'server/src/cli/cli.test.ts',
   'wallet/src/cli.test.ts',
   'tests/wallet-conformance.test.ts',
   'tests/isolation.test.ts',

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
-import { type App, route } from './endpoints.ts'
+import type { App } from './endpoints.ts'
+import { route } from './route.ts'
 
 let test: TestApp
 let shell: App

@@ -61,12 +61,64 @@ export function refusedByTheCompiler(api: Endpoints<'public'>): void {
     // @ts-expect-error
     handler: async () => ({ id: '1', fee: '42' }),
   })
-  // A write of its own answers no less than the others.
+  // A write that opens its transaction itself answers no less than the others, with `async` and without.
   api.send.post('sent', '/sent', {
     ...documented,
     answers: { 200: Thing },
     // @ts-expect-error
     handler: (_input, { write }) => write(async () => ({ id: '1' })),
+  })
+  api.send.post('sentLater', '/sent', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async (_input, { write }) => {
+      return await write(async () => ({ id: '1' }))
+    },
+  })
+  api.send.put('answeredOnce', '/sent', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async (_input, { answerOnce }) => answerOnce(async () => ({ nonsense: true })),
+  })
+  // Of two answers, a branch has a wrong body.
+  api.send.patch('sentInBranches', '/sent', {
+    ...documented,
+    answers: { 201: Thing, 202: withFee },
+    // @ts-expect-error
+    handler: async (_input, { write }) => {
+      const fee: string = await Promise.resolve('42')
+      if (fee === '0') return write(async () => accepted({ fee }))
+      return write(async () => ({ id: '1' }))
+    },
+  })
+  // Nothing was sent.
+  api.send.delete('unsent', '/sent', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async () => ({ id: '1', fee: '42' }),
+  })
+  // The reply is no answer of a known type.
+  api.send.post('sentByReply', '/sent', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async (_input, { reply }) => reply.send({ nonsense: true }),
+  })
+  // The same of a calculation, and of a read that documents no file.
+  api.calculate('calculated', '/calculated', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async () => ({ id: '1' }),
+  })
+  api.get('readByReply', '/read', {
+    ...documented,
+    answers: { 200: Thing },
+    // @ts-expect-error
+    handler: async (_db, _input, { reply }) => reply.send({ nonsense: true }),
   })
   // An item of a list is wrong.
   api.list('list', '/list', {

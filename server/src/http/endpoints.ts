@@ -8,7 +8,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { type AccessLevel, type Caller, callerOf, levelsOfVaults, type Member, memberOf } from '../access/caller.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
@@ -21,11 +21,11 @@ import {
   pageOf,
   toPage,
 } from '../lib/cursor.ts'
-import { bodyBytesMax } from '../lib/limits.ts'
-import { type Reason, reasons } from '../lib/reasons.ts'
 import { type Confirm, confirmationOf } from './confirmation.ts'
-import { type Answered, answerOnce, mutate, type Refusal, type Sent, toAnswer } from './mutate.ts'
-import { Closed, ErrorSchema, PageOf, PageQuery, pathParameters, Ref } from './schema.ts'
+import { type Answered, answerOnce, isSent, mutate, type Refusal, type Sent, toAnswer } from './mutate.ts'
+import { type Redirected, type Reply, replyOf, type SentFile } from './reply.ts'
+import { type RouteSpec, route } from './route.ts'
+import { Closed, PageOf, PageQuery, pathParameters, Ref } from './schema.ts'
 
 type Answers = RouteSpec['answers']
 type OptionalSchema = TSchema | undefined
@@ -110,12 +110,17 @@ type IsUnion<T, Whole = T> = T extends unknown ? ([Whole] extends [T] ? false : 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has this type.
 type BodyOf<S> = S extends TSchema ? Static<S> : undefined | void
 
-/** What a GET may answer: the documented body; a reply that it sent itself where a file or a redirect is documented. */
+/** The answers of a GET: the documented body, and the file or redirect that it sent where one is documented. */
 type ReadAnswer<A extends Answers, Files> =
   | (A extends { 200: infer S extends TSchema } ? Static<S> : never)
-  | (Files extends readonly string[] ? FastifyReply : A extends { 302: null } ? FastifyReply : never)
+  | FileAnswer<Files>
+  | (A extends { 302: null } ? Redirected : never)
+type FileAnswer<Files> = Files extends readonly string[] ? SentFile : never
 
-export type Http = { request: FastifyRequest; reply: FastifyReply }
+export type Http = { request: FastifyRequest; reply: Reply }
+
+type Received = { request: FastifyRequest; reply: FastifyReply }
+const toHttp = ({ request, reply }: Received): Http => ({ request, reply: replyOf(reply) })
 
 /** What answers a request whose endpoint opens its transaction itself. */
 export type Sending = Http & {
@@ -131,7 +136,7 @@ type Handler<K extends Kind, I, A extends Answers, Files> = K extends 'read'
     ? (trx: Trx, input: I, http: Http) => Promise<Returned<A>>
     : K extends 'calculate'
       ? (db: Db, input: I, http: Http) => Promise<Returned<A>>
-      : (input: I, http: Sending) => Promise<Sent<Returned<A>>>
+      : (input: I, http: Sending) => Promise<Sent<Returned<A>> | FileAnswer<Files>>
 
 /** Registers one endpoint. Path and schemas give the types of what its handler receives and may answer. */
 type Register<Usual extends AccessLevel, K extends Kind> = <
@@ -167,7 +172,7 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     method: Method | 'get',
     [operationId, path]: [string, string],
     spec: object,
-    handle: (input: never, http: Http) => Promise<unknown>,
+    handle: (input: never, http: Received) => Promise<unknown>,
   ): void {
     const { access = usual.access, params, rateLimit, openToAuditors, openToHeld, alsoFor, ...rest } = spec as AnySpec
     const documented = { ...rest, operationId, tag, access, params: paramsOf(path, params) }
@@ -178,7 +183,8 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
       async (request: FastifyRequest, reply: FastifyReply) => {
         const { params, query, body } = request
         const input = { params, query, body, now: deps.clock(), ...whoSends(access, request) }
-        return handle(input as never, { request, reply })
+        const answer = await handle(input as never, { request, reply })
+        return isSent(answer) ? reply : answer
       },
     )
   }
@@ -194,17 +200,17 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     Level extends AccessLevel = Usual,
     Given extends Parameters = NoParameters,
     Query extends OptionalSchema = undefined,
-    Received = Input<Level, Params<Path, Given>, Query, undefined>,
+    Asked = Input<Level, Params<Path, Given>, Query, undefined>,
   >(
     operationId: string,
     path: Path,
     spec: Spec<Level, Given, Query, undefined> & {
       item: Item
-      load: (db: Db, input: Received, page: Paging) => Promise<Row[]>
-      present: (row: Row, input: Received) => Static<NoInfer<Item>>
+      load: (db: Db, input: Asked, page: Paging) => Promise<Row[]>
+      present: (row: Row, input: Asked) => Static<NoInfer<Item>>
       position?: (row: Row) => Position
       /** What decides what is in the list besides the limit, where a cursor is valid for one such list only. */
-      cursorOf?: (input: Received) => object
+      cursorOf?: (input: Asked) => object
     },
   ): void {
     const { item, load, present, position = byCreation as never, cursorOf } = spec
@@ -221,18 +227,18 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
   }
 
   const get: Register<Usual, 'read'> = (operationId, path, spec) =>
-    register('get', [operationId, path], spec, (input, http) => spec.handler(deps.db, input, http))
+    register('get', [operationId, path], spec, (input, http) => spec.handler(deps.db, input, toHttp(http)))
 
   const write =
     (method: Method): Register<Usual, 'write'> =>
     (operationId, path, spec) =>
       register(method, [operationId, path], spec, (input, http) =>
-        sending(http, spec).write((trx) => spec.handler(trx, input, http)),
+        sending(http, spec).write((trx) => spec.handler(trx, input, toHttp(http))),
       )
 
   const calculate: Register<Usual, 'calculate'> = (operationId, path, spec) =>
     register('post', [operationId, path], { ...spec, openToAuditors: true }, (input, http) =>
-      sending(http, spec).answerOnce(() => spec.handler(deps.db, input, http)),
+      sending(http, spec).answerOnce(() => spec.handler(deps.db, input, toHttp(http))),
     )
 
   const send =
@@ -240,10 +246,10 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     (operationId, path, spec) =>
       register(method, [operationId, path], spec, (input, http) => spec.handler(input, sending(http, spec)))
 
-  function sending(http: Http, spec: Pick<AnySpec, 'answers' | 'secrets'>): Sending {
+  function sending(http: Received, spec: Pick<AnySpec, 'answers' | 'secrets'>): Sending {
     const { request, reply } = http
     return {
-      ...http,
+      ...toHttp(http),
       write: (work) => mutate(deps, request, reply, async (trx) => toAnswer(spec, await work(trx))) as Promise<never>,
       answerOnce: (work) =>
         answerOnce(deps, request, reply, async () => toAnswer(spec, await work())) as Promise<never>,
@@ -291,109 +297,3 @@ export type App = FastifyInstance<
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >
-
-export type RouteSpec = {
-  operationId: string
-  summary: string
-  description?: string
-  tag: string
-  access: AccessLevel
-  params?: TSchema
-  querystring?: TSchema
-  body?: TSchema
-  /** Other media types that the body may have, besides the JSON of `body` or, without that, instead of it. */
-  uploads?: Uploads
-  /** The largest body in bytes; by default the limit of all routes. */
-  bodyBytesMax?: number
-  /** Schemas of the successful answers by status; null for an answer without a body. */
-  answers: Record<number, TSchema | null>
-  /** A person who has passkeys, or anybody in a protected vault, must confirm it by one; its handler asks for that. */
-  confirmed?: true | 'where protected'
-  /** Media types of files that a 200 may be instead of JSON. */
-  files?: readonly string[]
-  /**
-   * Reasons of errors beyond those that follow from the rest, such as `not_a_member`; a bare status where no reason is
-   * particular to the operation. The document gets an example of each.
-   */
-  errors?: readonly (number | Reason)[]
-}
-
-/** By media type: what the body becomes for the route, and an example for the document. */
-export type Uploads = Readonly<
-  Record<string, { read(bytes: Buffer, request: FastifyRequest): unknown; example: string }>
->
-
-type SchemasOf<S extends RouteSpec> = Pick<S, keyof S & ('params' | 'querystring' | 'body')>
-
-const noQuery = Type.Object({}, { additionalProperties: false })
-
-/**
- * The options of a route: its schemas, its documentation and its access level.
- *
- * @param isReadOnly whether it changes nothing in the vault of its path
- */
-export function route<const S extends RouteSpec>(
-  spec: S,
-  isReadOnly = true,
-): { schema: SchemasOf<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
-  // What a passkey signs is the method, the path and the JSON: nothing else may decide what such a request does.
-  if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
-    throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
-  const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
-  if ((spec.access === 'member' || spec.access === 'administrator') && !isReadOnly) declared.push('auditor_reads_only')
-  if (spec.confirmed !== undefined) declared.push('passkey_required')
-  if (spec.confirmed === 'where protected' && !declared.includes('person_required')) declared.push('person_required')
-  const errors = new Set([400, 429, 500, 503])
-  for (const error of spec.errors ?? []) errors.add(typeof error === 'string' ? reasons[error] : error)
-  if (spec.confirmed !== undefined) errors.add(403)
-  if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)
-  if (spec.access !== 'public') errors.add(401)
-  if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
-  if (levelsOfVaults.includes(spec.access)) errors.add(404)
-  const response: Record<number, unknown> = {}
-  for (const [status, schema] of Object.entries(spec.answers)) {
-    response[Number(status)] = schema === null ? { type: 'null', description: 'No content' } : byName(schema)
-  }
-  if (spec.files !== undefined) response[200] = withFiles(response[200], spec.files)
-  for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
-  const isPublic = spec.access === 'public'
-  const schema = {
-    operationId: spec.operationId,
-    summary: spec.summary,
-    description: spec.description,
-    tags: [spec.tag],
-    security: isPublic ? undefined : [{ bearer: [] }, { cookie: [] }],
-    params: spec.params,
-    'x-access': spec.access,
-    // For the examples of errors in the document, which does not show them.
-    'x-reasons': declared,
-    'x-confirmed': spec.confirmed === undefined ? undefined : true,
-    'x-uploads': spec.uploads === undefined ? undefined : examplesOf(spec.uploads),
-    querystring: spec.querystring ?? noQuery,
-    body: spec.body === undefined ? undefined : byName(spec.body),
-    response,
-  }
-  return {
-    schema: Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined)) as SchemasOf<S>,
-    config: { access: spec.access, uploads: spec.uploads },
-    // All other routes have the limit of unauthenticated senders.
-    bodyLimit: isPublic ? undefined : (spec.bodyBytesMax ?? bodyBytesMax),
-  }
-}
-
-function examplesOf(uploads: Uploads): Record<string, string> {
-  return Object.fromEntries(Object.entries(uploads).map(([mediaType, { example }]) => [mediaType, example]))
-}
-
-/** A response that is JSON, where the route has a JSON answer, or a file of one of the media types. */
-function withFiles(json: unknown, mediaTypes: readonly string[]): object {
-  const file = { schema: { type: 'string', format: 'binary', examples: ['(bytes of the file)'] } }
-  const content: Record<string, unknown> = json === undefined ? {} : { 'application/json': { schema: json } }
-  for (const type of mediaTypes) content[type] = file
-  return { description: 'Success', content }
-}
-
-/** A component is referred to, never repeated, so that clients get one type for it. */
-function byName(schema: TSchema & { $id?: string }): TSchema {
-  return schema.$id === undefined ? schema : Ref(schema)
-}

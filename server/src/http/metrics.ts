@@ -1,8 +1,9 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { AppError, unauthorized } from '../lib/errors.ts'
 import { equalsSecret } from '../lib/secrets.ts'
-import { type App, route } from './endpoints.ts'
+import type { App } from './endpoints.ts'
+import { route } from './route.ts'
 
 /**
  * Measures requests and serves them, with the figures of the process, at /metrics in the Prometheus text format. The

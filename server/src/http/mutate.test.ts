@@ -6,8 +6,9 @@ import { conflict, forbidden } from '../lib/errors.ts'
 import { idempotencyRunningMinutesMax as runningMinutesMax } from '../lib/limits.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
-import { type App, route } from './endpoints.ts'
+import type { App } from './endpoints.ts'
 import { answerOnce, created, mutate, ok } from './mutate.ts'
+import { route } from './route.ts'
 import { Closed } from './schema.ts'
 
 const hour = 3_600_000

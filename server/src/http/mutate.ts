@@ -43,9 +43,16 @@ export function toAnswer(
   return secrets === undefined ? answer : { ...answer, secrets }
 }
 
-/** A reply that was sent with one of these. The type carries them to where an endpoint documents its answers. */
-export type Sent<A> = FastifyReply & { readonly [sent]?: A }
-declare const sent: unique symbol
+/**
+ * The mark that a reply was sent with an answer of the type `A`, which an endpoint compares with what it documents. It is not the
+ * reply: a FastifyReply is thenable, so that a promise of it would lose the type.
+ */
+export type Sent<A> = { readonly [sent]: true; readonly [answerType]?: A }
+const sent = Symbol('sent')
+declare const answerType: unique symbol
+
+export const isSent = (value: unknown): value is Sent<unknown> =>
+  typeof value === 'object' && value !== null && sent in value
 
 /**
  * Runs a write: one transaction for its effect, its audit records, its mails and, when the request carries an
@@ -94,10 +101,11 @@ export async function answerOnce<A extends Answer>(
   return send(reply, serialise(answer, request.id))
 }
 
-function send(reply: FastifyReply, answer: Serialised): FastifyReply {
-  for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
-  reply.code(answer.status)
-  return answer.text === null ? reply.send() : reply.type('application/json; charset=utf-8').send(answer.text)
+function send(reply: FastifyReply, { status, text, headers }: Serialised): Sent<never> {
+  reply.code(status).headers(headers)
+  if (text === null) reply.send()
+  else reply.type('application/json; charset=utf-8').send(text)
+  return { [sent]: true }
 }
 
 type Serialised = { status: number; text: string | null; headers: Record<string, string> }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeApi } from '../describe-api.ts'
+import { describeApi } from '../cli/describe-api.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import { withoutReferences } from '../testing/described-api.ts'
 import type { JsonSchema, OpenApiDocument } from './openapi.ts'

@@ -4,9 +4,10 @@ import type { AccessLevel } from '../access/caller.ts'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { confirmationHeader } from './confirmation.ts'
-import { type App, route } from './endpoints.ts'
+import type { App } from './endpoints.ts'
 import { type ErrorExample, exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
+import { route } from './route.ts'
 import { tags } from './tags.ts'
 
 // By the name of the package: a benchmark compiles this file to another folder.

@@ -9,7 +9,8 @@ import { badRequest } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
 import { insertVault } from '../testing/vault-fixture.ts'
-import { type App, route } from './endpoints.ts'
+import type { App } from './endpoints.ts'
+import { route } from './route.ts'
 import { Closed, DecimalAmount, Name, Nullable, pageQuery } from './schema.ts'
 
 let test: TestApp

@@ -2,10 +2,11 @@ import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Type } from 'typebox'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
-import { type App, route } from './endpoints.ts'
+import type { App } from './endpoints.ts'
+import { route } from './route.ts'
 
 let test: TestApp
 let shell: App

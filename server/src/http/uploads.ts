@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, badRequest } from '../lib/errors.ts'
 import { imageTypes } from '../lib/image-file.ts'
-import type { Uploads } from './endpoints.ts'
 import { mediaTypeOf } from './guard.ts'
 import type { BodyReader } from './read-body.ts'
+import type { Uploads } from './route.ts'
 
 /** Media types that some routes take besides JSON, or instead of it; every other route refuses them as before. */
 const uploaded = [...imageTypes, 'text/csv']

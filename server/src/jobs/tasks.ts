@@ -1,5 +1,5 @@
+import { governedOf } from '../composition/governed.ts'
 import type { Deps } from '../deps.ts'
-import { governedOf } from '../governed.ts'
 import { runDueBacktests } from '../modules/money/backtests/run.ts'
 import { endUnconfirmedHolds } from '../modules/money/holds/people.ts'
 import { sealLedgerEntries } from '../modules/money/ledger/seal.ts'

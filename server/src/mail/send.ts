@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Deps } from '../deps.ts'
 import { createMailer, type Mail, type Mailer } from './transport.ts'
 

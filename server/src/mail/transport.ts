@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 export type Mail = {
   /** Names the mail: a repeated sending carries the same Message-ID, so that a mail server may drop it. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect } from 'vitest'
-import { governedOf } from '../governed.ts'
+import { governedOf } from '../composition/governed.ts'
 import { applyDueChangeSets } from '../modules/rules/governance/due.ts'
 import type { AnswerOf, BodyOf } from './answer.ts'
 import { createTestApp, type Person, type TestApp } from './app.ts'

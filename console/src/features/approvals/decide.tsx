@@ -3,7 +3,7 @@ import type { Waiting } from '@strongroom/sdk/signing'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, X } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
@@ -35,7 +35,8 @@ export function Decide({ subject, summary }: DecideProps) {
   const { data: session } = useQuery(sessionQuery)
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
   const mine = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
-  const off = reasonNotToVote(subject, mine)
+  const isSwapped = useIsSwapped(subject.toSign)
+  const off = reasonNotToVote(subject, mine) ?? (isSwapped ? swapped() : null)
   useKeys('a', () => off === null && setDecision('approve'), {}, [off])
   useKeys('r', () => off === null && setDecision('reject'), {}, [off])
   if (session === undefined) return null
@@ -43,6 +44,11 @@ export function Decide({ subject, summary }: DecideProps) {
     return <Outcome mine={mine} isOpen={subject.isOpen} />
   return (
     <>
+      {isSwapped && (
+        <p role="alert" className="mt-4 font-medium text-bad">
+          {swapped()}
+        </p>
+      )}
       {/* In sight also below a long list: rows are measured as they come into view, which would move the buttons. */}
       <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:bottom-0 md:mx-0 md:border-0 md:bg-ground md:px-0 md:py-3">
         {(
@@ -65,7 +71,7 @@ export function Decide({ subject, summary }: DecideProps) {
       </div>
       <Sheet
         title={decision === 'reject' ? t('Reject this?') : t('Approve this?')}
-        open={decision !== null}
+        open={decision !== null && !isSwapped}
         onClose={() => setDecision(null)}
       >
         {decision !== null && <Confirm {...{ subject, decision, summary }} close={() => setDecision(null)} />}
@@ -73,6 +79,21 @@ export function Decide({ subject, summary }: DecideProps) {
     </>
   )
 }
+
+const swapped = () => t('What would be signed changed after you opened this page. Open it again, and read it anew.')
+
+/** Nothing is signed that was put in the place of what the page showed first: it could be swapped under the hand. */
+function useIsSwapped(toSign: Waiting | null): boolean {
+  const [first, keep] = useState<string | null>(null)
+  const [isSwapped, swap] = useState(false)
+  const text = useMemo(() => (toSign === null ? null : textOf(toSign)), [toSign])
+  if (first === null && text !== null) keep(text)
+  if (!isSwapped && first !== null && text !== null && text !== first) swap(true)
+  return isSwapped
+}
+
+const textOf = (toSign: Waiting) =>
+  JSON.stringify(toSign, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
 /** Without a vote there are no buttons, and the keys do nothing. */
 function reasonNotToVote({ isOpen }: Subject, mine: Voter | undefined): string | null {

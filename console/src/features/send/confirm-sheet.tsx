@@ -10,15 +10,18 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
 import type { Sending } from './send-order.ts'
 
-type Props = {
-  open: boolean
-  onClose: () => void
+export type Confirmed = {
   order: TransferOrder
   name: string | null
   symbol: string
   preview: TransferPreview
   /** What is signed, decoded from it; null where orders are not signed. */
   signed: Shown<OrderDescription> | null
+}
+
+type Props = Confirmed & {
+  open: boolean
+  onClose: () => void
   sending: Sending
   hasGivenUp: boolean
   send: () => void

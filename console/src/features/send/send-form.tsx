@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { AmountField } from './amount-field.tsx'
-import { ConfirmSheet } from './confirm-sheet.tsx'
+import { type Confirmed, ConfirmSheet } from './confirm-sheet.tsx'
 import { amountOf, balanceOf, type Draft, emptyDraft, enteredOf, isTypedOut, orderOf, pastedAddress } from './draft.ts'
 import { FeeFields, useFeeCoin } from './fee-fields.tsx'
 import { LookAlike } from './look-alike.tsx'
@@ -26,6 +26,7 @@ import { SourceField } from './source-field.tsx'
 export function SendForm({ code, start }: { code: string; start: Partial<Draft> }) {
   const [draft, setDraft] = useState<Draft>({ ...emptyDraft, ...start })
   const [confirming, confirm] = useState(false)
+  const [confirmed, keep] = useState<Confirming | null>(null)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const pasted = pastedAddress(draft)
   const check = useQuery(recipientCheckQuery(code, useDebounced(pasted))).data ?? null
@@ -68,7 +69,11 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
         className="rounded-lg border border-line bg-paper p-4"
         onSubmit={(event) => {
           event.preventDefault()
-          if (notNow === undefined) confirm(true)
+          if (notNow !== undefined || order === null || preview === undefined) return
+          const name = draft.recipient?.name ?? check?.same?.name ?? null
+          const toSign = toSignOf(draft, order, preview, signed)
+          keep({ order, name, symbol: symbolOf(draft), preview, signed, toSign })
+          confirm(true)
         }}
       >
         {error !== null && faultsOf(error).length === 0 && <Problem error={error} />}
@@ -92,23 +97,22 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
         {notNow !== undefined && order !== null && <p className="mt-2 text-quiet">{notNow}</p>}
       </form>
       <PreviewPanel code={code} order={order === null ? null : settled} isStale={isStale} symbol={symbolOf(draft)} />
-      {order !== null && preview !== undefined && (preview.order === undefined || signed !== null) && (
+      {confirmed !== null && (
         <ConfirmSheet
+          {...confirmed}
           open={confirming}
           onClose={() => confirm(false)}
-          order={order}
-          name={draft.recipient?.name ?? check?.same?.name ?? null}
-          symbol={symbolOf(draft)}
-          preview={preview}
-          signed={signed}
           sending={sending}
           hasGivenUp={hasGivenUp}
-          send={() => void send(order, toSignOf(draft, order, preview, signed))}
+          send={() => void send(confirmed.order, confirmed.toSign)}
         />
       )}
     </div>
   )
 }
+
+/** What the sheet shows and what is sent stay as they were when it opened, whatever the service answers later. */
+type Confirming = Confirmed & { toSign: ToSign | null }
 
 /** What is signed of the order, by the authority that decodes it; null where nothing is, or as long as it cannot be read. */
 function useSigned(code: string, order: TransferPreview['order']) {

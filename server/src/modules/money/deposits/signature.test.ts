@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 import type { Address } from '../../../testing/answer.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { usdtContract } from '../../../testing/fixtures.ts'

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { reportOnFile } from '../../../cli/verify-evidence.ts'
 import { isAtPlace, type Place, planPayout } from '../../../lib/signed-payout.ts'
 import type { SignedVote, Vote } from '../../../lib/signed-vote.ts'
 import type { Address, Answer, PayoutPreview } from '../../../testing/answer.ts'
@@ -10,7 +11,6 @@ import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { newVote } from '../../../testing/votes.ts'
-import { reportOnFile } from '../../../verify-evidence.ts'
 import { verifyTransfers } from '../transfers/compare-record.ts'
 import { verifyPayouts } from './compare-record.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Uploads } from '../../../http/endpoints.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
+import type { Uploads } from '../../../http/route.ts'
 import { textOf } from '../../../http/uploads.ts'
 import { type CsvRow, readCsv } from '../../../lib/csv.ts'
 import { AppError, badRequest, type FieldFault } from '../../../lib/errors.ts'

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { type Dispatcher, request } from 'undici'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import type { Deps } from '../../../deps.ts'
 import { screeningAnswerBytesMax, screeningCallTimeoutMilliseconds, screeningScoreMax } from '../../../lib/limits.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'

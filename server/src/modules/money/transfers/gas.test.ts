@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { reportOnFile } from '../../../cli/verify-evidence.ts'
 import type { Vote } from '../../../lib/signed-vote.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
@@ -8,7 +9,6 @@ import { createPolicy } from '../../../testing/fixtures.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { newVote } from '../../../testing/votes.ts'
-import { reportOnFile } from '../../../verify-evidence.ts'
 
 const page = 'https://sign.example.org'
 /** Where `createTransferBench` has people use the service. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { verifyState } from '../../../composition/verify-state.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Answer } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
@@ -13,7 +14,6 @@ import {
   confirmed,
 } from '../../../testing/passkeys.ts'
 import { recordPeople } from '../../../testing/record-people.ts'
-import { verifyState } from '../../../verify-state.ts'
 import { createSignInLink } from '../sign-in/actions.ts'
 import { allowPasskeyOf } from './actions.ts'
 

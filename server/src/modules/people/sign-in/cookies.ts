@@ -1,7 +1,8 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../../deps.ts'
 import { sessionCookie } from '../../../http/guard.ts'
+import type { Reply } from '../../../http/reply.ts'
 import { deviceCookieDays, magicLinkTtlMinutes, passkeyChallengeMinutes } from '../../../lib/limits.ts'
 import type { Device } from './devices.ts'
 import type { OpenedSession } from './sessions.ts'
@@ -43,7 +44,7 @@ export function deviceOf(request: FastifyRequest, kind: Device['kind']): Device 
 /** Sets the cookies of the session and of the device. */
 export function setSession(
   { publicOrigin }: Pick<Deps, 'publicOrigin'>,
-  reply: FastifyReply,
+  reply: Pick<Reply, 'setCookie' | 'clearCookie'>,
   session: OpenedSession,
 ): void {
   const origin = publicOrigin()

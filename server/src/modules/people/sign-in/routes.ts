@@ -1,8 +1,8 @@
-import type { FastifyReply } from 'fastify'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { sessionCookie } from '../../../http/guard.ts'
+import type { Reply } from '../../../http/reply.ts'
 import { badRequest, unauthorized } from '../../../lib/errors.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
@@ -198,7 +198,7 @@ export function authRoutes(app: App, deps: Deps): void {
     },
   })
 
-  function clearSession(reply: FastifyReply): void {
+  function clearSession(reply: Reply): void {
     reply.clearCookie(sessionCookie, sessionCookieOptions(deps.publicOrigin()))
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Config, readConfig } from '../../../config.ts'
+import { type Config, readConfig } from '../../../config/config.ts'
 import { walletResponseBytesMax } from '../../../lib/limits.ts'
 import { createSealer } from '../../../lib/secrets.ts'
 import { createGuardedDispatcher, isPublicAddress } from '../../../outbound/guarded-connect.ts'

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { type AppError, badGateway } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'

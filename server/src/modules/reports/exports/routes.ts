@@ -88,7 +88,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       const bytes = Readable.from(chunksOf(db, row), { objectMode: false })
       bytes.once('close', downloads.take(member.userId))
       addAbortSignal(AbortSignal.timeout(downloadMilliseconds(Number(row.size_bytes))), bytes)
-      reply.header('content-length', row.size_bytes)
+      if (row.size_bytes !== null) reply.header('content-length', row.size_bytes)
       if (row.sha256 !== null) reply.header('repr-digest', toReprDigest(row.sha256))
       // Files of versions that knew no archives are what their format says.
       const kind = row.file_kind ?? row.format

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { Reply, SentFile } from '../../../http/reply.ts'
 import { type FileKind, mediaTypes } from './formats.ts'
 
 /** Sends bytes as a download, which a browser never displays as a page of this service. */
-export function sendFile(reply: FastifyReply, bytes: Readable, kind: FileKind, fileName: string): FastifyReply {
+export function sendFile(reply: Reply, bytes: Readable, kind: FileKind, fileName: string): SentFile {
   return reply
     .type(mediaTypes[kind])
     .header('content-disposition', `attachment; filename="${fileName}"`)

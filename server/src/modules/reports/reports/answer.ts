@@ -1,10 +1,10 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type { FastifyReply } from 'fastify'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Http } from '../../../http/endpoints.ts'
+import type { SentFile } from '../../../http/reply.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { inlineFileMilliseconds } from '../../../lib/limits.ts'
 import { type FileFormat, fileKindOf, fileNameOf, renderers } from '../files/formats.ts'
@@ -58,28 +58,27 @@ export async function answerFile(
   order: Order,
   format: FileFormat,
   { request: { log }, reply }: Http,
-): Promise<FastifyReply> {
+): Promise<SentFile> {
   if (order.parameters.cursor !== undefined)
     throw badRequest('cursor', 'applies to format=json only; a file contains every row')
   const { db } = deps.slowReads
   const kind = fileKindOf(format, order.report)
   const request = await prepare(db, order, deps.clock())
   const leave = slots.take(order.member.userId)
-  let isSending = false
+  let sent = undefined as SentFile | undefined
   try {
     await openDocument(db, order, request, async ({ document }) => {
       const bytes = Readable.from(await begun(renderers[kind](document, collectGarbageAbove)), { objectMode: false })
       addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
-      isSending = true
-      sendFile(reply, bytes, kind, fileNameOf(order.report.type, document.id, kind))
+      sent = sendFile(reply, bytes, kind, fileNameOf(order.report.type, document.id, kind))
       await finished(bytes)
     })
   } catch (error) {
     // Part of the answer was sent already: the connection was closed, which shows the client that the file is incomplete.
-    if (!isSending) throw error
+    if (sent === undefined) throw error
     log.warn({ err: error }, 'a file was not sent to its end')
   } finally {
     leave()
   }
-  return reply
+  return sent!
 }

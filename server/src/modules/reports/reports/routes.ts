@@ -1,8 +1,8 @@
-import type { FastifyReply } from 'fastify'
 import type { Member } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints, type Http } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
+import type { SentFile } from '../../../http/reply.ts'
 import { inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
 import { type FileFormat, fileMediaTypesOf } from '../files/formats.ts'
 import { createSlots } from '../files/slots.ts'
@@ -47,7 +47,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       body: report.query,
       handler: async ({ member, body }, http) => {
         const isJson = ((body as Given).format ?? 'json') === 'json'
-        if (!isJson) return (await answer(member, body, http)) as FastifyReply
+        if (!isJson) return (await answer(member, body, http)) as SentFile
         return http.answerOnce(async () => ok(await answer(member, body, http)))
       },
     })

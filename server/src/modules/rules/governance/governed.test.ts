@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { governedOf } from '../../../governed.ts'
+import { governedOf } from '../../../composition/governed.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { describedApiOf } from '../../../testing/described-api.ts'
 import { governedActions } from './actions.ts'

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { verifyState } from '../../../composition/verify-state.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { fakeKeysOf } from '../../../testing/fake-account-keys.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../../../testing/fake-wallet.ts'
 import { allowAll, createAddress, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
-import { verifyState } from '../../../verify-state.ts'
 import { hashOfXpub } from './account-keys.ts'
 
 let test: TestApp

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badGateway, badRequest, type FieldFault } from '../../../lib/errors.ts'

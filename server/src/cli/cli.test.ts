@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { canonicalJson } from './lib/canonical-json.ts'
-import { createSealer, sha256 } from './lib/secrets.ts'
-import { createTestDatabase } from './testing/database.ts'
-import { copyEmptyCluster } from './testing/empty-cluster.ts'
+import { canonicalJson } from '../lib/canonical-json.ts'
+import { createSealer, sha256 } from '../lib/secrets.ts'
+import { createTestDatabase } from '../testing/database.ts'
+import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 
-const program = fileURLToPath(new URL('../bin/strongroom.js', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
 const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
 
 let database: { url: string; drop(): Promise<void> }
@@ -21,7 +21,7 @@ let url: string
 
 /** The program is what people run, so it is built and run as such. */
 beforeAll(async () => {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const root = fileURLToPath(new URL('../../../', import.meta.url))
   spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
   database = await createTestDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'strongroom-cli-'))
@@ -214,7 +214,7 @@ describe('commands beside a running server', () => {
     expect(red.map(({ check }: { check: { severity: string } }) => check.severity)).toEqual(['critical', 'info'])
     await query("delete from wallet_events where id = 'q' returning id")
     expect((await run(['doctor', '--alerts'])).out).toBe(
-      await readFile(new URL('../../docs/alerts.yaml', import.meta.url), 'utf8'),
+      await readFile(new URL('../../../docs/alerts.yaml', import.meta.url), 'utf8'),
     )
   })
 

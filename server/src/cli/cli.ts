@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
-import { describeSettings } from './config.ts'
-import { describeFailure } from './describe-failure.ts'
+import { describeSettings } from '../config/config.ts'
+import { describeFailure } from '../config/describe-failure.ts'
+import type { Flags } from '../wallet-conformance/command.ts'
 import type { VerifyFlags } from './verify-commands.ts'
-import type { Flags } from './wallet-conformance/command.ts'
 
 /** Like diff: 0 all is well, 1 a verification found something, 2 the command could not do its work. */
 const couldNotRun = 2
@@ -16,7 +16,7 @@ program
   .command('start')
   .description('run the service until it receives SIGINT or SIGTERM')
   .action(async () => {
-    await import('./main.ts')
+    await import('../main.ts')
   })
 
 program
@@ -209,7 +209,7 @@ program
   .option('--alerts', 'print the same as alert rules for Prometheus, and ask nothing')
   .description('check what an operator watches, and say what to do about it; exits 1 when a line is red')
   .action(async (options: { json?: true; alerts?: true }) => {
-    if (options.alerts === true) return print((await import('./jobs/watch/checks.ts')).alertRules().trimEnd())
+    if (options.alerts === true) return print((await import('../jobs/watch/checks.ts')).alertRules().trimEnd())
     await (await openCommands()).reportHealth(options.json === true)
   })
 
@@ -236,7 +236,7 @@ program
   .option('--json', 'print the results as JSON')
   .option('--list', 'list the checks and run none')
   .action(async (url: string | undefined, flags: Flags) => {
-    const { runCommand } = await import('./wallet-conformance/command.ts')
+    const { runCommand } = await import('../wallet-conformance/command.ts')
     await runCommand(url, flags)
   })
 
@@ -304,7 +304,7 @@ function openVerifiers() {
 }
 
 function openPolicies() {
-  return import('./policies-as-code/command.ts')
+  return import('../policies-as-code/command.ts')
 }
 
 function printSettings(): void {

@@ -1,10 +1,10 @@
 import { pino } from 'pino'
-import { createApp } from './app.ts'
-import { readConfig } from './config.ts'
-import { openDatabase } from './db/client.ts'
-import { openApiText } from './http/openapi.ts'
-import { createSealKey } from './lib/seal-key.ts'
-import { createSealer } from './lib/secrets.ts'
+import { createApp } from '../app.ts'
+import { readConfig } from '../config/config.ts'
+import { openDatabase } from '../db/client.ts'
+import { openApiText } from '../http/openapi.ts'
+import { createSealKey } from '../lib/seal-key.ts'
+import { createSealer } from '../lib/secrets.ts'
 
 /** The OpenAPI document of this version as text. Connects to nothing: the pool opens no connection until it is used. */
 export async function describeApi(): Promise<string> {

@@ -13,7 +13,7 @@ export const settings: Setting[] = [
     about: 'origin that people and mails use, such as https://vault.example.org; required outside demo mode',
     fallback: 'http://localhost:PORT',
   },
-  { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: './.strongroom' },
+  { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: '../.strongroom' },
   { name: 'CONSOLE', about: 'off: this node serves the API only, without the web console', fallback: 'on' },
   {
     name: 'GAS_CHECK',

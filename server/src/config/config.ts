@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { readWitnesses, type WitnessSettings } from './config-witnesses.ts'
-import { isAddressOrNetwork } from './lib/ip-ranges.ts'
-import { metricsTokenLengthMin, proxyHopsMax } from './lib/limits.ts'
-import { isLoopback } from './lib/loopback.ts'
-import { canBeGuessed, faultOfWebhookSecrets, guessable } from './lib/secret-strength.ts'
-import { splitList } from './lib/secrets.ts'
-import { weakensTls } from './mail/weakens-tls.ts'
+import { isAddressOrNetwork } from '../lib/ip-ranges.ts'
+import { metricsTokenLengthMin, proxyHopsMax } from '../lib/limits.ts'
+import { isLoopback } from '../lib/loopback.ts'
+import { canBeGuessed, faultOfWebhookSecrets, guessable } from '../lib/secret-strength.ts'
+import { splitList } from '../lib/secrets.ts'
 import { type Risk, risks, type Setting, settings } from './settings.ts'
+import { weakensTls } from './weakens-tls.ts'
+import { readWitnesses, type WitnessSettings } from './witnesses.ts'
 
 export { settings }
 
@@ -120,7 +120,7 @@ export function readConfig(env: Environment = process.env): Config {
     port: integer('PORT', 8420, 0, 65_535),
     host,
     publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
-    dataDir: text('DATA_DIR') ?? './.strongroom',
+    dataDir: text('DATA_DIR') ?? '../.strongroom',
     servesConsole: onOff('CONSOLE'),
     checksGas: onOff('GAS_CHECK', !demo),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),

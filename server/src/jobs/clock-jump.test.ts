@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'
+import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 
 const day = 86_400_000
 

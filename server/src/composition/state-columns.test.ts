@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addMember } from './testing/fixtures.ts'
-import { databaseOf } from './testing/one-transaction.ts'
-import { recordPeople } from './testing/record-people.ts'
-import { createTransferBench, type TransferBench } from './testing/transfer-bench.ts'
+import { addMember } from '../testing/fixtures.ts'
+import { databaseOf } from '../testing/one-transaction.ts'
+import { recordPeople } from '../testing/record-people.ts'
+import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 import { verifyState } from './verify-state.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { newSecret } from './lib/secrets.ts'
+import { newSecret } from '../lib/secrets.ts'
 
 const fileIn = (dataDir: string): string => join(dataDir, 'secret-key')
 

@@ -1,6 +1,6 @@
+import { faultOfWebhookSecrets } from '../lib/secret-strength.ts'
+import { parseWitness, type Witness } from '../lib/witness.ts'
 import type { Config, Reader } from './config.ts'
-import { faultOfWebhookSecrets } from './lib/secret-strength.ts'
-import { parseWitness, type Witness } from './lib/witness.ts'
 
 export type WitnessSettings = { targets: Witness[]; secrets: string[]; everyHours: number }
 

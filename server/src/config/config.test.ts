@@ -17,7 +17,7 @@ describe('settings', () => {
       port: 8420,
       host: '127.0.0.1',
       publicUrl: null,
-      dataDir: './.strongroom',
+      dataDir: '../.strongroom',
       databaseUrl: null,
       demo: true,
       webhookSecrets: [],
@@ -311,7 +311,7 @@ describe('settings', () => {
 
 describe('the environment', () => {
   it('is read by config.ts alone', async () => {
-    const folder = new URL('.', import.meta.url)
+    const folder = new URL('..', import.meta.url)
     const names = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name))
     const readers: string[] = []
     for (const name of names.filter((one) => !one.startsWith('testing/'))) {
@@ -325,7 +325,7 @@ describe('the environment', () => {
       'wallet-conformance/ask-secret.ts',
       'wallet-conformance/command.ts',
     ]
-    expect(readers.sort()).toEqual(['config.ts', ...others])
+    expect(readers.sort()).toEqual(['config/config.ts', ...others])
   })
 })
 
