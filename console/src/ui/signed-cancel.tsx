@@ -51,6 +51,9 @@ type Decoded = { shown: ReactNode; toSign: Waiting }
 const decodedQuery = (code: string, cancelled: Cancelled) =>
   queryOptions({
     queryKey: ['signed-cancel', code, cancelled],
+    // Read once, so that an answer that comes later does not change what is confirmed.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
     retry: false,
     queryFn: async (): Promise<Decoded> => {
       const [authority, orders] = await Promise.all([readSigningAuthority(code), ordersOf(code, cancelled)])

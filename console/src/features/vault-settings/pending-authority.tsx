@@ -31,7 +31,8 @@ function OfVault({ vault: { code } }: { vault: Vault }) {
 /** The version that waits, with the way to cancel it for the people who may. */
 export function PendingAuthority({ code, authority }: { code: string; authority: VaultAuthority }) {
   const user = useQuery(sessionQuery).data?.user.id
-  const [isOpen, open] = useState(false)
+  // As it was shown: an answer that comes later does not change what is confirmed.
+  const [asked, ask] = useState<VaultAuthority | null>(null)
   const { change, groups } = authority
   const mayCancel = groups.some(
     ({ id, persons }) => id === change.group && user !== undefined && persons.includes(user),
@@ -40,15 +41,17 @@ export function PendingAuthority({ code, authority }: { code: string; authority:
     <>
       <PendingFacts authority={authority} />
       {mayCancel && (
-        <Button className="mt-3" look="danger" onClick={() => open(true)}>
+        <Button className="mt-3" look="danger" onClick={() => ask(authority)}>
           {t('Cancel this version …')}
         </Button>
       )}
-      <Sheet title={t('Cancel the next authority?')} open={isOpen} onClose={() => open(false)}>
+      <Sheet title={t('Cancel the next authority?')} open={asked !== null} onClose={() => ask(null)}>
         <Suspense>
-          <CancelAuthority code={code} authority={authority} onDone={() => open(false)}>
-            <PendingFacts authority={authority} />
-          </CancelAuthority>
+          {asked !== null && (
+            <CancelAuthority code={code} authority={asked} onDone={() => ask(null)}>
+              <PendingFacts authority={asked} />
+            </CancelAuthority>
+          )}
         </Suspense>
       </Sheet>
     </>
