@@ -76,7 +76,7 @@ function decodedOrder(order: unknown, authority: Authority | null): Decoded {
   return {
     shown: (
       <>
-        <p className="text-xl font-semibold">
+        <p className="mb-2 text-xl font-semibold">
           <SignedQuantity quantity={description.amount} />
         </p>
         <SignedFacts shown={description} />

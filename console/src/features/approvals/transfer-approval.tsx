@@ -104,7 +104,7 @@ function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen })
         subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: seen.toSign }}
         summary={
           <>
-            <p className="text-xl font-semibold">{seen.amount}</p>
+            <p className="mb-2 text-xl font-semibold">{seen.amount}</p>
             {seen.facts}
           </>
         }

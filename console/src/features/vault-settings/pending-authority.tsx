@@ -75,7 +75,9 @@ export function PendingFacts({ authority: { pending, votesToCancel, change } }: 
           { votes: votesToCancel, group: change.group },
         )}
       </p>
-      <Fingerprint hash={pending.hash} />
+      <div className="mt-2">
+        <Fingerprint hash={pending.hash} />
+      </div>
       {pending.trustsServicePage && <ServicePageTrusted />}
     </>
   )
@@ -83,7 +85,7 @@ export function PendingFacts({ authority: { pending, votesToCancel, change } }: 
 
 /** Shown for each version whose keys fall with the service. */
 export const ServicePageTrusted = () => (
-  <p className="text-warn">
+  <p className="mt-2 text-warn">
     {t(
       'It trusts the pages of this service (trustsServicePage): whoever takes over this service can show people one order and have another one signed.',
     )}
