@@ -17,17 +17,19 @@ import { AuthorityStore } from '../wallet/src/authority/store.ts'
 import { isSignedBy } from '../wallet/src/authority/verify-vote.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../wallet/src/testing/database.ts'
-import { payoutOf } from '../wallet/src/testing/payout.ts'
+import { authorizeAll, payoutOf } from '../wallet/src/testing/payout.ts'
 import {
+  authorize,
   follow,
   listed,
   authority as pinned,
   order as plain,
+  requestOf,
   team,
   token,
   unlisted,
 } from '../wallet/src/testing/signing.ts'
-import { testConfig } from '../wallet/src/testing/wallet-client.ts'
+import { call, deriveTestAddress, testConfig } from '../wallet/src/testing/wallet-client.ts'
 import { freePort } from './setup/free-port.ts'
 import {
   addAuthenticator,
@@ -41,6 +43,8 @@ import {
 
 /** Pages of whatever host: what opens the page for signatures. */
 let openers: Server
+const names = ['first', 'vault-of-the-order', 'vault-of-the-payout', 'vault-that-changes']
+const tokenOf = (name: string) => `token-of-the-client-${name}`
 let database: TestDatabase
 let pool: pg.Pool
 let directory: string
@@ -66,7 +70,8 @@ beforeAll(async () => {
   database = await createTestDatabase()
   directory = await mkdtemp(join(tmpdir(), 'signing-page-'))
   const place = { databaseUrl: database.url, rpcUrl: 'http://127.0.0.1:9', authorityDir: directory }
-  wallet = await startWallet(testConfig({ ...place, port, signing: { origin, consoleOrigin } }))
+  const clients = names.map((name) => ({ name, token: tokenOf(name) }))
+  wallet = await startWallet(testConfig({ ...place, port, clients, signing: { origin, consoleOrigin } }))
   pool = new pg.Pool({ connectionString: database.url })
   const { rows } = await pool.query("select id from wallet.clients where name = 'first'")
   await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, authority)
@@ -91,6 +96,23 @@ afterEach(async () => {
   await context.close()
   faults.length = 0
 })
+
+/** Pins an authority for a client of the name, and gives what orders of its vault are made and handed over with. */
+async function protect(vaultId: string, changes: Partial<Authority>) {
+  const token = tokenOf(vaultId)
+  const store = new AuthorityStore(directory)
+  const { rows } = await pool.query('select id from wallet.clients where name = $1', [vaultId])
+  const present: Authority = { ...authority, vaultId, ...changes }
+  await pinAuthority(pool, store, rows[0].id, present)
+  const derivationPath = 'm/44/60/0/0'
+  const fromAddress = await deriveTestAddress(wallet.url, derivationPath, token)
+  const orderFrom = (values: Partial<Order>) =>
+    orderOf({ vaultId, toAddress: listed, amount: '7', derivationPath, fromAddress, ...values })
+  /** As a service does that only has what anna signed. */
+  const hand = (order: Order, authorization = authorize(order, { by: team.anna, under: present })) =>
+    call<{ details: string }>(wallet.url, '/transfers', { token, body: { ...requestOf(order), authorization } })
+  return { present, store, clientId: rows[0].id as string, orderFrom, hand }
+}
 
 const authority: Authority = { ...pinned, vaultId: 'vault-of-the-page', delayHours: 24 }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -330,25 +352,6 @@ describe('T78 the page of the wallet service', () => {
     expect(await page.getByRole('button', { name: /^Sign/ }).isEnabled()).toBe(false)
   })
 
-  it('shows which version waits, and signs its cancellation', async () => {
-    const present = { ...authority, vaultId: 'vault-that-changes' }
-    const next = follow(present, { delayHours: 1 }, [team.dora, team.emil])
-    const store = new AuthorityStore(directory)
-    const { rows } = await pool.query("select id from wallet.clients where name = 'other'")
-    await pinAuthority(pool, store, rows[0].id, present)
-    await store.append(rows[0].id, { ...next, inForceAt: inAnHour() })
-    const registered = await registerAt(context, origin, 'dora')
-    const asked = { next: next.authority, decision: 'reject', person: 'dora', authority: hashOf(present) }
-    const { page, popup } = await openFrom(consoleOrigin, asked, registered)
-    expect(await factOf(popup, 'Waits already')).toBe(hashOf(next.authority))
-    const closed = popup.waitForEvent('close')
-    await popup.getByRole('button', { name: 'Sign the cancellation' }).click()
-    await closed
-    const [{ data }] = (await handedTo(page)) as [Handed]
-    const about = { subject: 'authority', hash: hashOf(next.authority), decision: 'reject', authority: hashOf(present) }
-    expect(data.signed.vote).toMatchObject(about)
-  })
-
   it('signs nothing that has expired', async () => {
     const page = await shown({ order: orderOf({ expiresAt: '2026-01-31T09:30:00.000Z' }) })
     await page.getByText('It has expired').waitFor()
@@ -517,5 +520,82 @@ describe('T78 the page of the wallet service', () => {
     const signed = JSON.parse(await page.getByRole('textbox').inputValue()) as SignedVote
     expect(signed.vote.hash).toBe(hashOf(order))
     expect(isSignedBy(registered.entry as AuthorityKey, signed)).toBe(true)
+  })
+})
+
+describe('T58 T81 a service that keeps to itself what people signed against a payment or a version', () => {
+  const signAgainst = async (asked: Asked, registered: Registered, action: string) => {
+    const { page, popup } = await openFrom(consoleOrigin, asked, registered)
+    const button = popup.getByRole('button', { name: action })
+    await expect.poll(() => button.isEnabled()).toBe(true)
+    return { page, popup, button }
+  }
+
+  it.each(['order', 'payout'] as const)('does not keep it from the wallet service, of the %s', async (kind) => {
+    const name = `vault-of-the-${kind}`
+    const ben = await registerAt(context, origin, 'ben')
+    const keys = [...authority.keys, ben.entry as AuthorityKey]
+    const { present, hand, orderFrom } = await protect(name, { keys })
+    const [first, second] = [orderFrom({ transferId: 'first' }), orderFrom({ transferId: 'second' })]
+    const [asked, action] =
+      kind === 'order'
+        ? [{ order: first, decision: 'reject' }, 'Sign the rejection']
+        : [{ payoutId: 'payout-1', orders: [first, second], decision: 'cancel' }, 'Sign the cancellation']
+    const { page, popup, button } = await signAgainst({ ...asked, authority: hashOf(present) }, ben, action)
+    const closed = popup.waitForEvent('close')
+    await button.click()
+    await popup.getByText('The wallet service has it: it signs nothing of this from now on.').waitFor()
+    await closed
+    const [{ data }] = (await handedTo(page)) as [Handed]
+    expect(data.signed.vote).toMatchObject({ decision: asked.decision, person: 'ben' })
+    // The service has it now, and hands over what others signed instead.
+    const [of] = kind === 'payout' ? authorizeAll([first, second], { by: team.anna, under: present }) : []
+    const { status, body } = await hand(first, of)
+    expect({ status, details: body.details }).toEqual({ status: 403, details: expect.stringMatching(/^STOPPED: ben/) })
+    expect((await hand(orderFrom({ transferId: 'third' }))).status).toBe(202)
+    expect(faults).toEqual([])
+  })
+
+  it('does not keep a cancellation of the next authority from it, though no person has all signatures', async () => {
+    const [dora, emil] = [await registerAt(context, origin, 'dora'), await registerAt(context, origin, 'emil')]
+    const keys = [...authority.keys, dora.entry as AuthorityKey, emil.entry as AuthorityKey]
+    const change = { group: 'officers', votes: 3 }
+    const { present, clientId, store } = await protect('vault-that-changes', { keys, change })
+    const next = follow(present, { delayHours: 1 }, [team.anna, team.dora, team.emil])
+    await store.append(clientId, { ...next, inForceAt: inAnHour() })
+    const asked = { next: next.authority, decision: 'reject', authority: hashOf(present) }
+    const pressed = async (registered: Registered, person: string, said: string) => {
+      const { page, popup, button } = await signAgainst({ ...asked, person }, registered, 'Sign the cancellation')
+      expect(await factOf(popup, 'Waits already')).toBe(hashOf(next.authority))
+      const closed = popup.waitForEvent('close')
+      await button.click()
+      await popup.getByText(said).waitFor()
+      await closed
+      const [{ data }] = (await handedTo(page)) as [Handed]
+      const about = { subject: 'authority', hash: hashOf(next.authority), decision: 'reject' }
+      expect(data.signed.vote).toMatchObject({ ...about, person, authority: hashOf(present) })
+    }
+    await pressed(dora, 'dora', '1 of the 2 signatures that cancel the next version.')
+    expect((await store.readPending(clientId))?.version).toBe(2)
+    await pressed(emil, 'emil', 'The wallet service has it: the next version is cancelled.')
+    expect(await store.readPending(clientId)).toBe(null)
+    expect(faults).toEqual([])
+  })
+
+  it('is what people are told to go on with when the wallet service does not take it', async () => {
+    const ben = await registerAt(context, origin, 'ben')
+    const { page, popup, button } = await signAgainst(
+      { order: orderOf(), decision: 'reject' },
+      ben,
+      'Sign the rejection',
+    )
+    const closed = popup.waitForEvent('close')
+    await button.click()
+    await popup.getByText('The wallet service did not take it: KEY_UNKNOWN: ').waitFor()
+    await sleep(2_500)
+    expect(await handedTo(page)).toEqual([])
+    await popup.getByRole('button', { name: 'Hand it to the console' }).click()
+    await closed
+    expect(await handedTo(page)).toHaveLength(1)
   })
 })

@@ -8,6 +8,7 @@ import {
   edit,
   is,
   jsonReply,
+  permit,
   rewrite,
   rewriteBody,
   type Which,
@@ -155,7 +156,25 @@ const signedOrders: FaultyWallet[] = [
   ['authority.replayed', 'does not compare the id', taken('authority.replayed')],
   ['authority.unprotected', 'ignores signatures that it cannot check', taken('authority.unprotected')],
   ['authority.next-version', 'takes whatever version comes', answerWith(isNextAuthority, 200)],
+  ['stops.order', 'answers and forgets', taken('stops.order')],
+  ['stops.payout', 'knows single orders only', taken('stops.payout')],
+  ['stops.refused', 'stops what strangers reject', during('stops.refused', permit(is('POST', /^\/stops$/)))],
+  ['next-authority.waits', 'does not wait', during('next-authority.waits', edit(isNextAuthority, inForceAtOnce))],
+  [
+    'next-authority.too-few',
+    'counts votes and not persons',
+    during('next-authority.too-few', permit(is('POST', /^\/authority\/cancel$/))),
+  ],
+  [
+    'next-authority.cancelled',
+    'forgets what was cancelled',
+    during('next-authority.cancelled', permit(isNextAuthority)),
+  ],
 ]
+
+function inForceAtOnce({ pending, ...body }: Record<string, unknown>) {
+  return { ...body, ...(pending as object | null), pending: null }
+}
 
 function refusesRepetition(): Fault {
   let count = 0

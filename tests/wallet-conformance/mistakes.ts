@@ -31,6 +31,14 @@ export function edit(which: Which, change: (body: Body, call: Call) => unknown, 
   }
 }
 
+/** Answers as if what is refused for its signatures had been taken. */
+export function permit(which: Which): Fault {
+  return async (call, forward) => {
+    const answer = await forward()
+    return which(call) && answer.status === 403 ? jsonReply(200, {}) : answer
+  }
+}
+
 /** Sends something else to the reference wallet. */
 export function rewrite(which: Which, change: (call: Call) => Partial<Call>): Fault {
   return async (call, forward) => await forward(which(call) ? change(call) : {})

@@ -130,9 +130,9 @@ async function protect(databaseUrl: string, directory: string): Promise<Options[
     keys,
     groups: [{ id: 'signers', persons: signers.map(({ person }) => person) }],
     addresses: [],
-    change: votes,
+    change: { group: 'signers', votes: 3 },
     trustsServicePage: false,
-    delayHours: 0,
+    delayHours: 24,
     contacts: [],
     rules: [
       {

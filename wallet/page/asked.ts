@@ -3,13 +3,13 @@ import { fromBase64url } from './bytes.ts'
 
 interface Signs {
   decision: Decision
-  /** Who signs. */
+  /** User id of the signer. */
   person: string
   /** Hash of the authority in force, as the console knows it. */
   authority: string
 }
 
-/** What the console asks to have signed, with no field that this page does not know. */
+/** The request of the console, with no field that this page does not know. */
 export type AskedOrder = Signs & { kind: 'order'; order: Order }
 export type AskedPayout = Signs & { kind: 'payout'; payoutId: string; orders: [Order, ...Order[]] }
 export type AskedAuthority = Signs & { kind: 'authority'; next: AuthorityDocument }

@@ -8,7 +8,7 @@ const leastPixels = 200
 const changes = ['blur', 'focus', 'resize', 'pageshow', 'pagehide'] as const
 
 export interface Attention {
-  /** Whether the window has been seen and in front for long enough, without a change. */
+  /** True when the window has been seen and in front for long enough, without a change. */
   isEnough(): boolean
   /** Begins again, because what the window shows has changed. */
   restart(): void

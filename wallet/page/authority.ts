@@ -43,7 +43,7 @@ export interface InForce {
   pending: { hash: string; inForceAt: string } | null
 }
 
-/** What this wallet service says, or why nothing can be signed. */
+/** The answer of this wallet service, or the reason for which nothing can be signed. */
 export type Said = InForce | { fault: string }
 
 const unsaid = 'The wallet service did not say which of its rules applies, so nothing can be signed.'

@@ -7,11 +7,11 @@ const waiting = 'The button works once this window has been in front of you for 
 const untyped = 'Type what is asked for above.'
 
 interface Question {
-  /** What the button says. */
+  /** The text of the button. */
   action: string
   /** Recipients whose ends must be typed. */
   unlisted: Unlisted[]
-  /** Why nothing can be signed; null: it can. */
+  /** The reason for which nothing can be signed, or null. */
   obstacle: string | null
   /** Signs, and says afterwards where the signature is, in the note. */
   sign(note: HTMLElement): Promise<void>
@@ -35,7 +35,7 @@ export function askConsent({ action, unlisted, obstacle, sign }: Question): HTML
   const update = (): void => {
     const reason = obstacleNow()
     button.disabled = isBusy || reason !== null
-    // What always stands in the way is said above.
+    // A lasting obstacle is said above.
     hint.textContent = isBusy || obstacle !== null ? '' : (reason ?? '')
   }
   const typed = unlisted.map((one) => typedEndOf(one, update))

@@ -4,7 +4,7 @@ import { fromBase64url, sha256Hex } from './bytes.ts'
 import { amountOf } from './rule-sentence.ts'
 
 /**
- * The whole difference between an authority and the next one, in sentences. Whatever is in no sentence is the same in both: only
+ * The whole difference between an authority and the next one, in sentences. A part that is in no sentence is the same in both: only
  * the order of a list may differ, which then is a sentence, too.
  */
 export async function differenceOf(present: FullAuthority, next: FullAuthority): Promise<string[]> {
@@ -21,7 +21,7 @@ export async function differenceOf(present: FullAuthority, next: FullAuthority):
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
 
-/** What two versions always have of their own. */
+/** The document without the two fields that every version has of its own. */
 const bodyOf = ({ version, previous, ...body }: FullAuthority): object => body
 
 type Named = (person: string) => string

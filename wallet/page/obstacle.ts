@@ -4,7 +4,7 @@ const day = 86_400_000
 /** The wallet service takes no order that ends later than this after it was signed (docs/signed-orders.md). */
 const daysMax = 30
 
-/** Why an order with this end is signed no more, or not yet; null: it is. What refuses it needs no end. */
+/** Says why an order with this end is signed no more, or not yet. Returns null when it is signed; refusing it needs no end. */
 export function obstacleOf(expiresAt: string, decision: Decision): string | null {
   if (decision === 'reject' || decision === 'cancel') return null
   const left = Date.parse(expiresAt) - Date.now()

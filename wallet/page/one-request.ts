@@ -2,7 +2,7 @@ import { sha256Hex } from './bytes.ts'
 import { refuse } from './elements.ts'
 
 /**
- * A window is for one request. Whoever opened it may change its address at any time, also between the look of a person and their
+ * A window is for one request. Its opener may change its address at any time, also between the look of a person and their
  * click, so another request never takes the place of the first: the window signs nothing any more.
  */
 
@@ -27,7 +27,7 @@ export const windowEnd: AbortSignal = ended.signal
  */
 export async function takeRequest(): Promise<string | null> {
   const fragment = location.hash.slice(1)
-  // What was ordered is not for the history of the browser.
+  // An order is not for the history of the browser.
   history.replaceState(null, '', location.pathname)
   for (const event of ['hashchange', 'popstate']) addEventListener(event, () => endWindow(swapped))
   const known = sessionStorage.getItem(mark)

@@ -1,9 +1,9 @@
 const { origin = '', console: consoleOrigin = '', rpId = '' } = document.documentElement.dataset
 
-/** Where this page works, the console that is handed signatures, and the host of the passkeys, as the wallet service is set up. */
+/** The origin of this page, the console that is handed signatures, and the host of the passkeys, as the wallet service is set up. */
 export { consoleOrigin, origin, rpId }
 
-/** Why nothing can be signed where this page was opened; null: it can. */
+/** Says why nothing can be signed where this page was opened. Returns null when it can. */
 export function faultOfPlace(): string | null {
   // The policy forbids frames, too: this is for browsers that do not obey it.
   if (window.top !== window.self) return 'This page does not work inside another page.'

@@ -1,5 +1,6 @@
 import { hashOf, type Subject } from '../../sdk/src/signing/signing.ts'
 import type { Asked } from './asked.ts'
+import { bringStop, isStop } from './bring.ts'
 import { askConsent } from './consent.ts'
 import { element, fact, grouped, main, paragraph, warning } from './elements.ts'
 import { handBack } from './hand-back.ts'
@@ -12,11 +13,11 @@ export interface Request {
   title: string
   action: string
   subject: Subject
-  /** What is signed: the hash is computed from this. */
+  /** The document that is signed: the hash is computed from it. */
   document: object
   parts: Node[]
   unlisted: Unlisted[]
-  /** Why nothing can be signed; null: it can. */
+  /** The reason for which nothing can be signed, or null. */
   obstacle: string | null
 }
 
@@ -26,11 +27,14 @@ export async function showRequest(asked: Asked, request: Request): Promise<void>
   const { decision, person, authority } = asked
   const hash = await hashOf(document)
   // Nobody is paid by what is turned down, or cannot be signed.
-  const paysNobody = decision === 'reject' || decision === 'cancel' || obstacle !== null
+  const paysNobody = isStop(asked) || obstacle !== null
   const consent = askConsent({
     ...{ action, obstacle },
     unlisted: paysNobody ? [] : request.unlisted,
-    sign: async (note) => handBack(await signVote(document, { subject, decision, person, authority }), note),
+    sign: async (note) => {
+      const signed = await signVote(document, { subject, decision, person, authority })
+      await handBack(signed, isStop(asked) ? await bringStop(asked, signed) : null, note)
+    },
   })
   if (windowEnd.aborted) return
   main.replaceChildren(

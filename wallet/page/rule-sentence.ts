@@ -9,7 +9,7 @@ interface Paid {
   isListed: boolean
 }
 
-/** What the authority asks for to pay this, in a sentence; null: no rule names the token, and it never leaves. */
+/** Says in a sentence what the authority asks for to pay this. Returns null when no rule names the token: it never leaves. */
 export function sentenceOf({ rules }: FullAuthority, { network, contractAddress, raw, isListed }: Paid): string | null {
   const rule = rules.find((one) => one.network === network && one.contractAddress === contractAddress)
   if (rule === undefined) return null

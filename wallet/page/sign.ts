@@ -1,4 +1,4 @@
-// What people sign at the wallet's own origin. It believes nothing that it is handed: a document is taken apart into what it
+// The page on which people sign at the wallet's own origin. It believes nothing that it is handed: a document is taken apart into what it
 // shows, and what is signed is computed from that.
 import { SigningError } from '../../sdk/src/signing/signing.ts'
 import { type Asked, Fault, readAsked } from './asked.ts'

@@ -115,7 +115,8 @@ export const operations = {
     method: 'post',
     path: '/authority/cancel',
     summary:
-      'Cancels the version that waits, which one fewer than would have had to sign it must have rejected. 404: none waits.',
+      'Cancels the version that waits, which one fewer than would have had to sign it must have rejected. Again: no change. ' +
+      '404: none waits.',
     schema: {
       body: AuthorityCancellation,
       response: { 200: PresentAuthority, 403: ErrorBody, 404: ErrorBody, ...common },

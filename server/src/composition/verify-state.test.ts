@@ -3,20 +3,18 @@ import { inTransaction } from '../db/transaction.ts'
 import { disable, findUserIdOf } from '../modules/people/users/offboarding.ts'
 import { resetGovernance } from '../modules/rules/governance/reset.ts'
 import type { Answer } from '../testing/answer.ts'
-import { Authenticator } from '../testing/authenticator.ts'
-import { fakeAddress } from '../testing/fake-wallet.ts'
-import { addMember, allowAll, createVaultFixture, ensureGroup } from '../testing/fixtures.ts'
+import { addMember, createVaultFixture, ensureGroup } from '../testing/fixtures.ts'
+import { databaseOf } from '../testing/one-transaction.ts'
+import { operate } from '../testing/operated-vault.ts'
 import { recordPeople } from '../testing/record-people.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 import { verifyState } from './verify-state.ts'
 
 let bench: TransferBench
-const base = '/vaults/main-vault'
 
 beforeAll(async () => {
   bench = await createTransferBench()
-  await operate()
-  await recordPeople(bench.test.deps)
+  await operate(bench)
 })
 afterAll(() => bench.close())
 
@@ -25,88 +23,6 @@ const must = async <Body>(answer: Promise<Answer<Body>>): Promise<Body> => {
   const { status, body } = await answer
   expect(status, JSON.stringify(body)).toBeLessThan(300)
   return body
-}
-
-/** Changes of every kind that is verified, as people make them. */
-async function operate(): Promise<void> {
-  const { admin } = bench.vault
-  const night = await must(admin.post(`${base}/policy-groups`, { code: 'night', name: 'Night' }))
-  const gone = await must(admin.post(`${base}/policy-groups`, { code: 'gone', name: 'Gone' }))
-  const member = { userId: bench.firstApprover.userId }
-  await must(admin.post(`/policy-groups/${night.id}/members`, member))
-  await must(admin.delete(`/policy-groups/${night.id}/members/${member.userId}`))
-  await must(admin.post(`/policy-groups/${night.id}/members`, member))
-  await must(admin.post(`/policy-groups/${gone.id}/members`, member))
-  await must(admin.patch(`/policy-groups/${night.id}`, { code: 'late', name: 'Late' }))
-  await must(admin.delete(`/policy-groups/${gone.id}`))
-  const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['late', 'treasury'])
-  await must(admin.delete(`${base}/members/${leaver.userId}`))
-  await must(admin.post(`${base}/service-tokens`, { name: 'Robot', groupIds: [night.id] }))
-
-  const policy = { code: 'night-small', name: 'Small', actionType: 'transfer', effect: 'allow' }
-  const small = await must(admin.post(`/policy-groups/${night.id}/policies`, policy))
-  const approvers = [{ kind: 'user', userId: member.userId }]
-  await must(admin.patch(`/policies/${small.id}`, { effect: 'requireApproval', approvalThreshold: 1, approvers }))
-  await must(admin.patch(`/policies/${small.id}`, { name: 'Small ones', enabled: false }))
-  const other = await must(admin.post(`/policy-groups/${night.id}/policies`, { ...policy, code: 'night-other' }))
-  await must(admin.delete(`/policies/${other.id}`))
-
-  await operateRegistries()
-  await must(admin.patch(base, { walletServiceSecret: 'another-secret-of-the-wallet', name: 'Main' }))
-  await must(admin.patch(base, { walletServiceSecret: bench.vault.wallet.secret }))
-  await must(admin.put(`${base}/governance`, { threshold: 0, looseningDelayHours: 4, tighteningDelayHours: 0 }))
-  await must(admin.put(`${base}/governance`, { threshold: 0, looseningDelayHours: 0, tighteningDelayHours: 0 }))
-
-  const address = await bench.fundedAddress()
-  const hold = { subjectType: 'address', subjectId: address.id, reason: 'Looks wrong' }
-  const placed = await must(admin.post(`${base}/holds`, hold))
-  const second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators'])
-  const release = await must(admin.post(`${base}/holds/${placed.id}/release`, { reason: 'Checked' }))
-  await must(second.post(`${base}/approval-requests/${release.request.id}/approve`))
-  const held = await bench.fundedAddress()
-  await must(admin.post(`${base}/holds`, { ...hold, subjectId: held.id }))
-  await must(admin.put(`${base}/governance`, { threshold: 1, looseningDelayHours: 0, tighteningDelayHours: 0 }))
-  const changes = [
-    { action: 'policy_group_create', payload: { code: 'shift', name: 'Shift' } },
-    { action: 'policy_create', targetId: '$change:0', payload: { ...policy, code: 'shift-pay' } },
-  ]
-  const draft = await must(admin.post(`${base}/change-sets`, { title: 'Shift', changes }))
-  const asked = await must(admin.post(`${base}/change-sets/${draft.id}/submit`))
-  await must(second.post(`${base}/approval-requests/${asked.request.id}/approve`))
-  const key = new Authenticator()
-  const { creation } = await must(bench.owner.post('/users/me/passkeys/options', {}))
-  await must(bench.owner.post('/users/me/passkeys', { name: 'Phone', credential: await key.register(creation) }))
-  await must(bench.order(address.id, '10'))
-  await must(bench.order(address.id, '200'))
-}
-
-/** The address book, categories, tokens and people. */
-async function operateRegistries(): Promise<void> {
-  const { admin } = bench.vault
-  for (const action of ['create', 'update', 'archive']) await allowAll(bench.vault, `counterparty_${action}`)
-  const at = (name: string) => ({ network: 'ethereum', address: fakeAddress(name) })
-  const createParty = (name: string) =>
-    must(admin.post(`${base}/counterparties`, { name, kind: 'company', addresses: [at(name), at(`${name} 2`)] }))
-  const party = (await createParty('Payee')) as { id: string; addresses: { id: string }[] }
-  const archived = (await createParty('Former payee')) as { id: string }
-  await must(
-    admin.patch(`${base}/counterparties/${party.id}`, {
-      name: 'Renamed',
-      kind: 'exchange',
-      addAddresses: [at('a third')],
-      removeAddressIds: [party.addresses[0]!.id],
-    }),
-  )
-  await must(admin.post(`${base}/counterparties/${archived.id}/archive`))
-  const category = await must(admin.post(`${base}/operation-categories`, { key: 'salaries', name: 'Salaries' }))
-  const categoryId = (category as { id: string }).id
-  await must(admin.patch(`${base}/operation-categories/${categoryId}`, { assignScope: 'vault_members', name: 'Pay' }))
-  await must(admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: false }))
-  await must(admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: true }))
-  await recordPeople(bench.test.deps)
-  const { userId } = await bench.test.signIn('disabled@example.org')
-  await recordPeople(bench.test.deps)
-  await must(admin.post(`/users/${userId}/disable`, { reason: 'Left' }))
 }
 
 describe('T57 the state of what decides', () => {
@@ -349,59 +265,101 @@ describe('T57 the state of what decides', () => {
       'operation_category',
       /no audit record creates it/,
     ],
+    [
+      'an adjustment that two people did not agree on',
+      [`update approval_requests set resolved_result_id = 'another' where action = 'balance_adjust'`],
+      'approval_request',
+      /its results were changed/,
+    ],
+    [
+      'a grant of a category that nobody gave',
+      [
+        `insert into category_grants (vault_id, id, category_id, subject_type, subject_id, can_view, can_assign, can_edit,
+           grantor_id, created_at)
+         select vault_id, 'forged', id, 'user', (select id from users where email = 'owner@example.org'), true, true, false,
+           created_by_id, now() from operation_categories`,
+      ],
+      'operation_category',
+      /its grants is not what was recorded/,
+    ],
+    [
+      'a field that a category no longer demands',
+      ['update category_fields set required = false'],
+      'operation_category',
+      /its field \w+ is not what was recorded/,
+    ],
+    [
+      'a rate that nobody set',
+      [
+        `insert into token_rates (token_id, as_of, source, usd_rate, created_at)
+         select id, now(), 'manual', 9, now() from tokens where code = 'USDT'`,
+      ],
+      'token_rate',
+      /no audit record creates it/,
+    ],
+    ['a rate', ['update token_rates set usd_rate = 9'], 'token_rate', /its rate is not what was recorded/],
+    [
+      'a held rate that nobody confirmed',
+      [
+        `update held_rates set status = 'confirmed', decided_at = now(), decided_by_id =
+           (select id from users where email = 'second@platform.org') where status = 'held'`,
+      ],
+      'held_rate',
+      /its status is not what was recorded/,
+    ],
+    [
+      'an address in a folder',
+      [
+        `insert into address_group_members (vault_id, group_id, address_id, created_at)
+         select g.vault_id, g.id, a.id, now() from address_groups g join addresses a on a.vault_id = g.vault_id
+         on conflict do nothing`,
+      ],
+      'address_group',
+      /its addresses is not what was recorded/,
+    ],
+    [
+      'with whom an address is shared',
+      [`delete from address_grants`],
+      'address',
+      /its grants is not what was recorded/,
+    ],
+    [
+      'a member of a group of the address book',
+      ['delete from counterparty_group_memberships'],
+      'counterparty_group',
+      /its members is not what was recorded/,
+    ],
+    ['a network', [`update networks set slug = 'other'`], 'network', /its slug is not what was recorded/],
+    [
+      'what two platform administrators agree on',
+      [`update platform_changes set payload = '{"symbol": "EVIL"}' where status = 'held'`],
+      'platform_change',
+      /its payload is not what was recorded/,
+    ],
+    [
+      'an answer of the screening',
+      [`update screenings set score = 1`],
+      'screening',
+      /its answer is not what was recorded/,
+    ],
+    [
+      'a screening that people waived',
+      [`update screenings set waived_hold_id = (select min(id) from holds)`],
+      'screening',
+      /no audit record says that people decided instead/,
+    ],
+    ['the symbol of a token', [`update tokens set symbol = 'X'`], 'token', /its symbol is not what was recorded/],
+    ['a variant', ['update variants set enabled = not enabled'], 'rules', /not as version \d+ was published/],
     ['a vote', [`update transfers set phase = 'queued' where phase = 'waiting'`], 'transfer', /./],
   ])('T57 names %s', async (_what, statements, targetType, detail) => {
-    const copies = await snapshot()
-    try {
-      for (const statement of statements) await bench.sql(`set session_replication_role = replica; ${statement}`)
-      expect(await found()).toContainEqual(
-        expect.objectContaining({ targetType, detail: expect.stringMatching(detail) }),
-      )
-    } finally {
-      await restore(copies)
-    }
-    expect(await found()).toEqual([])
+    const differences = await bench.rolledBack(async (query) => {
+      await query('set local session_replication_role = replica')
+      for (const statement of statements) await query(statement)
+      return (await verifyState(databaseOf(query, bench.test.deps.db))).differences
+    })
+    expect(differences).toContainEqual(expect.objectContaining({ targetType, detail: expect.stringMatching(detail) }))
   })
 })
-
-const tables = [
-  'policy_group_memberships',
-  'policy_approvers',
-  'policies',
-  'policy_groups',
-  'governance',
-  'vaults',
-  'holds',
-  'passkeys',
-  'rules_versions',
-  'transfers',
-  'operations',
-  'deposits',
-  'wallet_events',
-  'users',
-  'addresses',
-  'tokens',
-  'counterparties',
-  'counterparty_addresses',
-  'operation_categories',
-] as const
-
-/** Copies what a forgery may touch, as the owner of the database. */
-async function snapshot(): Promise<string[]> {
-  for (const table of tables) {
-    await bench.sql(`drop table if exists kept_${table}; create table kept_${table} as select * from ${table}`)
-  }
-  return [...tables]
-}
-
-async function restore(copies: string[]): Promise<void> {
-  await bench.sql(
-    ['begin', 'set local session_replication_role = replica']
-      .concat(copies.map((table) => `delete from ${table}; insert into ${table} select * from kept_${table}`))
-      .concat('commit')
-      .join('; '),
-  )
-}
 
 describe('T57 another vault', () => {
   it('T57 is verified by its own records', async () => {

@@ -1,14 +1,20 @@
-import type { Db } from '../db/client.ts'
-import { readSnapshot } from '../db/transaction.ts'
+import type { Db, Trx } from '../db/client.ts'
+import { readOr, readSnapshot } from '../db/transaction.ts'
 import { differencesNamedMax } from '../lib/limits.ts'
 import { verifyCounterparties } from '../modules/address-book/counterparties/verify-counterparties.ts'
+import { verifyGroups } from '../modules/address-book/groups/verify-groups.ts'
 import { verifyDeposits } from '../modules/money/deposits/verify-deposits.ts'
 import { verifyPayouts } from '../modules/money/payouts/compare-record.ts'
+import { verifyScreenings } from '../modules/money/screening/verify-screenings.ts'
 import { verifyTransfers } from '../modules/money/transfers/compare-record.ts'
 import { verifyCategories } from '../modules/operations/categories/verify-categories.ts'
 import { verifyPasskeys } from '../modules/people/passkeys/verify-passkeys.ts'
 import { verifyUsers } from '../modules/people/users/verify-users.ts'
+import { platformChain } from '../modules/record/audit/record.ts'
 import type { SubjectDifference, SubjectReport } from '../modules/record/audit/verify-subjects.ts'
+import { verifyNetworks } from '../modules/registry/networks/verify-networks.ts'
+import { verifyPlatformChanges } from '../modules/registry/platform-changes/verify-platform-changes.ts'
+import { verifyHeldRates, verifyRates } from '../modules/registry/rates/verify-rates.ts'
 import { verifyTokens } from '../modules/registry/tokens/verify-tokens.ts'
 import { verifyRequests } from '../modules/rules/approval-requests/compare-record.ts'
 import { verifyRules, verifyVersionNumbers } from '../modules/rules/governance/verify-rules.ts'
@@ -16,13 +22,34 @@ import { verifyHolds } from '../modules/rules/holds/verify-holds.ts'
 import { verifyMemberships } from '../modules/rules/policies/verify-memberships.ts'
 import { verifyPolicies } from '../modules/rules/policies/verify-policies.ts'
 import { verifyOwners } from '../modules/vaults/addresses/verify-owners.ts'
+import { verifyFolders } from '../modules/vaults/folders/verify-folders.ts'
 import { listVaultIds } from '../modules/vaults/vaults/queries.ts'
 import { verifyAddresses } from '../modules/vaults/vaults/verify-addresses.ts'
 import { verifyWallet } from '../modules/vaults/vaults/verify-wallet.ts'
 
 export type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
 
-/** What is verified vault by vault, by what it is called in the report. */
+/** Verifiers that read a snapshot of their own, by what they are called in the report. */
+const bySubject = {
+  transfers: verifyTransfers,
+  payouts: verifyPayouts,
+  approvalRequests: verifyRequests,
+  holds: verifyHolds,
+} as const
+
+const ofPlatform = {
+  deposits: (trx: Trx) => verifyDeposits(trx, new Date()),
+  passkeys: verifyPasskeys,
+  users: verifyUsers,
+  networks: verifyNetworks,
+  tokens: verifyTokens,
+  rates: verifyRates,
+  heldRates: verifyHeldRates,
+  platformChanges: verifyPlatformChanges,
+  rules: async (trx: Trx) => ({ checked: 0, differences: await verifyVersionNumbers(trx) }),
+} as const
+
+/** What is verified vault by vault. */
 const perVault = {
   memberships: verifyMemberships,
   policies: verifyPolicies,
@@ -30,33 +57,54 @@ const perVault = {
   walletServices: verifyWallet,
   addresses: verifyAddresses,
   addressOwners: verifyOwners,
+  folders: verifyFolders,
   counterparties: verifyCounterparties,
+  counterpartyGroups: verifyGroups,
   categories: verifyCategories,
+  screenings: verifyScreenings,
 } as const
+
+export type StateKind = keyof typeof bySubject | keyof typeof ofPlatform | keyof typeof perVault
+export const stateKinds = [
+  ...new Set([bySubject, ofPlatform, perVault].flatMap((kinds) => Object.keys(kinds))),
+] as StateKind[]
 
 /**
  * Compares the tables that decide with what their audit records make of them. Lists a bounded number of differences of each
- * kind and vault.
+ * kind and vault. Rows that cannot be read are a difference, and the other kinds are verified all the same.
  */
-export async function verifyState(db: Db): Promise<StateReport> {
+export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKinds): Promise<StateReport> {
   const report: StateReport = { checked: {}, differences: [] }
   const add = (kind: string, { checked, differences }: SubjectReport) => {
     report.checked[kind] = (report.checked[kind] ?? 0) + checked
     report.differences.push(...differences.slice(0, differencesNamedMax))
   }
-  add('transfers', await verifyTransfers(db))
-  add('payouts', await verifyPayouts(db))
-  add('approvalRequests', await verifyRequests(db))
-  add('holds', await verifyHolds(db))
+  const among = <Verify>(verifiers: Record<string, Verify>) =>
+    Object.entries(verifiers).filter(([kind]) => kinds.includes(kind as StateKind))
+  for (const [kind, verify] of among(bySubject)) add(kind, await verify(db))
   await readSnapshot(db, async (trx) => {
-    add('deposits', await verifyDeposits(trx, new Date()))
-    add('passkeys', await verifyPasskeys(trx))
-    add('users', await verifyUsers(trx))
-    add('tokens', await verifyTokens(trx))
-    add('rules', { checked: 0, differences: await verifyVersionNumbers(trx) })
+    for (const [kind, verify] of among(ofPlatform))
+      add(kind, await readable(trx, { kind, chain: platformChain, verify }))
     for (const vaultId of await listVaultIds(trx)) {
-      for (const [kind, verify] of Object.entries(perVault)) add(kind, await verify(trx, vaultId))
+      for (const [kind, verifyVault] of among(perVault)) {
+        const verify = () => verifyVault(trx, vaultId)
+        add(kind, await readable(trx, { kind, chain: vaultId, verify }))
+      }
     }
   })
   return report
+}
+
+type Verifier = { kind: string; chain: string; verify: (trx: Trx) => Promise<SubjectReport> }
+
+/** What the service did not write may be anything, so that no statement about it succeeds. */
+function readable(trx: Trx, { kind, chain, verify }: Verifier): Promise<SubjectReport> {
+  return readOr(
+    trx,
+    () => verify(trx),
+    (error) => {
+      const detail = `they cannot be read: ${error instanceof Error ? error.message : String(error)}`
+      return { checked: 0, differences: [{ vaultId: chain, targetType: kind, targetId: chain, detail }] }
+    },
+  )
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { transactionAttemptsMax } from '../lib/limits.ts'
 import type { Db, Trx } from './client.ts'
 import { noteCommit } from './commits.ts'
@@ -48,4 +49,21 @@ export function onViolation(constraint: string, refusal: () => Error): (error: u
 /** Runs `read` in one snapshot of the database, in which nothing changes and nothing can be written. */
 export function readSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
   return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+}
+
+/** Reads within a transaction that stays usable when the read fails, for rows that may hold anything. */
+export async function readOr<Result>(
+  trx: Trx,
+  read: () => Promise<Result>,
+  otherwise: (error: unknown) => Result | Promise<Result>,
+): Promise<Result> {
+  await sql`savepoint reading`.execute(trx)
+  try {
+    const result = await read()
+    await sql`release savepoint reading`.execute(trx)
+    return result
+  } catch (error) {
+    await sql`rollback to savepoint reading`.execute(trx)
+    return otherwise(error)
+  }
 }

@@ -66,6 +66,8 @@ export type FakeWallet = {
   authority: (FakeVersion & { pending?: (FakeVersion & { inForceAt: string }) | null }) | null
   /** Set: POST /authority/cancel is a 403 with these details. */
   refuseCancellation: string | null
+  /** Hashes of versions that were cancelled; their votes are taken again. */
+  cancelled: Set<string>
   /** Set: orders are a 403 with these details, and not recorded. */
   refuseAuthorization: string | null
   /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
@@ -125,9 +127,12 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     })()
   })
 
-  const cancelAuthority = (): [number, unknown] => {
+  const cancelAuthority = (body: unknown): [number, unknown] => {
+    const [{ vote }] = (body as { votes: [{ vote: { hash: string } }] }).votes
+    if (wallet.cancelled.has(vote.hash)) return [200, wallet.authority]
     if (!wallet.authority?.pending) return [404, { message: 'none waits' }]
     if (wallet.refuseCancellation !== null) return [403, { message: 'no', details: wallet.refuseCancellation }]
+    wallet.cancelled.add(wallet.authority.pending.hash)
     wallet.authority = { ...wallet.authority, pending: null }
     return [200, wallet.authority]
   }
@@ -146,7 +151,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     if (route === 'GET /authority')
       return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
-    if (route === 'POST /authority/cancel') return cancelAuthority()
+    if (route === 'POST /authority/cancel') return cancelAuthority(body)
     if (route === 'POST /stops') return wallet.refuseStops ?? [200, { stopped: [] }]
     if (route === 'POST /transfers') return submit(body as Order)
     if (route.startsWith('GET /transfers/')) {
@@ -254,6 +259,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     refuse: null,
     authority: null,
     refuseCancellation: null,
+    cancelled: new Set(),
     refuseStops: null,
     refuseAuthorization: null,
     answerWithAddress: null,

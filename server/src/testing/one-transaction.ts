@@ -11,7 +11,7 @@ import type { TransferBench } from './transfer-bench.ts'
 export function databaseOf(query: TransferBench['sql'], node?: Db): Db {
   const client = {
     async query(text: string, values: unknown[]) {
-      const isControl = /^(start transaction|begin|commit|rollback)/i.test(text)
+      const isControl = /^(start transaction|begin|commit|rollback$)/i.test(text)
       const rows = isControl ? [] : await query(text, values)
       return { command: 'SELECT', rowCount: rows.length, rows }
     },

@@ -49,8 +49,8 @@ export function parseMail(source: string): ReceivedMail {
   const boundary = /boundary="([^"]+)"/.exec(lines)?.[1]
   const parts = boundary === undefined ? [lines] : lines.split(`--${boundary}`)
   const partOf = (type: string) => {
-    const part = parts.find((each) => each.trimStart().toLowerCase().startsWith(`content-type: ${type}`)) ?? ''
-    const [head = '', ...body] = part.trimStart().split('\n\n')
+    const isOfType = ([head = '']: string[]) => new RegExp(`^content-type: ${type}`, 'im').test(head)
+    const [head = '', ...body] = parts.map((part) => part.trimStart().split('\n\n')).find(isOfType) ?? []
     const content = body.join('\n\n')
     return /quoted-printable/i.test(head) ? decodeQuotedPrintable(content) : content
   }

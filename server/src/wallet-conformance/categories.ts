@@ -9,10 +9,12 @@ import { fees } from './checks/fees.ts'
 import { health } from './checks/health.ts'
 import { hostileInput } from './checks/hostile-input.ts'
 import { limits } from './checks/limits.ts'
+import { nextAuthority } from './checks/next-authority.ts'
 import { orderFields } from './checks/order-fields.ts'
 import { orders } from './checks/orders.ts'
 import { payments } from './checks/payments.ts'
 import { replacement } from './checks/replacement.ts'
+import { stops } from './checks/stops.ts'
 import { transactions } from './checks/transactions.ts'
 import { webhooks } from './checks/webhooks.ts'
 import { wholeRun } from './checks/whole-run.ts'
@@ -31,6 +33,8 @@ export const categories: readonly Category[] = [
   hostileInput,
   limits,
   authority,
+  stops,
+  nextAuthority,
   payments,
   replacement,
   transactions,

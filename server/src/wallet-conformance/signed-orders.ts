@@ -15,6 +15,8 @@ const Authority = Type.Object({
   keys: Type.Array(Type.Object({ id: Type.String(), person: Type.String() })),
   groups: Type.Array(Type.Object({ id: Type.String(), persons: Type.Array(Type.String()) })),
   addresses: Type.Array(Type.Object({ network: Type.String(), address: Type.String() })),
+  change: Type.Object({ group: Type.String(), votes: Type.Integer({ minimum: 1 }) }),
+  delayHours: Type.Optional(Type.Integer({ minimum: 0 })),
   rules: Type.Array(
     Type.Object({
       network: Type.String(),
@@ -27,7 +29,13 @@ const Authority = Type.Object({
     }),
   ),
 })
-const Shown = Type.Object({ authority: Authority, version: Type.Integer(), hash: Type.String() })
+const Pending = Type.Object({ version: Type.Integer(), hash: Type.String(), inForceAt: Type.String() })
+export const Shown = Type.Object({
+  authority: Authority,
+  version: Type.Integer(),
+  hash: Type.String(),
+  pending: Type.Optional(Type.Union([Pending, Type.Null()])),
+})
 export type Shown = Static<typeof Shown>
 
 export const hashOf = (document: unknown): string => sha256(canonicalJson(document)).toString('hex')
@@ -44,7 +52,7 @@ export function shownAuthority(wallet: WalletUnderTest): Promise<{ shown: Shown;
 
 /** An order as people sign it. */
 export type SignedOrder = Record<string, unknown> & { transferId: string; expiresAt: string; amount: string }
-type Key = KitKey & { person: string }
+export type Key = KitKey & { person: string }
 
 /** What an order needs: who may order, and whose approvals. `floor` asks for the most of them. */
 export type Signers = { initiator: Key; approvers: Key[]; fewer: Key[]; amount: string }
@@ -99,7 +107,10 @@ export function votesOn(
   return [...initiated, ...approvers.map((key) => voteOf(key, { ...about, decision: 'approve' }))]
 }
 
-function voteOf({ id, person, privateKey }: Key, about: Pick<Vote, 'hash' | 'authority' | 'decision'>): SignedVote {
+type About = Pick<Vote, 'hash' | 'authority' | 'decision'> & Partial<Pick<Vote, 'subject'>>
+
+/** The vote of a key, on a transfer unless it says otherwise. */
+export function voteOf({ id, person, privateKey }: Key, about: About): SignedVote {
   const signedAt = new Date().toISOString()
   const vote: Vote = { format: voteFormat, subject: 'transfer', person, signedAt, ...about }
   const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
@@ -112,6 +123,17 @@ export function handOver(wallet: WalletUnderTest, body: TransferOrder, authoriza
   return wallet.call('POST', '/transfers', { body: sent, client: 'protected' })
 }
 
+/** @throws Violation unless the answer has this status and details that begin with this code */
+export function expectCode(answer: Answer, status: number, code: string, what: string): void {
+  expectStatus(answer, status, what)
+  const details = textOf(answer, 'details') ?? ''
+  expectThat(
+    details.startsWith(`${code}:`),
+    `${what}: details is ${JSON.stringify(details)}, expected ${code}: …`,
+    answer,
+  )
+}
+
 /** @throws Violation unless the order is a 403 with this code, and was not stored */
 export async function expectRefusal(
   wallet: WalletUnderTest,
@@ -120,27 +142,37 @@ export async function expectRefusal(
   code: string,
   what: string,
 ): Promise<void> {
-  expectStatus(answer, 403, what)
-  const details = textOf(answer, 'details') ?? ''
-  expectThat(
-    details.startsWith(`${code}:`),
-    `${what}: details is ${JSON.stringify(details)}, expected ${code}: …`,
-    answer,
-  )
+  expectCode(answer, 403, code, what)
   const state = await wallet.call('GET', `/transfers/${id}`, { client: 'protected' })
   expectStatus(state, 404, `${what}: the state of the order that was refused`)
+}
+
+/** The keys of the kit that the authority names, with their persons. */
+export function keysOf({ options }: WalletUnderTest, { authority }: Shown): Key[] {
+  return options.authorityKeys.flatMap((key) => {
+    const person = authority.keys.find(({ id }) => id === key.id)?.person
+    return person === undefined ? [] : [{ ...key, person }]
+  })
+}
+
+/** An order that enough keys of the kit have signed, and who they are. */
+export async function newSignedOrder(wallet: WalletUnderTest) {
+  const { shown } = await shownAuthority(wallet)
+  const { initiator, approvers, amount } = signersOf(wallet, shown)
+  const made = await newOrder(wallet, { amount, initiatorId: initiator.person })
+  const votes = votesOn(made.order, shown, initiator, approvers)
+  const authorization = { order: made.order, authorityVersion: shown.version, votes }
+  return { ...made, initiator, approvers, authorization }
 }
 
 /**
  * Whose signatures an order of the coin needs, as the authority says, from the keys of the kit.
  * @throws Blocked when they are not enough, or no rule asks for approvals
  */
-export function signersOf({ options }: WalletUnderTest, { authority }: Shown): Signers {
-  const { network, authorityKeys } = options
-  const keys = authorityKeys.flatMap((key) => {
-    const person = authority.keys.find(({ id }) => id === key.id)?.person
-    return person === undefined ? [] : [{ ...key, person }]
-  })
+export function signersOf(wallet: WalletUnderTest, shown: Shown): Signers {
+  const { network } = wallet.options
+  const { authority } = shown
+  const keys = keysOf(wallet, shown)
   const personsOf = (group: string) => authority.groups.find(({ id }) => id === group)?.persons ?? []
   const rule = authority.rules.find((one) => one.network === network && one.contractAddress === null)
   if (rule === undefined) throw new Blocked(`No rule of the authority names the coin of ${network}`)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What documents that are signed consist of. */
+/** The values of which signed documents consist. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
 /**

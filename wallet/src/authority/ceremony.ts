@@ -6,12 +6,13 @@ import { findClientByName } from '../clients.ts'
 import { ConfigError } from '../config.ts'
 import { migrate } from '../database/migrate.ts'
 import { WalletError } from '../errors.ts'
+import { cancelPending } from './cancellation.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
 import { contactsOf, delayHoursOf, trustsServicePage } from './delay.ts'
 import type { AnyAuthority } from './documents.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority } from './parse.ts'
-import { cancelPending, pinAuthority, type Shown, showProtection, updateAuthority } from './protection.ts'
+import { pinAuthority, type Shown, showProtection, updateAuthority } from './protection.ts'
 import { toText } from './refusal.ts'
 import { AuthorityStore, openAuthorities, type Pending } from './store.ts'
 import { untoldWarning } from './tell-contacts.ts'
@@ -127,7 +128,7 @@ function assertTyped(typed: string, hash: string) {
   }
 }
 
-/** What two people read aloud to each other. */
+/** The lines that two people read aloud to each other. */
 function describe(document: AnyAuthority): string[] {
   const { keys, groups, change, rules, ...authority } = document
   const fingerprint = (publicKey: string) =>

@@ -24,12 +24,12 @@ export type Situation = {
   /** As it was received or stored: nothing about it is known yet. */
   authorization: unknown
   authority: AnyAuthority
-  /** What was ordered of the token in the last 24 hours, without this order. */
+  /** The sum that was ordered of the token in the last 24 hours, without this order. */
   orderedLastDay: bigint
   now: Date
 }
 
-/** Whether the people whom the authority names signed exactly this order, and enough of them; null: they did. */
+/** Refuses an order that too few people whom the authority names have signed exactly so. Returns null when enough did. */
 export function refusalOfOrder({ ordered, authorization, authority, orderedLastDay, now }: Situation): Refusal | null {
   if (authorization === undefined || authorization === null) {
     return refusal('AUTHORIZATION_MISSING', 'the vault is protected, and the order carries no authorization')
@@ -53,7 +53,7 @@ export function refusalOfOrder({ ordered, authorization, authority, orderedLastD
 
 type Subjected = { subject: Subject; hash: string }
 
-/** What people signed: the order, or the payout that it is a row of. */
+/** The document that people signed: the order, or the payout that it is a row of. */
 function subjectOf({ order, batch }: Authorization): Subjected {
   return batch === undefined
     ? { subject: 'transfer', hash: hashOf(order) }
@@ -61,8 +61,9 @@ function subjectOf({ order, batch }: Authorization): Subjected {
 }
 
 /**
- * Whether `next` may follow the present authority: its number and the hash that it names are right, and enough persons of
- * the group that may change it signed its hash. Who proposes it signs `initiate`, which counts too. null: it may.
+ * Refuses a version that may not follow the present authority. Its number and the hash that it names must be right, and enough
+ * persons of the group that may change it must have signed its hash; the vote `initiate` of its proposer counts too. Returns null
+ * when it may follow.
  */
 export function refusalOfNext(authority: AnyAuthority, next: unknown, votes: unknown, now: Date): Refusal | null {
   const read = readOr(() => ({ next: parseAuthority(next), votes: parseVotes(votes) }))
@@ -82,8 +83,8 @@ export function refusalOfKept(authority: AnyAuthority, kept: { authority: unknow
 }
 
 /**
- * Whether enough persons rejected a version that waits: one fewer than would have had to sign it. Their keys are those of the
- * version in force. null: they did.
+ * Refuses a cancellation that too few persons signed: it needs one fewer than would have had to sign the version that waits. Their
+ * keys are those of the version in force. Returns null when enough did.
  */
 export function refusalOfCancellation(
   authority: AnyAuthority,
@@ -105,6 +106,24 @@ export function refusalOfCancellation(
 
 /** One fewer than sign a version. */
 export const cancellingVotes = ({ change }: AnyAuthority): number => Math.max(1, change.votes - 1)
+
+/** Reads a single vote against a version, which counts by itself until there are enough of them. */
+export function readRejection(authority: AnyAuthority, vote: unknown, now: Date): SignedVote | { refused: Refusal } {
+  const read = readOr(() => parseVotes([vote]))
+  if ('refused' in read) return read
+  const [signed] = read.value as [SignedVote]
+  const refused = refusalOfRejection(authority, signed) ?? refusalOfFuture([signed], now)
+  return refused === null ? signed : { refused }
+}
+
+function refusalOfRejection(authority: AnyAuthority, signed: SignedVote): Refusal | null {
+  const { hash, decision, person } = signed.vote
+  const { group } = authority.change
+  if (decision !== 'reject') return refusal('ORDER_DIFFERS', `${decision} cancels no version`)
+  const refused = refusalOfVotes(authority, [signed], { subject: 'authority', hash })
+  if (refused !== null || personsOf(authority, group).includes(person)) return refused
+  return refusal('KEY_UNKNOWN', `${person} is not of ${group}, who cancel a version`)
+}
 
 function refusalOfSuccession(authority: AnyAuthority, next: AnyAuthority, votes: AnySignedVote[]): Refusal | null {
   if (next.vaultId !== authority.vaultId) return refusal('ORDER_DIFFERS', 'the version is of another vault')
@@ -174,7 +193,7 @@ function refusalOfVotes(authority: AnyAuthority, votes: AnySignedVote[], { subje
 
 /** By how much the clock of a signer may be ahead. */
 const skewMilliseconds = 5 * 60_000
-/** How long after the initiator signed it an order may end. */
+/** An order ends at most so long after its initiator signed it. */
 const endMilliseconds = 30 * 86_400_000
 
 function refusalOfFuture(votes: SignedVote[], now: Date): Refusal | null {
@@ -220,7 +239,7 @@ function refusalByRule(
     return refusal('VOTES_MISSING', `${group} approved with ${given} of ${needed} votes`)
   }
   if (rule.perDay === null) return null
-  // What alone is too much for a day is refused from its first row on, so that no part of it is paid.
+  // An order that alone is too much for a day is refused from its first row on, so that no part of it is paid.
   if (total > BigInt(rule.perDay)) {
     return refusal('PER_DAY_EXCEEDED', `${total} are more than the ${rule.perDay} of 24 hours`)
   }
@@ -230,7 +249,7 @@ function refusalByRule(
   return null
 }
 
-/** What an order pays, or the rows of its payout together. */
+/** The amount that an order pays, or the rows of its payout together. */
 function totalOf({ order, batch }: Pick<Authorization, 'order' | 'batch'>): bigint {
   const sum = batch === undefined ? undefined : sumOf(order, batch)
   return BigInt(sum?.amount ?? order.amount)
@@ -238,7 +257,7 @@ function totalOf({ order, batch }: Pick<Authorization, 'order' | 'batch'>): bigi
 
 type Rule = AnyAuthority['rules'][number]
 
-/** The first floor that these persons do not reach, with how many of them are of its group; null: they reach all. */
+/** Finds the first floor that these persons do not reach, with the number of them in its group. Returns null when they reach all. */
 function missingFloor(
   authority: AnyAuthority,
   rule: Rule,
@@ -254,7 +273,7 @@ function missingFloor(
   return null
 }
 
-/** Whether these persons could have ordered it together: one who may order, and the others reach every floor. */
+/** Returns true when these persons could have ordered it together: one who may order, and the others reach every floor. */
 export function isEnough(authority: AnyAuthority, authorization: Authorization, persons: ReadonlySet<string>): boolean {
   const { order } = authorization
   const { network, contractAddress } = order
@@ -312,7 +331,7 @@ function refusalOfStop(authority: AnyAuthority, signed: SignedVote): Refusal | n
   return isSignedBy(key, signed) ? null : refusal('SIGNATURE_INVALID', `the signature of ${person} does not verify`)
 }
 
-/** What was stored or received, read; or why it cannot be. */
+/** Reads an authorization that was stored or received. */
 export function readAuthorization(authorization: unknown): Authorization | { refused: Refusal } {
   const read = readOr(() => parseAuthorization(authorization))
   return 'refused' in read ? read : read.value

@@ -11,7 +11,7 @@ export const inForceAfter = (present: AnyAuthority, now: Date): Date =>
 export const delayHoursOf = (authority: AnyAuthority): number =>
   'delayHours' in authority ? authority.delayHours : delayHoursOfFormat1
 
-/** Whether passkeys of other pages than that of the wallet service count. */
+/** Returns true when passkeys of other pages than that of the wallet service count. */
 export const trustsServicePage = (authority: AnyAuthority): boolean =>
   'trustsServicePage' in authority ? authority.trustsServicePage : true
 

@@ -98,7 +98,7 @@ export const SignedVote = Type.Object(
         person: Id,
         authority: Type.Union([Hash, Type.Null()], {
           description:
-            'Hash of the authority in force, whose symbols and decimals the signer was shown; null: there was none.',
+            'Hash of the authority in force, whose symbols and decimals the signer was shown, or null when there was none.',
         }),
         signedAt: Time,
       },
@@ -169,7 +169,7 @@ export const Payout = Type.Object(
 )
 export type Payout = Static<typeof Payout>
 
-/** Where in a payout an order is, and what leads from there to the root. */
+/** The place of an order in a payout, and the hashes that lead from there to the root. */
 const Placed = Type.Object(
   {
     payout: Payout,

@@ -4,18 +4,18 @@ import { tokenDecimalsMax } from '../limits.ts'
 import type { AnyAuthority, Authority } from './documents.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
-/** What a version of an authority is compared with before it is taken. */
+/** The parts of this service with which a version of an authority is compared before it is taken. */
 export type Surroundings = {
-  /** Origin of the page for signatures; null: this service serves none. */
+  /** Origin of the page for signatures, or null when this service serves none. */
   signingOrigin: string | null
   chains: ReadonlyMap<string, Chain>
-  /** Whether this service tells contacts of a next version. */
+  /** True when this service tells contacts of a next version. */
   sendsMail: boolean
 }
 
 /**
- * Why a version does not fit to this service; null: it does. Keys that belong to another page than that of this service sign
- * what that page shows, so an authority that lists one must say so.
+ * Refuses a version that does not fit to this service. Keys that belong to another page than that of this service sign what that
+ * page shows, so an authority that lists one must say so. Returns null when the version fits.
  * @throws an error of the node that does not say the decimals of a token
  */
 export async function refusalOfFit(
@@ -45,7 +45,7 @@ const isOfPage = ({ rpId, origins }: { rpId: string; origins: string[] }, signin
 
 type Rule = AnyAuthority['rules'][number]
 
-/** Whoever reads an amount by other decimals than the chain has reads another amount. A rule of format 1 names none. */
+/** People who read an amount by other decimals than the chain has read another amount. A rule of format 1 names none. */
 export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): Promise<Refusal | null> {
   if (!('decimals' in rule)) return null
   const { network, contractAddress, decimals } = rule
@@ -63,7 +63,7 @@ export async function refusalOfDecimals(rule: Rule, chain: Chain | undefined): P
 /** Of the coins of EVM networks. */
 const coinDecimals = 18
 
-/** By contract, as the node says: whoever writes to the database does not change it. */
+/** Decimals by contract, as the node says: nobody who writes to the database changes them. */
 const known = new WeakMap<Chain, Map<string, number>>()
 
 async function readDecimals(chain: Chain, contract: string): Promise<number> {

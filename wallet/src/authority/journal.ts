@@ -24,8 +24,8 @@ const keptDays = 30
 const spentMax = 1_000
 
 /**
- * What was signed for protected clients, in a file beside the authority of each. Somebody who writes to the database can make an
- * order look as if it had never been signed, or orders as if they were of another day; this is where they cannot.
+ * The orders that were signed for protected clients, in a file beside the authority of each. Somebody who writes to the database
+ * can make an order look as if it had never been signed, or orders as if they were of another day; they cannot here.
  */
 export class SigningJournal {
   readonly #files: LineFiles<Entry>
@@ -69,12 +69,12 @@ export class SigningJournal {
     return null
   }
 
-  /** Whether the order was signed, or was about to be. */
+  /** Returns true when the order was signed, or was about to be. */
   async has(clientId: string, order: string): Promise<boolean> {
     return (await this.find(clientId, order)) !== null
   }
 
-  /** With which nonce and up to which fee the order was signed, or was about to be; null: it was not. */
+  /** Finds the nonce and the limit of the fee with which the order was signed, or was about to be. Returns null when it was not. */
   async find(clientId: string, order: string): Promise<Pick<Entry, 'nonce' | 'maxFee'> | null> {
     return latestOf(await this.#files.entriesOf(clientId), order) ?? null
   }

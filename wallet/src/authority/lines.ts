@@ -65,7 +65,7 @@ async function stampOf(file: string): Promise<string | null> {
   }
 }
 
-/** What follows a line that a crash cut off begins a line of its own. */
+/** Skips a line that a crash cut off; the entry after it begins a line of its own. */
 async function readEntries<Entry>(file: string): Promise<Entry[]> {
   const text = await readFile(file, 'utf8')
   return text.split('\n').flatMap((line) => {

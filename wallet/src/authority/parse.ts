@@ -14,7 +14,7 @@ import {
 } from './documents.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** Why a document cannot be read; a sentence. */
+/** A document cannot be read; the message is a sentence for people. */
 export class MalformedError extends Error {}
 
 /** Bytes of an authority in canonical form: with its votes it fits into one request, and into one answer. */

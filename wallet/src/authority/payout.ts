@@ -20,7 +20,7 @@ const toText = ({ hash, amount }: Part) => ({ hash, amount: amount.toString() })
 
 /**
  * The root that a leaf at this position of so many leads to; null when the path has another length than the position asks for.
- * What has no neighbour at the end of a level is a part of the next one as it is.
+ * A part without a neighbour at the end of a level is a part of the next level as it is.
  */
 export function rootOf(leaf: Part, { position, count, path }: { position: number; count: number; path: Part[] }) {
   const rest = [...path]
@@ -35,8 +35,8 @@ export function rootOf(leaf: Part, { position, count, path }: { position: number
 }
 
 /**
- * Whether the order is the row of the signed payout that it claims to be: then the payout pays of its token what it says and
- * not more, because each part of the tree binds the sums of its own parts.
+ * Refuses an order that is not the row of the signed payout that it claims to be. If it is, the payout pays of its token what it says
+ * and not more, because each part of the tree binds the sums of its own parts. Returns null for such a row.
  */
 export function refusalOfPlace(order: Order, { payout, position, path }: Placed): Refusal | null {
   for (const field of ['vaultId', 'initiatorId', 'rulesVersion', 'expiresAt'] as const) {
@@ -51,6 +51,6 @@ export function refusalOfPlace(order: Order, { payout, position, path }: Placed)
   return refusal('NOT_IN_PAYOUT', `the order is not row ${position} of the payout, or its sum is another`)
 }
 
-/** What the payout pays of the token of the order. */
+/** Finds the sum that the payout pays of the token of the order. */
 export const sumOf = ({ network, contractAddress }: Order, { payout }: Pick<Placed, 'payout'>) =>
   payout.sums.find((one) => one.network === network && one.contractAddress === contractAddress)

@@ -3,14 +3,14 @@ import type { Logger } from 'pino'
 import { inTransaction } from '../database/in-transaction.ts'
 import { notFound, WalletError } from '../errors.ts'
 import { hashOf } from './canonical.ts'
-import { refusalOfCancellation, refusalOfNext } from './decide.ts'
+import { refusalOfNext } from './decide.ts'
 import { inForceAfter } from './delay.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
 import { parseAuthority, parseVotes } from './parse.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
 import { type AuthorityStore, AuthorityUnavailableError, type Pending, type Present } from './store.ts'
 
-/** 403 for what people have not signed; `details` begins with the code. */
+/** The 403 for something that people have not signed; `details` begins with the code. */
 export const refused = (reason: Refusal) => new WalletError(403, 'The signatures do not authorise this', toText(reason))
 
 type Mark = { authority_version: number | null; authority_hash: string | null }
@@ -65,10 +65,10 @@ export async function pinAuthority(pool: pg.Pool, store: AuthorityStore, clientI
   })
 }
 
-/** What is answered about an authority. */
+/** The answer about an authority. */
 export type Shown = Present & { pending: Pending | null }
 
-/** The version in force and the one that waits; null: the client is not protected. @throws as `readProtection` */
+/** Reads the version in force and the one that waits. Returns null when the client is not protected. @throws as `readProtection` */
 export async function showProtection(
   db: pg.Pool | pg.PoolClient,
   store: AuthorityStore | null,
@@ -113,7 +113,7 @@ export async function updateAuthority(
   })
 }
 
-/** What is answered about a version that is known already; null: it is a new one that may follow. @throws as `updateAuthority` */
+/** Answers a version that is known already. Returns null for a new one that may follow. @throws as `updateAuthority` */
 async function checkNext(
   db: pg.Pool | pg.PoolClient,
   store: AuthorityStore,
@@ -132,29 +132,6 @@ async function checkNext(
   if (pending === null) return null
   const sentence = `VERSION_PENDING: version ${pending.version} comes into force at ${pending.inForceAt}; cancel it first`
   throw new WalletError(409, 'Another version waits', sentence)
-}
-
-/**
- * Cancels the version that waits, if one fewer than would have had to sign it rejected it.
- * @throws WalletError 404 when none waits, 403 when the votes do not do
- */
-export async function cancelPending(
-  pool: pg.Pool,
-  store: AuthorityStore | null,
-  clientId: string,
-  votes: unknown,
-): Promise<Shown> {
-  return await inTransaction(pool, async (tx) => {
-    await lockClient(tx, clientId)
-    const shown = await showProtection(tx, store, clientId)
-    if (store === null || shown?.pending == null) throw notFound('Version that waits')
-    const { hash } = shown.pending
-    const now = new Date()
-    const reason = refusalOfCancellation(shown.authority, hash, votes, now)
-    if (reason !== null) throw refused(reason)
-    await store.cancel(clientId, { hash, votes, at: now.toISOString() })
-    return { ...shown, pending: null }
-  })
 }
 
 function isSame({ hash }: Present, document: unknown): boolean {
@@ -217,5 +194,5 @@ export async function markAuthorities(pool: pg.Pool, store: AuthorityStore, log:
   }
 }
 
-/** What an order is refused with when its client is not protected: its signers relied on an authority. */
+/** The refusal of a signed order whose client is not protected: its signers relied on an authority. */
 export const noAuthority = refusal('AUTHORITY_VERSION_DIFFERS', 'this wallet service holds no authority for the client')

@@ -1,4 +1,4 @@
-/** Why an order, or a version of an authority, is refused (docs/signed-orders.md); the first code that applies, in this order. */
+/** The codes of refusals of orders and authorities (docs/signed-orders.md); the first that applies, in this order, is answered. */
 export const refusalCodes = [
   'AUTHORIZATION_MISSING',
   'AUTHORIZATION_MALFORMED',
@@ -16,7 +16,7 @@ export const refusalCodes = [
   'PER_DAY_EXCEEDED',
   'STOPPED',
 ] as const
-/** Why a version is refused by itself, whoever signed it; an order is refused by the second one, too, before it is signed. */
+/** Codes of versions that are refused by themselves, with all signatures; the second also refuses orders before they are signed. */
 export type FitCode = 'KEY_OF_ANOTHER_PAGE' | 'DECIMALS_DIFFER' | 'VERSION_CANCELLED'
 export type RefusalCode = (typeof refusalCodes)[number]
 

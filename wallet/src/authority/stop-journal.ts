@@ -9,7 +9,7 @@ const keptMilliseconds = 61 * 86_400_000
 /** A file with more than this many stops of orders that have ended is written anew. */
 const spentMax = 1_000
 
-/** What must not be signed, in a file beside the authority of each client: a restored database does not bring it back. */
+/** The orders that must not be signed, in a file beside the authority of each client: a restored database brings none back. */
 export class StopJournal {
   readonly #files: LineFiles<Stop>
 

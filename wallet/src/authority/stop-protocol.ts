@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** What is on the wire of `POST /stops`. */
+/** Request and answer of `POST /stops`. */
 
 const strict = { additionalProperties: false }
 

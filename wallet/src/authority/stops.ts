@@ -19,20 +19,21 @@ export async function stopOrders(
   clientId: string,
   votes: unknown,
 ): Promise<{ stopped: string[] }> {
-  return await inTransaction(pool, async (tx) => {
-    // What is about to be signed holds the lock: the stop comes before it, or after it was signed.
+  const present = await readProtection(pool, store, clientId)
+  if (store === null || present === null) throw notFound('Authority')
+  const now = new Date()
+  const read = readStops(present.authority, votes, now)
+  // Strangers reach this on the page for signatures: without a signature that counts they lock nothing.
+  if ('refused' in read) throw refused(read.refused)
+  await inTransaction(pool, async (tx) => {
+    // An order that is about to be signed holds the lock: the stop comes before it, or after it was signed.
     await lockClient(tx, clientId)
-    const present = await readProtection(tx, store, clientId)
-    if (store === null || present === null) throw notFound('Authority')
-    const now = new Date()
-    const read = readStops(present.authority, votes, now)
-    if ('refused' in read) throw refused(read.refused)
     await store.stops.note(clientId, read.stops, now)
-    return { stopped: [...new Set(read.stops.map(({ hash }) => hash))] }
   })
+  return { stopped: [...new Set(read.stops.map(({ hash }) => hash))] }
 }
 
-/** Why the order must not be signed, whatever else was signed for it; null: nobody stopped it. */
+/** Refuses an order that somebody stopped, whatever else was signed for it. Returns null when nobody did. */
 export async function refusalOfStopped(
   store: AuthorityStore,
   clientId: string,
@@ -43,7 +44,7 @@ export async function refusalOfStopped(
   return refusal('STOPPED', `${stop.person} signed on ${stop.at.slice(0, 10)} that it must not be carried out`)
 }
 
-/** Who signed that the order is cancelled, and not only that they do not agree. */
+/** Lists the people who signed that the order is cancelled; a veto alone is no cancellation. */
 export async function listCancelling(
   store: AuthorityStore,
   clientId: string,
@@ -53,6 +54,6 @@ export async function listCancelling(
   return new Set(stops.filter(({ decision }) => decision === 'cancel').map(({ person }) => person))
 }
 
-/** Of the order, and of the payout that it is a row of. */
+/** The hashes of the order and of the payout that it is a row of. */
 const hashesOf = ({ order, batch }: Authorization): string[] =>
   batch === undefined ? [hashOf(order)] : [hashOf(order), hashOf(batch.payout)]

@@ -6,6 +6,7 @@ import type { AnyAuthority, Authority } from './documents.ts'
 import { SigningJournal } from './journal.ts'
 import { parseKept } from './parse.ts'
 import { toText } from './refusal.ts'
+import { RejectionFiles } from './rejections.ts'
 import { StopJournal } from './stop-journal.ts'
 import { ToldFiles } from './told.ts'
 
@@ -37,6 +38,7 @@ export class AuthorityUnavailableError extends Error {}
 export class AuthorityStore {
   readonly journal: SigningJournal
   readonly stops: StopJournal
+  readonly rejections: RejectionFiles
   readonly told: ToldFiles
   readonly #directory: string
   /** Verified content by client; read again when the file has changed. */
@@ -46,6 +48,7 @@ export class AuthorityStore {
     this.#directory = directory
     this.journal = new SigningJournal(directory)
     this.stops = new StopJournal(directory)
+    this.rejections = new RejectionFiles(directory)
     this.told = new ToldFiles(directory)
   }
 
@@ -55,7 +58,7 @@ export class AuthorityStore {
     return loaded === null ? null : inForceOf(loaded).at(-1)!.present
   }
 
-  /** The version that waits; null: none does. */
+  /** Reads the version that waits. Returns null when none does. */
   async readPending(clientId: string): Promise<Pending | null> {
     const loaded = await this.#load(clientId)
     const last = loaded?.links[inForceOf(loaded).length]
@@ -72,7 +75,7 @@ export class AuthorityStore {
     })
   }
 
-  /** Whether the version with this hash was cancelled: the votes for it count no more. */
+  /** Returns true when the version with this hash was cancelled: the votes for it count no more. */
   async isCancelled(clientId: string, hash: string): Promise<boolean> {
     const { cancelled = [] } = (await this.#load(clientId))?.chain ?? {}
     return cancelled.some((one) => one.hash === hash)
@@ -167,7 +170,7 @@ export class AuthorityStore {
   }
 }
 
-/** null without a directory. One that is missing may be a mount that failed: protection must not end with it. */
+/** Returns null without a directory. One that is missing may be a mount that failed: protection must not end with it. */
 export async function openAuthorities(directory: string | undefined): Promise<AuthorityStore | null> {
   if (directory === undefined) return null
   const found = await stat(directory).catch(() => null)

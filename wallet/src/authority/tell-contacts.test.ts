@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type SmtpServer, startSmtpServer } from '../../../server/src/testing/smtp-server.ts'
 import { addClient, findClientByName } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
@@ -11,11 +12,11 @@ import { createMailer } from '../mails/mailer.ts'
 import { startWallet } from '../start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { follow, authority as full, signVote, team } from '../testing/signing.ts'
-import { startSmtpServer } from '../testing/smtp-server.ts'
 import { call, testConfig, waitFor } from '../testing/wallet-client.ts'
+import { cancelPending } from './cancellation.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
 import type { Authority } from './documents.ts'
-import { cancelPending, pinAuthority, updateAuthority } from './protection.ts'
+import { pinAuthority, updateAuthority } from './protection.ts'
 import { AuthorityStore } from './store.ts'
 import { createTeller, untoldWarning } from './tell-contacts.ts'
 
@@ -27,7 +28,7 @@ const contact = (person: string) => ({ person, email: `${person}@example.org` })
 let database: TestDatabase
 let pool: pg.Pool
 let directory: string
-let smtp: Awaited<ReturnType<typeof startSmtpServer>>
+let smtp: SmtpServer
 
 beforeAll(async () => {
   ;[database, directory, smtp] = await Promise.all([
@@ -79,11 +80,11 @@ test('T81 contacts of both versions are told of the one that waits, each once, a
   expect(await startTeller().tell()).toBe(0)
   const mails = received()
   expect(mails.map(({ to }) => to).sort()).toEqual(['anna@example.org', 'dora@example.org', 'mallory@example.org'])
-  for (const { source } of mails) {
-    expect(source).toContain('Subject: Version 2 of the authority of treasury was signed and waits')
-    expect(source).toContain(toFingerprint(hashOf(next.authority)))
-    expect(source).toContain(pending!.inForceAt)
-    expect(source).toContain('1 of the group officers')
+  for (const { subject, text } of mails) {
+    expect(subject).toBe('Version 2 of the authority of treasury was signed and waits')
+    expect(text).toContain(toFingerprint(hashOf(next.authority)))
+    expect(text).toContain(pending!.inForceAt)
+    expect(text).toContain('1 of the group officers')
   }
 })
 
@@ -99,7 +100,7 @@ test('T81 a version without delay is told, too; one that was cancelled before it
   expect(await startTeller().tell()).toBe(0)
   const mails = received()
   expect(mails.map(({ to }) => to).sort()).toEqual(['anna@example.org', 'dora@example.org'])
-  for (const { source } of mails) expect(source).toContain('Version 2 of the authority of hasty is in force')
+  for (const { text } of mails) expect(text).toContain('Version 2 of the authority of hasty was signed. It is in force')
 })
 
 test('T81 the running service mails at once what is put to it', async () => {

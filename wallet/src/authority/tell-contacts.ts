@@ -10,7 +10,7 @@ import type { AnyAuthority } from './documents.ts'
 import type { Shown } from './protection.ts'
 import { type AuthorityStore, AuthorityUnavailableError, type Change } from './store.ts'
 
-/** How long a mail about a version is tried after the version came into force. */
+/** A mail about a version is tried for so long after the version came into force. */
 const triedMilliseconds = 7 * 86_400_000
 
 export type Teller = {
@@ -88,12 +88,12 @@ async function listChanges(store: AuthorityStore, clientId: string, now: Date): 
   }
 }
 
-/** Those of the version before, too: whoever changes the authority does not choose who is told. */
+/** Those of the version before, too: people who change the authority do not choose who is told. */
 function recipientsOf({ before, next }: { before: AnyAuthority; next: { authority: AnyAuthority } }): string[] {
   return [...new Set([before, next.authority].flatMap(contactsOf).map(({ email }) => email))]
 }
 
-/** Why nobody, or not everybody, is told of the version that waits; null: all is set up, or none waits. */
+/** Warns where the contacts are not told of the version that waits. Returns null when they are, or none waits. */
 export function untoldWarning({ authority, pending }: Shown, { sendsMail }: { sendsMail: boolean }): string | null {
   if (pending === null) return null
   if (!sendsMail)

@@ -4,8 +4,8 @@ import { LineFiles } from './lines.ts'
 type Told = { hash: string; email: string; at: string }
 
 /**
- * Who was told of a version, in a file beside the authority: whoever writes to the database cannot make a mail look sent. A mail
- * that is not in it is sent, so a crash repeats one and loses none.
+ * The contacts that were told of a version, in a file beside the authority: nobody who writes to the database makes a mail look
+ * sent. A mail that is not in it is sent, so a crash repeats one and loses none.
  */
 export class ToldFiles {
   readonly #files: LineFiles<Told>

@@ -14,8 +14,8 @@ import type { AuthorityStore, Present } from './store.ts'
 type Db = pg.Pool | pg.PoolClient
 
 /**
- * Why a stored order may not be signed now; null: it may. Nothing that the row says is trusted because it is stored: whoever
- * can write to the database can write rows.
+ * Refuses a stored order that may not be signed now. Nothing that the row says is trusted because it is stored: people who can
+ * write to the database can write rows. Returns null when it may be signed.
  *
  * @throws AuthorityUnavailableError, or an error of the node that does not say the decimals of the token
  */
@@ -42,7 +42,7 @@ export async function refusalOfStored(
   return rule === undefined ? null : await refusalOfDecimals(rule, chain)
 }
 
-/** What a transaction of an order pays in fees: at most, and the limit of all of them where people signed none. */
+/** The most that a transaction of an order pays in fees, and the limit of all of them where people signed none. */
 export type Fees = { fee: bigint; unsignedLimit: bigint }
 type Signing = Fees & { nonce: number; kind: Transaction['kind'] }
 
@@ -94,8 +94,9 @@ async function isCancelledByPeople(
 export type SignedFees = { limit: bigint | null; isCancelled: boolean } | { refused: Refusal }
 
 /**
- * How much people permitted to be paid for the order of a row, by the journal and by what they signed; the row itself and its
- * own limit are trusted in nothing. null: the client is not protected. `limit: null`: an earlier release noted none.
+ * Reads the fees that people permitted for the order of a row, from the journal and from what they signed; the row itself and its
+ * own limit are trusted in nothing. Returns null when the client is not protected, and `limit` null when an earlier release noted
+ * none.
  *
  * @throws AuthorityUnavailableError
  */
@@ -145,7 +146,7 @@ function orderedOf(row: TransferRow): Ordered {
   }
 }
 
-/** Whether exactly this order was signed before under its id, whatever the database says. */
+/** Returns true when exactly this order was signed before under its id, whatever the database says. */
 export async function wasSigned(
   store: AuthorityStore | null,
   { client_id, id, signed_order }: Pick<TransferRow, 'client_id' | 'id' | 'signed_order'>,
@@ -162,12 +163,12 @@ export async function wasSigned(
   return await store.journal.has(client_id, hash)
 }
 
-/** What is never carried out does not count: `failed` says that the amount has not moved and never will. */
+/** An order that is never carried out does not count: `failed` says that the amount has not moved and never will. */
 const sumOfDay = `select coalesce(sum(amount), 0)::text as total from wallet.transfers
   where client_id = $1 and network = $2 and contract_address is not distinct from $3 and status <> 'failed'
     and created_at > $4::timestamptz - interval '24 hours'`
 
-/** What the client ordered of the token within the 24 hours before `until`. */
+/** Reads the sum that the client ordered of the token within the 24 hours before `until`. */
 export async function readOrderedLastDay(
   tx: pg.PoolClient,
   clientId: string,

@@ -9,7 +9,7 @@ const flagUserVerified = 0x04
 /** RP ID hash, flags and counter; extensions may follow. */
 const authenticatorDataLengthMin = 37
 
-/** Whether the key signed exactly this vote: a passkey as WebAuthn Level 2 has it (section 7.2), a service by Ed25519. */
+/** Verifies that the key signed exactly this vote: a passkey as WebAuthn Level 2 has it (section 7.2), a service by Ed25519. */
 export function isSignedBy(key: AuthorityKey, signed: AnySignedVote): boolean {
   const publicKey = readPublicKey(key.publicKey)
   const signature = readBase64url(signed.signature)

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { rpIdOf, type SigningConfig } from './settings.ts'
 
-export type SigningPage = { html: string; headers: Record<string, string> }
+/** `origin` is where its browsers ask from. */
+export type SigningPage = { html: string; headers: Record<string, string>; origin: string }
 
 /** `scripts/build-page.js` makes script and style from `wallet/page/`. */
 const assets = new URL('./assets/', import.meta.url)
@@ -13,7 +14,8 @@ const assets = new URL('./assets/', import.meta.url)
  */
 export async function buildSigningPage(config: SigningConfig): Promise<SigningPage> {
   const [style, script] = await Promise.all([readAsset('sign.css'), readAsset('sign.js')])
-  return { html: documentOf(config, { style, script }), headers: headersOf(config, { style, script }) }
+  const { origin } = config
+  return { html: documentOf(config, { style, script }), headers: headersOf(config, { style, script }), origin }
 }
 
 type Assets = { style: string; script: string }
@@ -40,15 +42,17 @@ function documentOf(config: SigningConfig, { style, script }: Assets): string {
 `
 }
 
-/** Where the page asks for the authority in force. */
-export const authorityPath = '/sign/authority'
+/** Paths at which the page asks for the authority in force, and brings signatures that stop an order or a version that waits. */
+export const paths = { authority: '/sign/authority', stop: '/sign/stop', cancel: '/sign/authority/cancel' }
 
 function headersOf({ origin }: SigningConfig, { style, script }: Assets): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
     `style-src '${hashOf(style)}'`,
-    `connect-src ${origin}${authorityPath}`,
+    `connect-src ${Object.values(paths)
+      .map((path) => origin + path)
+      .join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

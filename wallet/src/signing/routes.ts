@@ -1,40 +1,63 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import Type from 'typebox'
+import { rejectPending } from '../authority/cancellation.ts'
 import { MalformedError, parseAuthority } from '../authority/parse.ts'
 import { type Shown, showProtection } from '../authority/protection.ts'
+import { stopOrders } from '../authority/stops.ts'
 import { type AuthorityStore, AuthorityUnavailableError } from '../authority/store.ts'
 import { notFound, WalletError } from '../errors.ts'
-import { authorityPath, type SigningPage } from './page.ts'
+import { paths, type SigningPage } from './page.ts'
 
 type Parts = { pool: pg.Pool; authorities: AuthorityStore | null; page: SigningPage }
 
+const VaultId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
 const Question = Type.Object(
   {
-    vaultId: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
+    vaultId: VaultId,
     hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the version in force, as who asks knows it.' }),
     next: Type.Optional(Type.Object({}, { description: 'A document that is to follow it.' })),
   },
   { additionalProperties: false },
 )
+const Brought = Type.Object(
+  { vaultId: VaultId, vote: Type.Unknown({ description: 'A signed vote `reject` or `cancel`.' }) },
+  { additionalProperties: false },
+)
+/** A signed vote with the longest signature, key id and client data that are read. */
+const voteBytesMax = 16 * 1024
 
 /**
- * The page for signatures and what it asks. Both need no token: browsers of people come here. An authority is shown to those who
- * know the id of its vault and its hash, as its members do.
+ * The page for signatures, what it asks, and what it brings. Nothing of it needs a token: browsers of people come here. An
+ * authority is shown to those who know the id of its vault and its hash, as its members do. A signature that stops something
+ * counts by itself, whoever brings it, so that it does not depend on the service.
  */
 export function signingRoutes(app: FastifyInstance, { pool, authorities, page }: Parts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   routes.get('/sign', (_request, reply) => reply.headers(page.headers).type('text/html; charset=utf-8').send(page.html))
 
   const findVault = vaultFinder(pool, authorities)
-  routes.post(authorityPath, { schema: { body: Question } }, async ({ body: { vaultId, hash, next } }, reply) => {
-    const present = await findVault(vaultId)
-    if (present === null) throw notFound('Authority')
+  const onRequest = async ({ headers }: FastifyRequest) => {
+    if (headers.origin !== page.origin) throw new WalletError(403, 'Only the page for signatures asks this')
+  }
+  routes.post(paths.authority, { schema: { body: Question }, onRequest }, async ({ body }, reply) => {
+    const { vaultId, hash, next } = body
+    const { present } = await findVault(vaultId)
     if (present.hash !== hash) throw new WalletError(409, 'Another version is in force')
     if (next !== undefined) assertReadable(next)
     reply.header('cache-control', 'no-store')
     return { authority: present.authority, pending: present.pending }
+  })
+
+  const brought = { schema: { body: Brought }, onRequest, bodyLimit: voteBytesMax }
+  routes.post(paths.stop, brought, async ({ body: { vaultId, vote } }) => {
+    const { clientId } = await findVault(vaultId)
+    return await stopOrders(pool, authorities, clientId, [vote])
+  })
+  routes.post(paths.cancel, brought, async ({ body: { vaultId, vote } }) => {
+    const { clientId } = await findVault(vaultId)
+    return await rejectPending(pool, authorities, clientId, vote)
   })
 }
 
@@ -50,7 +73,7 @@ function assertReadable(next: object): void {
 /** Somebody who asks for vaults that do not exist makes the files be looked through no more often than this. */
 const searchMilliseconds = 1_000
 
-/** Finds the authority in force that names a vault. Two clients that name the same one are answered as none. */
+/** Finds the authority in force that names a vault. Two clients that name the same one are answered as none, with a 404. */
 function vaultFinder(pool: pg.Pool, authorities: AuthorityStore | null) {
   let clientOf = new Map<string, string | null>()
   let searchedAt = Number.NEGATIVE_INFINITY
@@ -75,10 +98,11 @@ function vaultFinder(pool: pg.Pool, authorities: AuthorityStore | null) {
     }
   }
 
-  return async (vaultId: string): Promise<Shown | null> => {
+  return async (vaultId: string): Promise<{ clientId: string; present: Shown }> => {
     if (!clientOf.has(vaultId) && performance.now() - searchedAt > searchMilliseconds) await search()
     const clientId = clientOf.get(vaultId) ?? null
     const present = clientId === null ? null : await read(clientId)
-    return present?.authority.vaultId === vaultId ? present : null
+    if (clientId === null || present?.authority.vaultId !== vaultId) throw notFound('Authority')
+    return { clientId, present }
   }
 }

@@ -1,4 +1,4 @@
-/** Where the page for signatures is served, and the console that may have what people signed there. */
+/** The origin of the page for signatures, and of the console that may have what people signed there. */
 export type SigningConfig = {
   /** Origin of the page; its host is the RP ID of the passkeys that are made there. */
   origin: string

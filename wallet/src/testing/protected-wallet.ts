@@ -7,10 +7,11 @@ import { startAnvil } from '../anvil.ts'
 import type { Authority, Authorization, Order } from '../authority/documents.ts'
 import { pinAuthority } from '../authority/protection.ts'
 import { AuthorityStore } from '../authority/store.ts'
+import type { WalletConfig } from '../config.ts'
 import { startWallet } from '../start-wallet.ts'
 import { createTestDatabase } from './database.ts'
 import { controlChain } from './local-chain.ts'
-import { authority, authorize, listed, order, team } from './signing.ts'
+import { authority, authorize, listed, order, requestOf, type TestKey, team } from './signing.ts'
 import { openFaucet } from './test-token.ts'
 import { call, deriveTestAddress, testConfig, waitFor } from './wallet-client.ts'
 
@@ -20,7 +21,7 @@ export type Refused = { details: string }
 export type ProtectedWallet = Awaited<ReturnType<typeof startProtectedWallet>>
 
 /** A wallet service with a client for each name, its files, a local chain, and what people and attackers do to them. */
-export async function startProtectedWallet(names: string[]) {
+export async function startProtectedWallet(names: string[], changes: Partial<WalletConfig> = {}) {
   const [anvil, database, directory] = await Promise.all([
     startAnvil(),
     createTestDatabase(),
@@ -28,7 +29,8 @@ export async function startProtectedWallet(names: string[]) {
   ])
   const tokenOf = (name: string) => `token-of-the-vault-${name}-0001`
   const clients = names.map((name) => ({ name, token: tokenOf(name) }))
-  const config = testConfig({ databaseUrl: database.url, rpcUrl: anvil.rpcUrl, clients, authorityDir: directory })
+  const place = { databaseUrl: database.url, rpcUrl: anvil.rpcUrl, authorityDir: directory }
+  const config = testConfig({ ...place, clients, ...changes })
   const pool = new pg.Pool({ connectionString: database.url })
   const chain = controlChain(anvil.rpcUrl)
   const faucet = openFaucet(anvil.rpcUrl)
@@ -43,42 +45,39 @@ export async function startProtectedWallet(names: string[]) {
   const send = <T>(token: string, path: string, body?: object) =>
     call<T>(running.url, path, { token, ...(body === undefined ? {} : { body }) })
 
+  /** Pins an authority, as the command does, and gives what orders of the client are made with. */
+  async function protect(name: string, changes: Partial<Authority> = {}) {
+    const clientId = await clientIdOf(name)
+    const pinned = { ...authority, vaultId: `vault-${name}`, ...changes }
+    await pinAuthority(pool, new AuthorityStore(directory), clientId, pinned)
+    const derivationPath = `m/44/60/0/${pathCount++}`
+    const fromAddress = await deriveTestAddress(running.url, derivationPath, tokenOf(name))
+    await chain.setBalance(fromAddress, parseEther('5'))
+    // One end for all, because the rows of a payout share it.
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    const make = makerOf({ vaultId: pinned.vaultId, fromAddress, derivationPath, expiresAt })
+    const sign = (signed: Order, approvers: TestKey[] = []) =>
+      authorize(signed, { by: team.anna, approvers, under: pinned })
+    return { clientId, pinned, make, sign, fromAddress, token: tokenOf(name) }
+  }
+
   return {
     anvil,
     chain,
+    config,
     directory,
     faucet,
     pool,
     clientIdOf,
+    tokenOf,
     send,
     url: () => running.url,
-    /** Pins an authority, as the command does, and gives what orders of the client are made with. */
-    async protect(name: string, changes: Partial<Authority> = {}) {
-      const clientId = await clientIdOf(name)
-      const pinned = { ...authority, vaultId: `vault-${name}`, ...changes }
-      await pinAuthority(pool, new AuthorityStore(directory), clientId, pinned)
-      const derivationPath = `m/44/60/0/${pathCount++}`
-      const fromAddress = await deriveTestAddress(running.url, derivationPath, tokenOf(name))
-      await chain.setBalance(fromAddress, parseEther('5'))
-      // One end for all, because the rows of a payout share it.
-      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-      const make = (transferId: string, values: Partial<Order> = {}): Order => ({
-        ...order,
-        vaultId: pinned.vaultId,
-        transferId,
-        fromAddress,
-        derivationPath,
-        toAddress: listed,
-        amount: '7',
-        expiresAt,
-        ...values,
-      })
-      return { clientId, pinned, make, fromAddress, token: tokenOf(name) }
-    },
+    protect,
     ...transfersOf(send, pool),
     nonceOf: (address: string) => faucet.getTransactionCount({ address: address as Hex }),
-    async restart() {
+    async restart(whileStopped: () => Promise<void> = async () => undefined) {
       await running.stop()
+      await whileStopped()
       running = await startWallet(config)
     },
     async stop() {
@@ -90,6 +89,13 @@ export async function startProtectedWallet(names: string[]) {
     },
   }
 }
+
+const makerOf =
+  (fixed: Partial<Order>) =>
+  (transferId: string, values: Partial<Order> = {}): Order => ({
+    ...{ ...order, toAddress: listed, amount: '7' },
+    ...{ ...fixed, transferId, ...values },
+  })
 
 type Send = <T>(token: string, path: string, body?: object) => ReturnType<typeof call<T>>
 
@@ -108,12 +114,8 @@ function transfersOf(send: Send, pool: pg.Pool) {
       )
     },
     /** What the service would send: the order as it is, and what authorises it. */
-    hand(token: string, signed: Order, authorization: unknown = authorize(signed, { by: team.anna })) {
-      const { transferId: id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress } = signed
-      const { amount, feeLevel, maxFee } = signed
-      const fields = { id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount }
-      return send<State & Refused>(token, '/transfers', { ...fields, feeLevel, maxFee, authorization })
-    },
+    hand: (token: string, signed: Order, authorization: unknown = authorize(signed, { by: team.anna })) =>
+      send<State & Refused>(token, '/transfers', { ...requestOf(signed), authorization }),
     stateOf: async (token: string, id: string) => (await send<State>(token, `/transfers/${id}`)).body,
     settled: (token: string, id: string) =>
       waitFor(`${id} to settle`, async () => {

@@ -149,6 +149,12 @@ export function authorize(order: Order, { by, approvers = [], ...signers }: Sign
   return { order, authorityVersion, votes }
 }
 
+/** The fields of the request that hands an order over, beside what authorises it. */
+export function requestOf({ transferId: id, ...order }: Order) {
+  const { network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount, feeLevel, maxFee } = order
+  return { id, network, coinType, derivationPath, fromAddress, toAddress, contractAddress, amount, feeLevel, maxFee }
+}
+
 /** Who signs, and under which authority: by default that of this file, for the vault of the order. */
 export type Signers = { by: TestKey; approvers?: TestKey[]; under?: AnyAuthority; signedAt?: string }
 

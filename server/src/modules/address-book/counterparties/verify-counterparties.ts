@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
-import { compareRows, type RecordedRow } from '../../record/audit/compare-rows.ts'
+import { compareRows, ofTarget, type RecordedRow } from '../../record/audit/compare-rows.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 
 type Stored = { id: string; name: string; kind: string; archived: boolean; addresses: string[]; keys: string[] }
@@ -26,7 +26,7 @@ export async function verifyCounterparties(trx: Trx, vaultId: string): Promise<S
     chain: vaultId,
     targetType: 'counterparty',
     actions: ['counterparty.created', 'counterparty.updated', 'counterparty.archived'],
-    apply: (before, { action, details }) => after(before ?? {}, action, details),
+    take: ofTarget((before, { action, details }) => after(before ?? {}, action, details)),
     rows: rows.map(({ id, keys, addresses, ...row }) => ({
       id,
       row: { ...row, addresses: addresses.toSorted(), 'keys of addresses': keys },

@@ -88,6 +88,10 @@ export async function listCategories(
   )
 }
 
+/** Every category of the vault, archived ones too. */
+export const listAllCategories = (trx: Trx, vaultId: string): Promise<CategoryRow[]> =>
+  selectCategories(trx, sql`where c.vault_id = ${vaultId} order by c.id`)
+
 /**
  * Locks a category until the end of the transaction and reads it: with `update` before its definition is changed, with
  * `share` while something depends on the current definition.

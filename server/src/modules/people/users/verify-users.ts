@@ -1,5 +1,5 @@
 import type { Trx } from '../../../db/client.ts'
-import { compareRows } from '../../record/audit/compare-rows.ts'
+import { compareRows, ofTarget } from '../../record/audit/compare-rows.ts'
 import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 
@@ -13,13 +13,13 @@ export async function verifyUsers(trx: Trx): Promise<SubjectReport> {
     chain: platformChain,
     targetType: 'user',
     actions: ['user.created', 'platform_admin.added', 'user.disabled', 'user.enabled'],
-    apply(before, { action, details }) {
+    take: ofTarget((before, { action, details }) => {
       if (action === 'user.created') {
         return { email: details.email, 'platform administration': false, disabling: false }
       }
       if (action === 'platform_admin.added') return { ...before, 'platform administration': true }
       return { ...before, disabling: action === 'user.disabled' }
-    },
+    }),
     rows: users.map(({ id, kind, email, is_platform_admin, disabled_at }) => ({
       id,
       row: { kind, email, 'platform administration': is_platform_admin, disabling: disabled_at !== null },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
-import { readSnapshot } from '../../../db/transaction.ts'
+import { readOr, readSnapshot } from '../../../db/transaction.ts'
 import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/limits.ts'
 import type { TargetRecord } from './content.ts'
 import { listRecordsOf } from './queries.ts'
@@ -45,17 +45,39 @@ export async function verifySubjects<Stored extends { id: string }>(
 
 async function compareAll<Stored extends { id: string }>(
   trx: Trx,
-  { targetType, listStored, differenceOf }: SubjectKind<Stored>,
+  kind: SubjectKind<Stored>,
   vaultId: string,
   ids: string[],
 ): Promise<SubjectDifference[]> {
-  const stored = await listStored(trx, vaultId, ids)
+  const { targetType, listStored, differenceOf } = kind
+  const stored = await readOr(
+    trx,
+    () => listStored(trx, vaultId, ids),
+    () => null,
+  )
+  if (stored === null) return compareAlone(trx, kind, vaultId, ids)
   const records = new Map<string, TargetRecord[]>(ids.map((id) => [id, []]))
   for (const record of await listRecordsOf(trx, vaultId, targetType, ids)) records.get(record.targetId)?.push(record)
   return stored.flatMap((one) => {
     const detail = differenceOf(one, records.get(one.id) ?? [])
     return detail === null ? [] : [{ vaultId, targetType, targetId: one.id, detail }]
   })
+}
+
+/** Finds the subjects whose rows no statement can read, and compares the others. */
+async function compareAlone<Stored extends { id: string }>(
+  trx: Trx,
+  kind: SubjectKind<Stored>,
+  vaultId: string,
+  ids: string[],
+): Promise<SubjectDifference[]> {
+  const { targetType } = kind
+  const [targetId, ...others] = ids
+  if (targetId === undefined) return []
+  if (others.length === 0) return [{ vaultId, targetType, targetId, detail: 'its rows cannot be read' }]
+  const differences: SubjectDifference[] = []
+  for (const id of ids) differences.push(...(await compareAll(trx, kind, vaultId, [id])))
+  return differences
 }
 
 async function listPage(

@@ -61,7 +61,8 @@ export async function createToken(
     )
   const { code, decimals, enabled = true, dustLimit = null } = body
   const contractAddress = contract?.address ?? null
-  const details = { network: network.slug, code, contractAddress, decimals, enabled, dustLimit }
+  const { symbol, name } = body
+  const details = { network: network.slug, code, symbol, name, contractAddress, decimals, enabled, dustLimit }
   const words = { sentence: `The token ${quote(body.name)} was registered`, after: details }
   const event = { actorId: caller.userId, action: 'token.created', targetType: 'token', targetId: id, details, now }
   await announceRegistryChange(trx, { ...event, words }, [])

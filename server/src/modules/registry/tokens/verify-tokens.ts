@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
-import { compareRows } from '../../record/audit/compare-rows.ts'
+import { parseDecimal } from '../../../lib/money.ts'
+import { compareRows, ofTarget } from '../../record/audit/compare-rows.ts'
 import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 
@@ -12,28 +13,45 @@ type Stored = {
   key: string
   decimals: number
   enabled: boolean
+  symbol: string
+  name: string
+  dust: string | null
 }
 
 /** Compares what decides which coins a token is, and how many its amounts are, with the record. */
 export async function verifyTokens(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
-    select t.id, n.slug as network, t.code, t.contract_address as contract, t.contract_key as key, t.decimals, t.enabled
+    select t.id, n.slug as network, t.code, t.contract_address as contract, t.contract_key as key, t.decimals, t.enabled,
+      t.symbol, t.name, t.dust_limit::text as dust
     from tokens t join networks n on n.id = t.network_id order by t.id`.execute(trx)
   return compareRows(trx, {
     chain: platformChain,
     targetType: 'token',
     actions: ['token.created', 'token.updated'],
-    apply(before, { action, details }) {
-      if (action === 'token.created') {
-        const { network, code, contractAddress: contract, decimals, enabled } = details as Record<string, unknown>
-        return { network, code, contract, decimals, enabled, 'key of the contract': 'of its contract' }
-      }
-      const { enabled = before?.enabled } = details.changes as { enabled?: unknown }
-      return { ...before, enabled }
-    },
+    take: ofTarget((before, { action, details }) => {
+      const { dustLimit, ...recorded } = (action === 'token.created' ? details : details.changes) as Recorded
+      const decimals = recorded.decimals ?? (before?.decimals as number)
+      const dust = dustLimit == null ? dustLimit : parseDecimal(dustLimit, decimals)?.toString()
+      if (action === 'token.updated')
+        return { ...before, ...withoutLogo(recorded), ...(dust === undefined ? {} : { dust }) }
+      const { contractAddress: contract, ...rest } = recorded
+      return { ...rest, contract, dust, 'key of the contract': 'of its contract' }
+    }),
     rows: rows.map(({ id, key, ...row }) => ({ id, row: { ...row, 'key of the contract': keyInWords(row, key) } })),
   })
 }
+
+/** What a record of an older version does not say is not compared. */
+type Recorded = {
+  contractAddress?: string | null
+  decimals?: number
+  dustLimit?: string | null
+  logoUri?: string | null
+  [more: string]: unknown
+}
+
+/** How a token looks decides nothing. */
+const withoutLogo = ({ logoUri: _, ...rest }: Recorded) => rest
 
 /** The key is what events are matched with; it follows from the address. */
 const keyInWords = ({ contract }: Pick<Stored, 'contract'>, key: string): string =>

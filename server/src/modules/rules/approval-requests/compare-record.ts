@@ -1,9 +1,10 @@
 import type { Db } from '../../../db/client.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import { type CastVote, differenceOfApproval, type RecordedRequirement, readCreation } from '../votes/compare-record.ts'
 import { listStoredRequests, type StoredRequest } from './queries.ts'
-import { boundPayloadOf, hashPayload } from './steps.ts'
+import { boundPayloadOf, hashPayload, type StepResult } from './steps.ts'
 
 /** The details of an `approval_request.created` record that are compared with the request. */
 export type CreationRecord = {
@@ -39,6 +40,7 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
   if (recorded.length > 1) return 'its audit records contradict each other'
   const [end = 'pending'] = recorded
   if (status !== end) return `it is ${status}, and according to its audit records ${end}`
+  if (!isOutcomeSame(stored, resolutions[0])) return 'its results were changed'
 
   if (ballots.some(({ details }) => details.payloadHash !== payloadHash))
     return 'a recorded vote is for another request'
@@ -48,6 +50,19 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
   }))
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
 }
+
+/** What it made is what two people agreed on, so nobody may name something else. */
+function isOutcomeSame(
+  { results, resolved_result_id: resultId, failure_reason: failureReason }: StoredRequest,
+  resolution: TargetRecord | undefined,
+): boolean {
+  const { results: recorded = null, failureReason: reason = null } = (resolution?.details ?? {}) as Outcome
+  const outcome = { results, resultId, failureReason }
+  return isSameJson(outcome, { results: recorded, resultId: recorded?.at(-1)?.resultId ?? null, failureReason: reason })
+}
+
+/** The details of the record of a resolution. */
+type Outcome = { results?: StepResult[] | null; failureReason?: string | null }
 
 /** Compares every approval request, its votes and its status with the audit records. */
 export function verifyRequests(db: Db): Promise<SubjectReport> {

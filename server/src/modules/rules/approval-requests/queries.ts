@@ -94,12 +94,22 @@ export function listDueRequests(db: Db, now: Date, limit: number): Promise<{ vau
 /** The columns of a request that are compared with its audit records. */
 export type StoredRequest = Pick<
   LockedRequest,
-  'vault_id' | 'id' | 'action' | 'status' | 'initiator_id' | 'steps' | 'payload_hash'
+  | 'vault_id'
+  | 'id'
+  | 'action'
+  | 'status'
+  | 'initiator_id'
+  | 'steps'
+  | 'payload_hash'
+  | 'results'
+  | 'resolved_result_id'
+  | 'failure_reason'
 > & { approval: ApprovalState }
 
 export async function listStoredRequests(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredRequest[]> {
   const { rows } = await sql<StoredRequest>`
-    select r.vault_id, r.id, r.action, r.status, r.initiator_id, r.steps, r.payload_hash,
+    select r.vault_id, r.id, r.action, r.status, r.initiator_id, r.steps, r.payload_hash, r.results,
+      r.resolved_result_id, r.failure_reason,
       ${approvalStateOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approval
     from approval_requests r where r.vault_id = ${vaultId} and r.id = any(${ids}::text[])`.execute(db)
   return rows

@@ -27,6 +27,7 @@ function differenceOf(hold: Selectable<Holds>, records: TargetRecord[]): string 
     details.subjectType === hold.subject_type &&
     details.subjectId === hold.subject_id &&
     details.reason === hold.reason &&
+    (details.origin ?? 'people') === hold.origin &&
     (details.endsAt ?? null) === (hold.ends_at?.toISOString() ?? null) &&
     (details.becauseOfId ?? null) === hold.because_of_id &&
     actorId === hold.placed_by_id

@@ -1,10 +1,9 @@
 import type { Trx } from '../../../db/client.ts'
-import { isSameJson } from '../../../lib/canonical-json.ts'
+import { isSame } from '../../record/audit/compare-rows.ts'
 import { type ReplayedRecord, replay } from '../../record/audit/queries.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { draftOfRow } from './actions.ts'
-import type { PolicyDraft } from './policy-draft.ts'
-import { listAllPolicies } from './queries.ts'
+import { listAllPolicies, type PolicyRow } from './queries.ts'
 
 type Fields = Record<string, unknown>
 type Details = { groupId?: string; before?: Fields; after?: Fields }
@@ -26,8 +25,7 @@ export async function verifyPolicies(trx: Trx, vaultId: string): Promise<Subject
   for (const row of stored) {
     const known = recorded.get(row.id)
     recorded.delete(row.id)
-    const difference =
-      known === undefined ? 'it is in no audit record' : differenceOf(known, row.groupId, draftOfRow(row))
+    const difference = known === undefined ? 'it is in no audit record' : differenceOf(known, row)
     if (difference !== null) name(row.id, difference)
   }
   for (const id of recorded.keys()) name(id, 'its row is gone')
@@ -62,12 +60,20 @@ function applied({ fields, updates }: Recorded): Fields {
 const follows = (now: Fields, before: Fields = {}): boolean =>
   Object.keys(before).every((name) => !(name in now) || isSame(now[name], before[name]))
 
-const isSame = (one: unknown, other: unknown): boolean => isSameJson(one ?? null, other ?? null)
-
-function differenceOf(recorded: Recorded, groupId: string, draft: PolicyDraft): string | null {
+function differenceOf(recorded: Recorded, row: PolicyRow): string | null {
+  const stored: Fields | null = readDraft(row)
+  if (stored === null) return 'it cannot be read'
   const expected = applied(recorded)
-  const stored: Fields = { ...draft }
   const names = Object.keys(expected).filter((field) => !isSame(expected[field], stored[field]))
-  if (recorded.groupId !== null && recorded.groupId !== groupId) names.push('groupId')
+  if (recorded.groupId !== null && recorded.groupId !== row.groupId) names.push('groupId')
   return names.length === 0 ? null : `not as recorded: ${names.sort().join(', ')}`
+}
+
+/** Rules that were not written by the service may be anything. */
+function readDraft(row: PolicyRow): Fields | null {
+  try {
+    return { ...draftOfRow(row) }
+  } catch {
+    return null
+  }
 }

@@ -47,6 +47,15 @@ export type GrantRow = {
   group_name: string | null
 }
 
+/** SQL: the grants on a row of addresses or folders, as an object of rights in words by their subject. */
+export function grantsInWords(type: Shared['type'], row: string) {
+  const { table, column } = grantsOn[type]
+  return sql<object>`(
+    select coalesce(json_object_agg(g.subject, case when g.can_transfer then 'view and transfer' else 'view' end), '{}')
+    from ${sql.table(table)} g where g.vault_id = ${sql.ref(`${row}.vault_id`)}
+      and g.${sql.ref(column)} = ${sql.ref(`${row}.id`)})`
+}
+
 /** Grants on an object that the viewer may see, newest first; one row more than the limit. */
 export async function listGrants(
   db: Db | Trx,

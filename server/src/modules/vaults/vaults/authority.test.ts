@@ -185,6 +185,15 @@ describe('T81 POST /vaults/{code}/authority/cancel', () => {
     expect(await listCancelled()).toEqual(before)
   })
 
+  it('records a version that people cancelled at the wallet service before, once', async () => {
+    const { hash } = showPending({ delayHours: 4 })
+    vault.wallet.cancelled.add(hash)
+    vault.wallet.authority = { ...vault.wallet.authority!, pending: null }
+    for (const _again of [1, 2]) expect((await cancel(voteOn(hash))).status).toBe(200)
+    expect((await listCancelled()).at(-1)).toEqual({ version: 4, hash, inForceAt: null, persons: [person] })
+    expect((await cancel(voteOn('c'.repeat(64)))).status).toBe(404)
+  })
+
   it('is a 404 for votes on a version that does not wait, which reach no wallet service', async () => {
     showPending({ delayHours: 2 })
     const before = handedOver().length

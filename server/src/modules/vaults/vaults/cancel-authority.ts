@@ -20,13 +20,14 @@ const cancelled = 'vault.authority_cancelled'
 export async function cancelAuthority(deps: Deps, { member, now }: ByMember, votes: SignedVote[]): Promise<void> {
   const hash = hashOfAll(votes)
   const { vault } = member
+  if (await isCancelled(deps.db, vault.id, hash)) return
   const waiting = (await findAuthority(deps, vault.id))?.pending ?? null
-  if (waiting?.hash === hash) {
-    const wallet = await walletOfVault(deps, vault.id)
-    const answer = await wallet.cancelAuthority(votes).catch(throwRefusal)
-    if (answer !== null) return inTransaction(deps.db, (trx) => record(trx, { member, now }, { hash, votes, waiting }))
-  }
-  if (!(await isCancelled(deps.db, vault.id, hash))) throw notFound('Version that waits')
+  // Where none waits, people may have cancelled it at the wallet service before, which then takes the same votes again.
+  const wallet = waiting === null || waiting.hash === hash ? await walletOfVault(deps, vault.id) : null
+  const left = (await wallet?.cancelAuthority(votes).catch(throwRefusal)) ?? null
+  if (left === null) throw notFound('Version that waits')
+  const cancelled = { hash, votes, version: left.version + 1, inForceAt: waiting?.inForceAt ?? null }
+  await inTransaction(deps.db, (trx) => record(trx, { member, now }, cancelled))
 }
 
 function hashOfAll(votes: SignedVote[]): string {
@@ -42,11 +43,10 @@ function throwRefusal(error: unknown): never {
   throw new AppError('votes_refused', `${sentence}: ${error.code}`, { details: error.code, cause: error })
 }
 
-type Cancelled = { hash: string; votes: SignedVote[]; waiting: { version: number; inForceAt: string } }
+type Cancelled = { hash: string; votes: SignedVote[]; version: number; inForceAt: string | null }
 
-async function record(trx: Trx, by: ByMember, { hash, votes, waiting }: Cancelled): Promise<void> {
+async function record(trx: Trx, by: ByMember, { votes, hash, version, inForceAt }: Cancelled): Promise<void> {
   const persons = [...new Set(votes.map(({ vote }) => vote.person))]
-  const { version, inForceAt } = waiting
   const target = { type: 'vault', id: by.member.vault.id }
   await audit(trx, byMember(by), cancelled, target, { version, hash, inForceAt, persons })
 }

@@ -1,0 +1,75 @@
+import type pg from 'pg'
+import { inTransaction } from '../database/in-transaction.ts'
+import { notFound } from '../errors.ts'
+import { cancellingVotes, readRejection, refusalOfCancellation } from './decide.ts'
+import { lockClient, refused, type Shown, showProtection } from './protection.ts'
+import type { AuthorityStore } from './store.ts'
+
+/**
+ * Cancels the version that waits, if one fewer than would have had to sign it rejected it. A repetition changes nothing.
+ * @throws WalletError 404 when none waits, 403 when the votes do not do
+ */
+export async function cancelPending(
+  pool: pg.Pool,
+  store: AuthorityStore | null,
+  clientId: string,
+  votes: unknown,
+): Promise<Shown> {
+  return await inTransaction(pool, async (tx) => {
+    await lockClient(tx, clientId)
+    const shown = await showProtection(tx, store, clientId)
+    if (store === null || shown === null) throw notFound('Authority')
+    const cancelled = await findCancelled(store, clientId, votes)
+    const hash = cancelled ?? shown.pending?.hash
+    if (hash === undefined) throw notFound('Version that waits')
+    const now = new Date()
+    const reason = refusalOfCancellation(shown.authority, hash, votes, now)
+    if (reason !== null) throw refused(reason)
+    if (cancelled !== null) return shown
+    await store.cancel(clientId, { hash, votes, at: now.toISOString() })
+    return { ...shown, pending: null }
+  })
+}
+
+/** People may have cancelled the version on the page for signatures before the service hands the same votes over. */
+async function findCancelled(store: AuthorityStore, clientId: string, votes: unknown): Promise<string | null> {
+  const hash = (votes as { vote?: { hash?: unknown } }[] | null)?.[0]?.vote?.hash
+  return typeof hash === 'string' && (await store.isCancelled(clientId, hash)) ? hash : null
+}
+
+/** The people who rejected the version, and as many as cancel it. */
+export type Rejected = { given: number; needed: number }
+
+/**
+ * Keeps the vote of one person against the version that waits, and cancels the version once enough people have signed. No token is
+ * needed: the signature says who rejects it, and whoever brings it, nothing moves for it. A repetition changes nothing.
+ * @throws WalletError 404 when the client is not protected or no such version waits, 403 with a code when the vote does not count
+ */
+export async function rejectPending(
+  pool: pg.Pool,
+  store: AuthorityStore | null,
+  clientId: string,
+  vote: unknown,
+): Promise<Rejected> {
+  const present = await showProtection(pool, store, clientId)
+  if (store === null || present === null) throw notFound('Authority')
+  const now = new Date()
+  const signed = readRejection(present.authority, vote, now)
+  if ('refused' in signed) throw refused(signed.refused)
+  const { hash } = signed.vote
+  return await inTransaction(pool, async (tx) => {
+    await lockClient(tx, clientId)
+    const needed = cancellingVotes(present.authority)
+    if (await store.isCancelled(clientId, hash)) return { given: needed, needed }
+    const shown = await showProtection(tx, store, clientId)
+    if (shown?.pending?.hash !== hash) throw notFound('Version that waits')
+    await store.rejections.note(clientId, signed)
+    const { authority } = shown
+    // A line of the file that somebody else wrote stands in the way of nobody.
+    const kept = await store.rejections.find(clientId, hash)
+    const votes = kept.filter((one) => !('refused' in readRejection(authority, one, now)))
+    if (refusalOfCancellation(authority, hash, votes, now) === null)
+      await store.cancel(clientId, { hash, votes, at: now.toISOString() })
+    return { given: votes.length, needed }
+  })
+}
