@@ -1,4 +1,5 @@
-import type { OpenApiDocument, Operation } from '../../server/src/http/openapi.ts'
+import type { OpenApiDocument } from '../../server/src/http/openapi-document.ts'
+import type { Operation } from '../../server/src/http/openapi-document.ts'
 import type { Client } from '../../server/src/testing/app.ts'
 import type { Pick } from '../../server/src/testing/rules-model.ts'
 

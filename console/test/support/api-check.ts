@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { OpenApiDocument } from '../../../server/src/http/openapi.ts'
 import type { SharedDocument } from '../../../server/src/http/openapi-components.ts'
+import type { OpenApiDocument } from '../../../server/src/http/openapi-document.ts'
 import { createValidatorCompiler, ValidationError } from '../../../server/src/http/validation.ts'
 import { createAnswerCheck, toNamedRefs } from '../../../server/src/testing/answer-check.ts'
 import { operationFinder, withoutReferences } from '../../../server/src/testing/described-api.ts'

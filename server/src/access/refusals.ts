@@ -1,5 +1,4 @@
 import { forbidden, notFound } from '../lib/errors.ts'
-import type { Member } from './caller.ts'
 
 export const notAMember = () => forbidden('not_a_member', 'You are not a member of this vault')
 
@@ -14,7 +13,7 @@ export const callerHeld = () =>
 export const readsOnly = () => forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')
 
 /** @throws 404 for a vault that does not exist, 403 for one that the caller is not a member of */
-export function assertMember({ vaultExists, member }: { vaultExists: boolean; member: Member | null }): Member {
+export function assertMember<M>({ vaultExists, member }: { vaultExists: boolean; member: M | null }): M {
   if (!vaultExists) throw notFound('Vault')
   if (member === null) throw notAMember()
   return member

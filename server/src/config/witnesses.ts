@@ -1,18 +1,14 @@
 import { faultOfWebhookSecrets } from '../lib/secret-strength.ts'
 import { parseWitness, type Witness } from '../lib/witness.ts'
-import type { Config, Reader } from './config.ts'
+import type { Reader } from './reader.ts'
 
 export type WitnessSettings = { targets: Witness[]; secrets: string[]; everyHours: number }
 
 /** Who keeps heads of the chains outside of the database, and which keys may have signed seals before this node's. */
-export function readWitnesses({
-  demo,
-  faults,
-  text,
-  list,
-  integer,
-  refuseWeak,
-}: Reader): Pick<Config, 'witnesses' | 'sealKeys'> {
+export function readWitnesses({ demo, faults, text, list, integer, refuseWeak }: Reader): {
+  witnesses: WitnessSettings
+  sealKeys: string[]
+} {
   const targets: Witness[] = []
   for (const item of new Set(list('WITNESSES'))) {
     const witness = parseWitness(item, { demo })

@@ -1,7 +1,7 @@
 import { levelsOfVaults } from '../access/caller.ts'
 import { type ErrorBody, type FieldFault, statusNames } from '../lib/errors.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
-import type { Operation } from './openapi.ts'
+import type { ErrorExample, Operation } from './openapi-document.ts'
 
 type Words = string | { message: string; details: FieldFault[] | string }
 
@@ -120,8 +120,6 @@ const words: Partial<Record<Reason, Words>> = {
 }
 
 export const reasonsWithExample = Object.keys(words) as Reason[]
-
-export type ErrorExample = { summary: string; value: ErrorBody }
 
 /** The body of an error with this reason, as an example. */
 export function exampleOfError(reason: Reason): ErrorExample {

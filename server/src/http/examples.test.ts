@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { exampleOf, type JsonSchema } from './openapi.ts'
+import { exampleOf } from './openapi.ts'
+import type { JsonSchema } from './openapi-document.ts'
 
 const components: Record<string, JsonSchema> = {
   Money: { type: 'string', examples: ['1.5'] },

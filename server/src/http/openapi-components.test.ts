@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withoutReferences } from '../testing/described-api.ts'
-import type { OpenApiDocument, Operation } from './openapi.ts'
 import { shareComponents } from './openapi-components.ts'
+import type { OpenApiDocument, Operation } from './openapi-document.ts'
 
 const meanings = { 404: 'Not found', 409: 'In conflict' }
 const limit = { name: 'limit', in: 'query', schema: { type: 'integer' } }

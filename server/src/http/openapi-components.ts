@@ -1,5 +1,5 @@
 import { statusNames } from '../lib/errors.ts'
-import type { OpenApiDocument, Operation, Parameter, Response } from './openapi.ts'
+import type { OpenApiDocument, Operation, Parameter, Response } from './openapi-document.ts'
 
 type Reference = { $ref: string }
 type Shared<T> = Record<string, T>

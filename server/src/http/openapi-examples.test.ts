@@ -4,7 +4,7 @@ import { parseTimestamp } from '../lib/period.ts'
 import { reasons } from '../lib/reasons.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { describedApiOf } from '../testing/described-api.ts'
-import type { OpenApiDocument } from './openapi.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
 
 let test: TestApp
 let document: OpenApiDocument

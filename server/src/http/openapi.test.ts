@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeApi } from '../cli/describe-api.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import { withoutReferences } from '../testing/described-api.ts'
-import type { JsonSchema, OpenApiDocument } from './openapi.ts'
 import type { SharedDocument } from './openapi-components.ts'
+import type { JsonSchema, OpenApiDocument } from './openapi-document.ts'
 
 let test: TestApp
 let text: string

@@ -1,46 +1,17 @@
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
-import type { AccessLevel } from '../access/caller.ts'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import { confirmationHeader } from './confirmation.ts'
 import type { App } from './endpoints.ts'
-import { type ErrorExample, exampleOfError, shellReasons } from './error-examples.ts'
+import { exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
+import type { JsonSchema, Media, OpenApiDocument, Operation, Parameter } from './openapi-document.ts'
 import { route } from './route.ts'
 import { tags } from './tags.ts'
 
 // By the name of the package: a benchmark compiles this file to another folder.
 const { version } = createRequire(import.meta.url)('@strongroom/server/package.json') as { version: string }
-
-type Media = Record<string, { schema?: JsonSchema; example?: unknown; examples?: Record<string, { $ref: string }> }>
-export type Parameter = { name: string; in: string; description?: string; schema?: JsonSchema; example?: unknown }
-export type Response = { description?: string; content?: Media }
-export type Operation = {
-  operationId?: string
-  summary?: string
-  description?: string
-  tags?: string[]
-  security?: object[]
-  parameters?: Parameter[]
-  requestBody?: { content?: Media; required?: boolean }
-  responses: Record<string, Response>
-  /** Who may call it: a part of the document, because `security` cannot say it. */
-  'x-access'?: AccessLevel
-  /** With which reasons it may refuse: read and removed while the document is made. */
-  'x-reasons'?: Reason[]
-  /** Whether a passkey confirms it: becomes a header. */
-  'x-confirmed'?: true
-  /** Examples of the bodies that it takes besides JSON, by media type: moved to the body. */
-  'x-uploads'?: Record<string, string>
-}
-/** The document with every parameter and answer in its place, before `shareComponents`. */
-export type OpenApiDocument = {
-  openapi: string
-  tags?: { name: string; description: string }[]
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, JsonSchema>; examples?: Record<string, ErrorExample> }
-}
 
 const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
@@ -252,31 +223,6 @@ function addMediaExamples(content: Media | undefined, components: Record<string,
   for (const media of Object.values(content ?? {})) {
     if (media.schema !== undefined && media.example === undefined) media.example = exampleOf(media.schema, components)
   }
-}
-
-/** The keywords of JSON Schema 2020-12 that our schemas use. */
-export type JsonSchema = {
-  $ref?: string
-  description?: string
-  type?: string | string[]
-  const?: unknown
-  enum?: unknown[]
-  default?: unknown
-  examples?: unknown[]
-  format?: string
-  properties?: Record<string, JsonSchema>
-  patternProperties?: Record<string, JsonSchema>
-  additionalProperties?: JsonSchema | boolean
-  items?: JsonSchema | JsonSchema[]
-  anyOf?: JsonSchema[]
-  oneOf?: JsonSchema[]
-  allOf?: JsonSchema[]
-  pattern?: string
-  minLength?: number
-  maxLength?: number
-  minimum?: number
-  minItems?: number
-  maxItems?: number
 }
 
 /** A component may contain itself; its example stops at this depth. */

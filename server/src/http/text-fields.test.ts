@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { describedApiOf } from '../testing/described-api.ts'
 import { insertVault } from '../testing/vault-fixture.ts'
-import type { OpenApiDocument } from './openapi.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
 
 const override = '\u202e'
 const message = 'must not hold the invisible character U+202E'

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { expect } from 'vitest'
 import type { App } from '../http/endpoints.ts'
-import type { OpenApiDocument } from '../http/openapi.ts'
+import type { OpenApiDocument } from '../http/openapi-document.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import type { Answer } from './answer.ts'
 import { describedApiOf, operationFinder } from './described-api.ts'

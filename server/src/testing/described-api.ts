@@ -1,6 +1,6 @@
 import type { App } from '../http/endpoints.ts'
-import type { OpenApiDocument, Operation } from '../http/openapi.ts'
 import type { SharedDocument } from '../http/openapi-components.ts'
+import type { OpenApiDocument, Operation } from '../http/openapi-document.ts'
 
 /** The OpenAPI document of a service, with every parameter and answer in its operation instead of a reference. */
 export function describedApiOf(app: App): OpenApiDocument {

@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import Type, { type Static, type TSchema } from 'typebox'
 import { rawAmountPattern } from '../lib/money.ts'
-import { Violation } from './check.ts'
 import type { Answer } from './http-exchange.ts'
+import { Violation } from './outcomes.ts'
 
 /** The answers of the protocol. Members that it does not name are allowed, because a later version may have more. */
 

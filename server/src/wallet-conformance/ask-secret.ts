@@ -1,4 +1,4 @@
-import { CouldNotRun } from './check.ts'
+import { CouldNotRun } from './outcomes.ts'
 
 /** The secret of an environment variable, or typed without being shown. Arguments of a command are visible to others. */
 export async function askSecret(variable: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici'
-import type { Exchange } from './check.ts'
 import { bytesReadMax, patienceMilliseconds, shownCharactersMax } from './limits.ts'
+import type { Exchange } from './outcomes.ts'
 
 export type Call = {
   method: string

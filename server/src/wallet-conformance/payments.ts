@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expectStatus, expectThat, textOf } from './answers.ts'
-import { CouldNotRun, Violation } from './check.ts'
 import type { Answer } from './http-exchange.ts'
 import { feeReserveFactor, pollMilliseconds, spentAmount, spentTransfersMax } from './limits.ts'
+import { CouldNotRun, Violation } from './outcomes.ts'
 import type { TransferOrder, WalletUnderTest } from './wallet-under-test.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Exchange } from './check.ts'
+import type { Exchange } from './outcomes.ts'
 import type { Report, Result } from './run.ts'
 
 const labels = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' }

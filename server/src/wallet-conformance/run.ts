@@ -1,6 +1,7 @@
 import { categories } from './categories.ts'
-import { Blocked, type Category, type Check, CouldNotRun, type Exchange, type Need, Violation } from './check.ts'
+import type { Category, Check, Need } from './check.ts'
 import { openAgent } from './http-exchange.ts'
+import { Blocked, CouldNotRun, type Exchange, Violation } from './outcomes.ts'
 import { awaitFunds } from './payments.ts'
 import { type Options, openWallet, type WalletUnderTest } from './wallet-under-test.ts'
 import { listenForWebhooks } from './webhook-listener.ts'

@@ -4,8 +4,8 @@ import { canonicalJson } from '../lib/canonical-json.ts'
 import { sha256 } from '../lib/secrets.ts'
 import { type SignedVote, type Vote, voteFormat } from '../lib/signed-vote.ts'
 import { expectAnswer, expectStatus, expectThat, textOf } from './answers.ts'
-import { Blocked } from './check.ts'
 import type { Answer } from './http-exchange.ts'
+import { Blocked } from './outcomes.ts'
 import type { KitKey, TransferOrder, WalletUnderTest } from './wallet-under-test.ts'
 
 /** What the checks of signed orders read of an authority; the rest of it is in its hash. */

@@ -1,9 +1,9 @@
 import { type KeyObject, randomInt } from 'node:crypto'
 import type { Agent } from 'undici'
 import { DerivedAddress, expectAnswer } from './answers.ts'
-import { Blocked } from './check.ts'
 import { type Answer, exchange, type Redact } from './http-exchange.ts'
 import { unaffordable } from './limits.ts'
+import { Blocked } from './outcomes.ts'
 import type { WebhookListener } from './webhook-listener.ts'
 
 export type Options = {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CouldNotRun } from './check.ts'
 import { bytesReadMax, silenceSeconds } from './limits.ts'
+import { CouldNotRun } from './outcomes.ts'
 
 /** How one delivery is answered: a status, no answer at all, a cut connection, or a redirect to another path. */
 export type Reaction = number | 'silence' | 'reset' | 'redirect'

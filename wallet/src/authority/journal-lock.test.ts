@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addClient, findClientByName } from '../clients.ts'
@@ -8,9 +9,12 @@ import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
-import { authority, authorize, order, team } from '../testing/signing.ts'
+import { authority, authorize, order, signVote, team } from '../testing/signing.ts'
 import type { TransferRow } from '../transfers/transfer-row.ts'
-import { pinAuthority } from './protection.ts'
+import { hashOf } from './canonical.ts'
+import type { Authority, Authorization } from './documents.ts'
+import { lockClient, pinAuthority } from './protection.ts'
+import { stopOrders } from './stops.ts'
 import { AuthorityStore } from './store.ts'
 import { claimSigning } from './verify-stored.ts'
 
@@ -18,6 +22,7 @@ let database: TestDatabase
 let pool: pg.Pool
 let directory: string
 let clientId: string
+let pinned: Authority
 
 beforeAll(async () => {
   ;[database, directory] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'lock-'))])
@@ -28,7 +33,8 @@ beforeAll(async () => {
   await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), 'locked')
   clientId = (await findClientByName(pool, 'locked'))!
   const rules = [{ ...authority.rules[0]!, floors: [], perDay: '100' }]
-  await pinAuthority(pool, new AuthorityStore(directory), clientId, { ...authority, rules })
+  pinned = { ...authority, rules }
+  await pinAuthority(pool, new AuthorityStore(directory), clientId, pinned)
 })
 afterAll(async () => {
   await pool?.end()
@@ -60,4 +66,25 @@ test('T58 processes that sign at once share the amount of a day, and none signs 
   for (const wait of same) expect(wait ?? 'ALREADY_SIGNED: ').toMatch(/^ALREADY_SIGNED: /)
   const lines = (await readFile(join(directory, `${clientId}.signed`), 'utf8')).trim().split('\n')
   expect(lines).toHaveLength(3)
+})
+
+test('T58 what was stopped after it was verified is not signed, and a stop waits for what is being signed', async () => {
+  const row = rowOf('stopped', '1')
+  const stop = () => {
+    const { order: stopped } = row.signed_order as Authorization
+    const vote = { hash: hashOf(stopped), decision: 'reject' as const, authority: hashOf(pinned) }
+    return stopOrders(pool, new AuthorityStore(directory), clientId, [signVote(team.ben, vote)])
+  }
+  let isStopped = false
+  const stopping = await inTransaction(pool, async (tx) => {
+    await lockClient(tx, clientId)
+    const stopping = stop().then(() => {
+      isStopped = true
+    })
+    await sleep(200)
+    expect(isStopped).toBe(false)
+    return { stopping }
+  })
+  await stopping.stopping
+  expect(await claim(row, 90)).toMatch(/^STOPPED: ben signed on /)
 })

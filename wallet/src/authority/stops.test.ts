@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { authorizeAll } from '../testing/payout.ts'
 import { type ProtectedWallet, type Refused, startProtectedWallet } from '../testing/protected-wallet.ts'
-import { authorize, passkey, serviceKey, signVote, team, unlisted } from '../testing/signing.ts'
+import { authority, authorize, passkey, serviceKey, signVote, team, unlisted } from '../testing/signing.ts'
 import { hashOf } from './canonical.ts'
+import { readStops } from './decide.ts'
 import type { SignedVote } from './documents.ts'
 import { StopJournal } from './stop-journal.ts'
 
@@ -95,6 +96,8 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
       [[reject(ben, { subject: 'approval_request' })], 'ORDER_DIFFERS'],
       [[reject(), reject(passkey('ben', 'a stranger'))], 'KEY_UNKNOWN'],
       [[reject(serviceKey('nobody', 'nobody'))], 'KEY_UNKNOWN'],
+      [[reject(ben, { person: 'carla' })], 'KEY_UNKNOWN'],
+      [[reject(ben, { signedAt: new Date(Date.now() + 600_000).toISOString() })], 'SIGNED_IN_FUTURE'],
       [[{ ...reject(), signature }], 'SIGNATURE_INVALID'],
     ] as const) {
       const { status, body } = await stop(token, votes)
@@ -130,6 +133,14 @@ describe('T58 a signed veto or cancellation at the wallet service', () => {
     await sign(carla, 'cancel')
     expect((await cancel()).status).toBe(202)
   })
+})
+
+test('T58 who is in no group of the authority stops nothing, although it has their key', () => {
+  const votes = [signVote(ben, { hash: 'ab'.repeat(32), decision: 'reject' })]
+  const now = new Date()
+  expect(readStops(authority, votes, now)).toMatchObject({ stops: [{ person: 'ben' }] })
+  const groups = authority.groups.map((group) => ({ ...group, persons: group.persons.filter((one) => one !== 'ben') }))
+  expect(readStops({ ...authority, groups }, votes, now)).toMatchObject({ refused: { code: 'KEY_UNKNOWN' } })
 })
 
 test('T58 stops are kept for 61 days at least, each once, and forgotten when there are many older ones', async () => {

@@ -1,7 +1,7 @@
 import { hashOf } from '../authority/canonical.ts'
 import type { Authority, Order, SignedVote } from '../authority/documents.ts'
 import type { RefusalCode } from '../authority/refusal.ts'
-import { payoutVectors } from './payout-vectors.ts'
+import { payoutVectors, type Vector } from './payout-vectors.ts'
 import {
   authority,
   follow,
@@ -17,18 +17,6 @@ import {
   token,
   unlisted,
 } from './signing.ts'
-
-/** An order as it was asked for, what authorises it, and what becomes of it. */
-export type Vector = {
-  name: string
-  /** Index into `authorities`. */
-  authority: number
-  now: string
-  orderedLastDay: string
-  request: Record<string, unknown>
-  authorization: unknown
-  verdict: 'ok' | RefusalCode
-}
 
 const { anna, annaToo, ben, benAtWallet, carla, dora, emil, payroll } = team
 const officers = [dora, emil]

@@ -1,8 +1,19 @@
 import type { Authorization, Order, Payout, Placed } from '../authority/documents.ts'
 import type { RefusalCode } from '../authority/refusal.ts'
-import type { Vector } from './make-vectors.ts'
 import { authorizeAll, payoutOf } from './payout.ts'
 import { listed, order, signVote, team, token, unlisted } from './signing.ts'
+
+/** An order as it was asked for, what authorises it, and what becomes of it. */
+export type Vector = {
+  name: string
+  /** Index into `authorities`. */
+  authority: number
+  now: string
+  orderedLastDay: string
+  request: Record<string, unknown>
+  authorization: unknown
+  verdict: 'ok' | RefusalCode
+}
 
 const { anna, ben, carla, dora } = team
 const everybody = { by: anna, approvers: [ben, carla, dora] }

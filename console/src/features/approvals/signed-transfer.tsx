@@ -1,5 +1,5 @@
 import type { Transfer } from '@strongroom/sdk'
-import { type Authority, describeOrder, expectedOf } from '@strongroom/sdk/signing'
+import { type Authority, describeOrder, expectedOf, type Waiting } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
 import { nameOf } from '../../lib/session.ts'
@@ -7,8 +7,10 @@ import { signingAuthorityQuery } from '../../lib/signing-authority.ts'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
-import type { Seen } from './transfer-approval.tsx'
 import { recipientOf } from './words.ts'
+
+/** The order as the page shows it, and what of it is signed. */
+export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null }
 
 type Props = { code: string; transfer: Transfer; children: (seen: Seen) => ReactNode }
 

@@ -1,8 +1,7 @@
 import type { Transfer } from '@strongroom/sdk'
-import type { Waiting } from '@strongroom/sdk/signing'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { formatTime, formatTimeLeft } from '../../lib/time.ts'
@@ -13,6 +12,7 @@ import { DetailState } from '../../ui/list-states.tsx'
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
 import { Decide } from './decide.tsx'
 import { transferQuery } from './queries.ts'
+import type { Seen } from './signed-transfer.tsx'
 import { Votes } from './votes.tsx'
 import { recipientOf, statusOf } from './words.ts'
 
@@ -21,9 +21,6 @@ type Why = ComponentType<{ code: string; transfer: Transfer }>
 
 /** In a protected vault the order is decoded from what is signed. What does that is loaded where it is needed. */
 const SignedTransfer = lazy(async () => ({ default: (await import('./signed-transfer.tsx')).SignedTransfer }))
-
-/** What of the order the page shows, and what of it is signed. */
-export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null }
 
 /** One screen with all that an approver needs to decide on a transfer. */
 export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {

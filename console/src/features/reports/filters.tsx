@@ -7,6 +7,7 @@ import { Chip } from '../../ui/choice.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { statusChoices } from '../../ui/operation-status.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import type { SettingsProps } from './parameters.ts'
 import { isTaken, type ListName, listOf, type SearchName } from './parameters.ts'
 import { gaps, gapWords } from './quality.ts'
 import {
@@ -20,7 +21,6 @@ import {
   type Option,
   tokenOptions,
 } from './queries.ts'
-import type { SettingsProps } from './settings.tsx'
 
 type Filter = { name: ListName; label: string; options: Option[] | object }
 

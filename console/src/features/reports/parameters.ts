@@ -164,3 +164,7 @@ export function drilldownOf(
 function lastInstantBefore(at: string): string {
   return new Date(new Date(at).getTime() - 1).toISOString()
 }
+
+/** Changes parameters of the address of the page. */
+export type Change = (changed: Partial<Record<SearchName, string | undefined>>) => void
+export type SettingsProps = { code: string; type: ReportType; search: ReportSearch; change: Change }

@@ -10,8 +10,8 @@ import { Answer } from './answer.tsx'
 import { ExportButton } from './export-panel.tsx'
 import { ExportsList } from './exports-list.tsx'
 import { Filters } from './filters.tsx'
-import { missingSubject, parametersOf, type ReportSearch } from './parameters.ts'
-import { type Change, Settings } from './settings.tsx'
+import { type Change, missingSubject, parametersOf, type ReportSearch } from './parameters.ts'
+import { Settings } from './settings.tsx'
 import { type ReportType, reportPurpose, reportTitle, reportTypes } from './types.ts'
 
 type ReportPageProps = { code: string; type: ReportType; search: ReportSearch; change: Change }

@@ -4,14 +4,11 @@ import { t } from '../../lib/language.ts'
 import { zone } from '../../lib/time.ts'
 import { useViewer } from '../../lib/viewer.ts'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
-import { intervalIn, isTaken, type ReportSearch, type SearchName } from './parameters.ts'
+import { intervalIn, isTaken, type SearchName, type SettingsProps } from './parameters.ts'
 import { addDays, type Period, periods } from './period.ts'
 import { memberOptions } from './queries.ts'
 import { Subject } from './subject.tsx'
-import { isActivity, type ReportType, reportTitle, reportTypes } from './types.ts'
-
-export type Change = (changed: Partial<Record<SearchName, string | undefined>>) => void
-export type SettingsProps = { code: string; type: ReportType; search: ReportSearch; change: Change }
+import { isActivity, reportTitle, reportTypes } from './types.ts'
 
 /** What a report is of: its type, its subject, its period and how it counts. */
 export function Settings({ code, type, search, change }: SettingsProps) {

@@ -1,7 +1,7 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { t } from '../../lib/language.ts'
 import { SelectField } from '../../ui/field.tsx'
-import type { SearchName } from './parameters.ts'
+import type { SearchName, SettingsProps } from './parameters.ts'
 import {
   addressOptions,
   categoryOptions,
@@ -11,7 +11,6 @@ import {
   type Option,
   tokenOptions,
 } from './queries.ts'
-import type { SettingsProps } from './settings.tsx'
 
 /** What the report is about, for those that are about one thing. */
 export function Subject({ code, type, search, change }: SettingsProps) {

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { type AccountKey, evmAddressBelow, faultOfAccountKey } from '../../lib/account-key.ts'
 import { expectAnswer, expectStatus, expectThat } from '../answers.ts'
-import { Blocked, type Category } from '../check.ts'
+import type { Category } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'
+import { Blocked } from '../outcomes.ts'
 import type { Client, WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'get-xpubnetworkderivationpathchallenge' as const

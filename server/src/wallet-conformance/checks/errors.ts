@@ -1,6 +1,7 @@
 import { ErrorBody, expectStatus, expectThat, FieldFaults, faultsOf } from '../answers.ts'
-import { type Category, Violation } from '../check.ts'
+import type { Category } from '../check.ts'
 import { unaffordable } from '../limits.ts'
+import { Violation } from '../outcomes.ts'
 
 const section = 'errors' as const
 const body = '{ "error": "Bad Request", "message": "…", "code": 400,'

@@ -1,6 +1,7 @@
 import { expectAnswer, expectStatus, expectThat } from '../answers.ts'
-import { Blocked, type Category } from '../check.ts'
+import type { Category } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'
+import { Blocked } from '../outcomes.ts'
 import { expectCode, hashOf, type Key, keysOf, Shown, shownAuthority, voteOf } from '../signed-orders.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expectStatus, expectThat, faultsOf, TransferState, textOf } from '../answers.ts'
-import { type Category, type Check, Violation } from '../check.ts'
+import type { Category, Check } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'
 import { impossibleWatchSeconds, pollMilliseconds, quietSeconds, spentAmount, unaffordable } from '../limits.ts'
+import { Violation } from '../outcomes.ts'
 import { followToConfirmed, orderFromPurse, pay, readBalance, within } from '../payments.ts'
 import type { TransferOrder, WalletUnderTest } from '../wallet-under-test.ts'
 

@@ -1,7 +1,8 @@
 import { expectAnswer, expectStatus, expectThat, TransactionState, textOf } from '../answers.ts'
-import { Blocked, type Category } from '../check.ts'
+import type { Category } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'
 import { spentAmount } from '../limits.ts'
+import { Blocked } from '../outcomes.ts'
 import { followToConfirmed, pay } from '../payments.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
 

@@ -1,5 +1,6 @@
-import { type Category, Violation } from '../check.ts'
+import type { Category } from '../check.ts'
 import { answerMillisecondsMax } from '../limits.ts'
+import { Violation } from '../outcomes.ts'
 import type { AnswerSeen, WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'rules-for-every-request' as const

@@ -4,8 +4,9 @@ import { isAddressInScope, type Viewer, visibleScopeOf } from '../../../access/a
 import type { Member } from '../../../access/caller.ts'
 import { isAdministrators, isEveryone, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
 import { displayNameOf, profileOfUser } from '../../../access/profile.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import { isOneOf } from '../../../db/one-of.ts'
+import type { Holds } from '../../../db/types.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { holdAudienceMax } from '../../../lib/limits.ts'
@@ -13,8 +14,15 @@ import { openPhases, sentPhases } from '../../../lib/operations.ts'
 import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
-import type { HeldDeposit, LockedHold } from './reserve.ts'
 import type { Hold, HoldQuery } from './schema.ts'
+
+export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }>
+
+/** The address and token of a held deposit. */
+export type HeldDeposit = { addressId: string; tokenId: string }
+
+/** An active hold, under lock. */
+export type LockedHold = HoldRow & { deposit: HeldDeposit | null }
 
 /** A hold as it is shown, but for the amount, which its token tells. */
 export type ShownHold = Omit<Static<typeof Hold>, 'reserved'> &

@@ -1,21 +1,12 @@
 import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
-import type { RowOf, Trx } from '../../../db/client.ts'
+import type { Trx } from '../../../db/client.ts'
 import type { Holds } from '../../../db/types.ts'
-import type { HoldOrigin, HoldSubjectType } from '../../rules/holds/active.ts'
 import { insertHold, markReleased, setReserved } from '../../rules/holds/write.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { lockAccountOf } from '../ledger/queries.ts'
-import { lockHoldOn } from './queries.ts'
-
-/** Of a deposit: where it is. */
-export type HeldDeposit = { addressId: string; tokenId: string }
-
-type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType; origin: HoldOrigin }>
-
-/** An active hold, under lock. */
-export type LockedHold = HoldRow & { deposit: HeldDeposit | null }
+import { type HeldDeposit, type HoldRow, type LockedHold, lockHoldOn } from './queries.ts'
 
 export type NewHold = Insertable<Holds> & Pick<HoldRow, 'subject_type' | 'origin'>
 

@@ -13,7 +13,7 @@ import {
   toFeeQuestion,
 } from '../transfers/ask-services.ts'
 import { atRow, type LoadedRow, loadRows } from './load.ts'
-import type { PayoutBody } from './payload.ts'
+import type { PayoutBody } from './schema.ts'
 
 /**
  * The rows that a payout cannot pay the network fees of, looked up before its transaction, as `findUnpayable` does for an

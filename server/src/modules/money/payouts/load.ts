@@ -17,8 +17,8 @@ import {
   planOrder,
   type SourceRow,
 } from '../transfers/load-order.ts'
-import type { OrderBody } from '../transfers/payload.ts'
-import type { PayoutBody, RowBody } from './payload.ts'
+import type { OrderBody } from '../transfers/schema.ts'
+import type { PayoutBody, RowBody } from './schema.ts'
 
 /** A row that was checked. */
 export type LoadedRow = { body: RowBody; order: Order }

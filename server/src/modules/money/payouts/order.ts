@@ -17,8 +17,9 @@ import { lockAccountsOf } from '../transfers/queries.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../transfers/sign-order.ts'
 import type { PayoutRequestRecord } from './compare-record.ts'
 import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
-import { type PayoutBody, type PlannedOrders, planOf, planUnsigned } from './payload.ts'
+import { type PlannedOrders, planOf, planUnsigned } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
+import type { PayoutBody } from './schema.ts'
 
 type Ordering = {
   member: Member

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import type { ByMember, Member } from '../../../access/caller.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { badRequest } from '../../../lib/errors.ts'
@@ -6,14 +5,11 @@ import { newId } from '../../../lib/ids.ts'
 import { signedTokensPerPayoutMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { planPayout } from '../../../lib/signed-payout.ts'
-import { hashPayload, type Payload, toPayload } from '../transfers/payload.ts'
+import { hashPayload, toPayload } from '../transfers/payload.ts'
+import type { Payload } from '../transfers/payload-schema.ts'
 import { toSignedPayload } from '../transfers/sign-order.ts'
 import type { Terms } from '../transfers/signed-terms.ts'
 import type { LoadedRow } from './load.ts'
-import type { PayoutOrder } from './schema.ts'
-
-export type PayoutBody = Static<typeof PayoutOrder>
-export type RowBody = PayoutBody['rows'][number]
 
 /** What votes on a payout are bound to; the rows in their order, with the hashes of the orders of their transfers. */
 export type PayoutPayload = {

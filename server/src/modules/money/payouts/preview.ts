@@ -14,9 +14,9 @@ import { withVoters } from '../transfers/preview.ts'
 import { planSigned } from '../transfers/sign-order.ts'
 import { scoreRows, withoutGas } from './ask-services.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
-import { type PayoutBody, planOf } from './payload.ts'
+import { planOf } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
-import type { PayoutPreview } from './schema.ts'
+import type { PayoutBody, PayoutPreview } from './schema.ts'
 
 /** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
 export async function previewPayout(

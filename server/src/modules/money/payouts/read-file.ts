@@ -5,7 +5,7 @@ import { textOf } from '../../../http/uploads.ts'
 import { type CsvRow, readCsv } from '../../../lib/csv.ts'
 import { AppError, badRequest, type FieldFault } from '../../../lib/errors.ts'
 import { faultsListedMax, rowsPerPayoutMax } from '../../../lib/limits.ts'
-import type { PayoutBody, RowBody } from './payload.ts'
+import type { PayoutBody, RowBody } from './schema.ts'
 import { RowOrder } from './schema.ts'
 
 declare module 'fastify' {

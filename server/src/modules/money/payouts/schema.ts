@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
@@ -270,3 +270,5 @@ export const PayoutRowQuery = Closed({
 })
 
 export const payoutComponents = [PayoutOrder, PayoutSum, Payout, PayoutRow, PayoutPreview]
+export type PayoutBody = Static<typeof PayoutOrder>
+export type RowBody = PayoutBody['rows'][number]

@@ -12,7 +12,8 @@ import {
   readCreation,
 } from '../../rules/votes/compare-record.ts'
 import { isPhaseOf } from './lifecycle.ts'
-import { hashPayload, type Payload } from './payload.ts'
+import { hashPayload } from './payload.ts'
+import type { Payload } from './payload-schema.ts'
 import { listStoredOrders, type StoredOrder } from './queries.ts'
 
 /** The details of a `transfer.requested` record that bind the transfer. */
@@ -112,9 +113,9 @@ export type FeeLimit = {
   raise: RaiseRecord | null
 }
 
-/** The limit according to the audit records alone: a row that says something else permits nothing. */
+/** The limit according to the audit records that the service wrote: a row or another record permits nothing. */
 export function readFeeLimit({ maxFee }: Pick<Payload, 'maxFee'>, records: TargetRecord[]): FeeLimit {
-  const raises = records.filter(({ action }) => action === 'transfer.max_fee_raised')
+  const raises = records.filter(({ action, fault }) => action === 'transfer.max_fee_raised' && fault === null)
   // Each raises the limit that held before, so the highest is the last.
   return raises.reduce<FeeLimit>(
     (highest, { details }) => {

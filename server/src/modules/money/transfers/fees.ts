@@ -4,9 +4,10 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
-import { findNativeCoin, type LockedTransfer, lockTransfer } from './queries.ts'
+import { type LockedTransfer, lockTransfer } from './queries.ts'
 
 const feesMax = 100
 

@@ -13,14 +13,14 @@ import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipi
 import { findNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
 import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
+import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import { isWithheld } from '../../registry/tokens/withheld.ts'
 import { type ActiveHold, findActiveHold, heldConflict, sharedHoldLock } from '../../rules/holds/active.ts'
 import { factsOfInitiator, type Question } from '../../rules/policies/decide.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { unagreedPart } from '../ledger/agreed.ts'
-import type { OrderBody } from './payload.ts'
-import { findNativeCoin } from './queries.ts'
+import type { OrderBody } from './schema.ts'
 
 /** An order with the facts for the policies; `category` is the one it declares. */
 export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }

@@ -25,8 +25,10 @@ import { posting } from '../ledger/postings.ts'
 import { type Gas, insufficientGas } from './ask-services.ts'
 import type { RequestRecord } from './compare-record.ts'
 import { agreedAvailable, assertNotArchived, loadOrder, type Order, refusalOfHold } from './load-order.ts'
-import { hashPayload, type OrderBody, type Payload, toPayload } from './payload.ts'
+import { hashPayload, toPayload } from './payload.ts'
+import type { Payload } from './payload-schema.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import type { OrderBody } from './schema.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from './sign-order.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */

@@ -1,41 +1,8 @@
-import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
-import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { Order } from './load-order.ts'
-import type { TransferOrder } from './schema.ts'
-
-/** An order as requested; `amount` is in token units. */
-export type OrderBody = Static<typeof TransferOrder>
-
-/** The order as it is stored, voted on and handed over; `amount` is in the smallest unit. */
-export type Payload = {
-  transferId: string
-  vaultId: string
-  initiatorId: string
-  fromAddressId: string
-  fromAddress: string
-  network: string
-  coinType: number
-  derivationPath: string
-  toAddress: string
-  tokenId: string
-  contractAddress: string | null
-  amount: string
-  /** Only if the order has it, so that the hash of an order without it is what it always was. */
-  feeLevel?: FeeLevel
-  /** The most that may be paid in fees, in the smallest unit of the network's coin; as `feeLevel`. */
-  maxFee?: string
-  /** Number of the version of the vault's rules; in a protected vault only, as `expiresAt`. */
-  rulesVersion?: number
-  /** Instant after which nothing is signed, in the form of `toISOString`. */
-  expiresAt?: string
-}
-
-/** What of an order has columns of its own; null in place of what an order may leave out. */
-export type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee' | 'rulesVersion' | 'expiresAt'>> &
-  Record<'feeLevel' | 'maxFee', string | null>
+import type { Payload } from './payload-schema.ts'
 
 /** Whether the order was signed by who ordered it, so that votes on it are, too (docs/signed-orders.md). */
 export const isSignedOrder = ({ expiresAt }: Payload): boolean => expiresAt !== undefined

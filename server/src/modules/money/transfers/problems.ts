@@ -1,30 +1,9 @@
-import type { Reason } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import { type Electorate, findShortages, nobody } from '../../rules/votes/open.ts'
 import { type CoinAccount, missingGas, sentenceOfMissing } from './ask-services.ts'
 import { findArchivedRecipient, type Order } from './load-order.ts'
-
-/** For these an order is refused, in this order; each is the reason of the refusal. */
-const refusals = [
-  'archived',
-  'disabled',
-  'held',
-  'address_exposed',
-  'blocked_by_policy',
-  'no_policy_allows',
-  'insufficient_funds',
-  'insufficient_gas',
-  'quorum_unreachable',
-] as const satisfies readonly Reason[]
-
-/** With these an order is placed, and its delivery would probably fail or wait. */
-const obstacles = ['above_max_fee', 'wallet_service_failed', 'wallet_service_silent'] as const
-
-export type ProblemCode = (typeof refusals | typeof obstacles)[number]
-
-/** Every problem that a preview can name. */
-export const problemCodes: readonly ProblemCode[] = [...refusals, ...obstacles]
+import { type ProblemCode, refusals } from './problem-codes.ts'
 
 export type Problem = { code: ProblemCode; message: string; blocks: boolean }
 

@@ -14,7 +14,8 @@ import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/pas
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { newVote } from '../../../testing/votes.ts'
 import { verifyTransfers } from './compare-record.ts'
-import { hashPayload, type Payload } from './payload.ts'
+import { hashPayload } from './payload.ts'
+import type { Payload } from './payload-schema.ts'
 
 let bench: TransferBench
 let address: Address

@@ -7,7 +7,8 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/rights.ts'
-import { type FeedFilters, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import { type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import type { FeedFilters } from '../../operations/feed/feed-path.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
@@ -28,7 +29,7 @@ import {
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 import type { Order } from './load-order.ts'
-import type { Payload, StoredPayload } from './payload.ts'
+import type { Payload, StoredPayload } from './payload-schema.ts'
 
 /**
  * Locks the account that an order spends from. Returns what is available now, in raw units, and the active hold that forbids
@@ -276,16 +277,6 @@ export async function listDueApprovals(db: Db, now: Date, limit: number): Promis
     where t.phase = 'waiting' and t.expires_at <= ${now} and t.payout_id is null
       and not ${isHeld('transfer', sql.ref('t.vault_id'), sql.ref('t.id'))} limit ${limit}`.execute(db)
   return rows
-}
-
-/** The coin in which fees are paid on a network; null when it is not registered. */
-export async function findNativeCoin(
-  db: Db | Trx,
-  networkId: string,
-): Promise<{ id: string; code: string; decimals: number } | null> {
-  const { rows } = await sql<{ id: string; code: string; decimals: number }>`
-    select id, code, decimals from tokens where network_id = ${networkId} and contract_key = ''`.execute(db)
-  return rows[0] ?? null
 }
 
 /** JSON of Payload from the rows, not from the stored payload. The amount is text, because JSON numbers lack the range. */

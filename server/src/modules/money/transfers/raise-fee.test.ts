@@ -294,6 +294,21 @@ describe('after the vote', () => {
     expect((await ask(bench.owner, id, { txHash, maxFee: needed }, 'cancel-on-chain')).status).toBe(200)
   })
 
+  it('T59 is not sped up while the authority of the vault has fallen', async () => {
+    const { id, txHash } = await waiting()
+    await vote(await asked(id, { txHash, maxFee: needed }))
+    await bench.sql(
+      `insert into authority_marks (vault_id, version, hash, seen_at, shown_version, alarm_since)
+       values ($1, 2, repeat('b', 64), now(), 0, now())`,
+      [bench.vault.id],
+    )
+    await bench.deliver()
+    expect(sent(id)).toEqual([])
+    await bench.sql('delete from authority_marks')
+    await bench.deliver()
+    expect(sent(id)).toHaveLength(1)
+  })
+
   it('T27 what a row says is not handed over: neither another limit nor a replacement that nobody decided on', async () => {
     const { id } = await waiting()
     await bench.sql('update transfers set replacement_due = true where id = $1', [id])

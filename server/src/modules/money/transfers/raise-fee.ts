@@ -8,6 +8,7 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
+import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
@@ -19,7 +20,6 @@ import { toAssetAmount } from './present.ts'
 import {
   type DeliveryState,
   findDeliveryState,
-  findNativeCoin,
   findTransfer,
   type LockedTransfer,
   listStoredOrders,

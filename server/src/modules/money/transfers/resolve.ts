@@ -13,7 +13,7 @@ import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from './compare-record.ts'
 import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
-import type { Payload } from './payload.ts'
+import type { Payload } from './payload-schema.ts'
 import {
   type DeliveryState,
   findDeliveryState,

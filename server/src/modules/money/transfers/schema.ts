@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
@@ -27,7 +27,7 @@ import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
-import { type ProblemCode, problemCodes } from './problems.ts'
+import { type ProblemCode, problemCodes } from './problem-codes.ts'
 import { TransferResolution } from './replacement-schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -387,3 +387,6 @@ export const TransferQuery = Closed({
 })
 
 export const transferComponents = [TransferPayload, Transfer, TransferOrder, TransferPreview, TransferResolution]
+
+/** An order as requested; `amount` is in token units. */
+export type OrderBody = Static<typeof TransferOrder>

@@ -7,7 +7,8 @@ import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote
 import { type KeyElsewhere, signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
 import { findAuthority } from '../../vaults/vaults/authority.ts'
 import type { Order } from './load-order.ts'
-import { hashPayload, type Payload, toPayload } from './payload.ts'
+import { hashPayload, toPayload } from './payload.ts'
+import type { Payload } from './payload-schema.ts'
 import { assertTerms, type Kind, newTerms, type Terms } from './signed-terms.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */

@@ -16,7 +16,8 @@ import {
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { assertMovable, moveTransfer, recordedTransfers, transferHalted } from './move.ts'
-import { isSignedOrder, type Payload } from './payload.ts'
+import { isSignedOrder } from './payload.ts'
+import type { Payload } from './payload-schema.ts'
 import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
 import { findHoldOnTransfer, findObjection } from './recheck.ts'
 

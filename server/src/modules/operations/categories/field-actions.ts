@@ -8,7 +8,7 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { changedFields } from '../../record/audit/record.ts'
 import { assertNone, finishChange, lockLiveDefinition } from './definition.ts'
 import { canonicalValue, currencyScaleDefault } from './field-values.ts'
-import { draftOfRow } from './present.ts'
+import { draftOfRow, type FieldDraft } from './present.ts'
 import { type CategoryFieldRow, type CategoryRow, hasValues } from './queries.ts'
 import type { FieldCreation, FieldUpdate } from './schema.ts'
 
@@ -139,9 +139,6 @@ function columnsOfField(draft: FieldDraft) {
     archived: draft.archived,
   }
 }
-
-/** The complete definition of a field after a creation or a change. */
-export type FieldDraft = Required<Static<typeof FieldCreation>> & { archived: boolean }
 
 const defaults = {
   required: false,

@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import { grantsSeenBy } from './definition.ts'
-import type { FieldDraft } from './field-actions.ts'
 import type { CategoryApproverRow, CategoryFieldRow, CategoryGrantRow, CategoryRow } from './queries.ts'
-import type { CategoryField, CategoryUpdate, OperationCategory } from './schema.ts'
+import type { CategoryField, CategoryUpdate, FieldCreation, OperationCategory } from './schema.ts'
 
 type Category = Static<typeof OperationCategory>
 
@@ -108,3 +107,5 @@ export function draftOfRow(row: CategoryFieldRow): FieldDraft {
     archived: row.archived,
   }
 }
+/** The complete definition of a field after a creation or a change. */
+export type FieldDraft = Required<Static<typeof FieldCreation>> & { archived: boolean }

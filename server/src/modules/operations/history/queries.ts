@@ -8,7 +8,8 @@ import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import { findLookAlikes } from '../../address-book/recipients/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
 import { firstCategoryKey } from '../assignments/rights.ts'
-import { type FeedFilters, type FeedLimits, type FeedRows, readFeed } from '../feed/feed.ts'
+import { type FeedRows, readFeed } from '../feed/feed.ts'
+import type { FeedFilters, FeedLimits } from '../feed/feed-path.ts'
 import type { OperationColumns } from '../feed/present.ts'
 
 export type HistoryRow = OperationColumns & {

@@ -8,7 +8,8 @@ import { firstPasskeyMinutes, passkeysPerPersonMax } from '../../../lib/limits.t
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
-import { findSecondPersons, type KeyColumns, listCredentials } from './queries.ts'
+import type { NewKey } from './new-key.ts'
+import { findSecondPersons, listCredentials } from './queries.ts'
 import type { AddPasskey, Assertion } from './schema.ts'
 import { type Purpose, verifyAssertion, verifyNewKey } from './verify.ts'
 import { fingerprintOfKey } from './verify-passkeys.ts'
@@ -25,9 +26,6 @@ export type PasskeyNotice = {
   operator: string | null
   changedAt: string
 }
-
-/** A key of a person, as it is stored. */
-export type NewKey = KeyColumns & { signatures: number; transports: string[] }
 
 /**
  * Adds a passkey. Who has one confirms with it, so that a stolen session cannot add its own. In a protected vault a session

@@ -1,11 +1,7 @@
-import type { Static } from 'typebox'
-import { payloadReader } from '../../../http/read-payload.ts'
 import { spkiOfCose } from '../../../lib/cose.ts'
-import { conflict } from '../../../lib/errors.ts'
 import { fingerprintOf } from '../../../lib/signed-vote.ts'
-import type { NewKey } from './actions.ts'
 import type { PasskeyRow } from './queries.ts'
-import { NewPasskey, type Passkey } from './schema.ts'
+import type { Passkey } from './schema.ts'
 
 export function toPasskey(row: PasskeyRow): Passkey {
   const publicKey = spkiOfCose(row.public_key)
@@ -19,41 +15,5 @@ export function toPasskey(row: PasskeyRow): Passkey {
     createdAt: row.created_at.toISOString(),
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     waitsFor: row.waitsFor,
-  }
-}
-
-const readPayload = payloadReader(NewPasskey)
-
-/** A key that waits, as the payload of its approval request. */
-export function toPayload({ id, name, credential_id, public_key, ...key }: NewKey): Static<typeof NewPasskey> {
-  return {
-    passkeyId: id,
-    name,
-    fingerprint: fingerprintOf(spkiOfCose(public_key)),
-    credentialId: credential_id.toString('base64url'),
-    coseKey: public_key.toString('base64url'),
-    signatures: key.signatures,
-    transports: key.transports,
-    isSynced: key.is_synced,
-  }
-}
-
-/** @throws 400 for what is no such payload, 409 when its fingerprint, which people compare, is not that of its key */
-export function readNewKey(payload: unknown, createdAt: Date): NewKey {
-  const { passkeyId, name, fingerprint, credentialId, coseKey, signatures, transports, isSynced } = readPayload(payload)
-  const publicKey = Buffer.from(coseKey, 'base64url')
-  if (fingerprintOf(spkiOfCose(publicKey)) !== fingerprint) {
-    throw conflict('passkey_not_accepted', 'The fingerprint is not that of the key')
-  }
-  return {
-    id: passkeyId,
-    credential_id: Buffer.from(credentialId, 'base64url'),
-    public_key: publicKey,
-    name,
-    is_synced: isSynced,
-    created_at: createdAt,
-    last_used_at: null,
-    signatures,
-    transports,
   }
 }

@@ -4,18 +4,10 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/newest-first.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import type { PreparedStep } from '../../rules/votes/executor.ts'
-import { readNewKey } from './present.ts'
 
-/** A passkey; `waitsFor`: it is none before a second person accepts it. */
-export type KeyColumns = {
-  id: string
-  credential_id: Buffer
-  public_key: Buffer
-  name: string
-  is_synced: boolean
-  created_at: Date
-  last_used_at: Date | null
-}
+import { type KeyColumns, readNewKey } from './new-key.ts'
+
+/** A passkey; `waitsFor` is set while it is none, because a second person has not accepted it yet. */
 export type PasskeyRow = KeyColumns & { waitsFor: { vaultCode: string; approvalRequestId: string } | null }
 
 /** The passkeys of a person and those that wait, newest first; one row more than `limit`. */

@@ -6,8 +6,8 @@ import { requestAction } from '../../rules/approval-requests/request.ts'
 import { votesOfPeople } from '../../rules/policies/decision.ts'
 import { findAdministratorsId } from '../../rules/policies/queries.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
-import { keepPasskey, lockPerson, type NewKey } from './actions.ts'
-import { readNewKey, toPayload } from './present.ts'
+import { keepPasskey, lockPerson } from './actions.ts'
+import { type NewKey, readNewKey, toPayload } from './new-key.ts'
 import { listCredentials } from './queries.ts'
 
 /**

@@ -6,7 +6,7 @@ import { type ChallengeTerms, challengeOf } from '../../../lib/challenge.ts'
 import { readBase64url, readClientData } from '../../../lib/client-data.ts'
 import { passkeyChallengeMinutes } from '../../../lib/limits.ts'
 import { equalsSecret, type Sealer, sha256 } from '../../../lib/secrets.ts'
-import type { NewKey } from './actions.ts'
+import type { NewKey } from './new-key.ts'
 import { type Assertion, type Attestation, algorithms } from './schema.ts'
 
 /** What the answer of a passkey is for. An answer for one purpose is none for another. */

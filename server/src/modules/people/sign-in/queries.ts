@@ -5,7 +5,7 @@ import { newestFirst } from '../../../db/newest-first.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { type ProfileRow, profileColumns } from '../users/present.ts'
+import { type ProfileRow, profileColumns } from '../users/queries.ts'
 import type { SignInMethod } from './sessions.ts'
 
 /** A user with the vaults of which they are a member. */

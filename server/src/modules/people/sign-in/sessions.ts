@@ -8,7 +8,7 @@ import { equalsSecret, newSecret, sha256 } from '../../../lib/secrets.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
-import type { ProfileRow } from '../users/present.ts'
+import type { ProfileRow } from '../users/queries.ts'
 import { type Device, forgetDevice, noteDevice } from './devices.ts'
 
 const dayMilliseconds = 86_400_000

@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { nameLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
-import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './present.ts'
+import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './queries.ts'
 import type { UpdateProfile } from './schema.ts'
 
 /** No signed-in actor: a first sign-in creates a person, and an operator creates a platform administrator. */

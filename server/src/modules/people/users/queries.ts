@@ -1,10 +1,26 @@
 import { sql } from 'kysely'
 import { displayNameOf } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import type { Users } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
-import { type OwnProfileRow, ownProfileColumns } from './present.ts'
 import type { UserStatus } from './schema.ts'
+
+export type ProfileRow = Pick<Users, 'id' | 'name' | 'email' | 'username' | 'image' | 'color' | 'emoji'>
+
+/** The columns of `users` that `toProfile` needs, for the select lists of every module that shows people. */
+export const profileColumns = [
+  'users.id',
+  'users.name',
+  'users.email',
+  'users.username',
+  'users.image',
+  'users.color',
+  'users.emoji',
+] as const
+
+export type OwnProfileRow = ProfileRow & { notify_approvals: boolean; notify_decisions: boolean }
+export const ownProfileColumns = [...profileColumns, 'users.notify_approvals', 'users.notify_decisions'] as const
 
 export function getOwnProfile(db: Db | Trx, userId: string): Promise<OwnProfileRow> {
   return db.selectFrom('users').select(ownProfileColumns).where('id', '=', userId).executeTakeFirstOrThrow()

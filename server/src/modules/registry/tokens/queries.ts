@@ -88,3 +88,13 @@ export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Pro
 export function isDust(amount: string, token: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${sql.ref(amount)} < ${sql.ref(`${token}.dust_limit`)}, false)`
 }
+
+/** The coin in which fees are paid on a network; null when it is not registered. */
+export async function findNativeCoin(
+  db: Db | Trx,
+  networkId: string,
+): Promise<{ id: string; code: string; decimals: number } | null> {
+  const { rows } = await sql<{ id: string; code: string; decimals: number }>`
+    select id, code, decimals from tokens where network_id = ${networkId} and contract_key = ''`.execute(db)
+  return rows[0] ?? null
+}

@@ -13,19 +13,6 @@ import type { ChangeSetListItem } from './schema.ts'
 /** How a change set is stored; `submitted` is as its request is. */
 type StoredStatus = 'draft' | 'submitted' | 'scheduled' | 'applied' | 'cancelled' | 'stale' | 'failed'
 
-/** What others see of a change set. */
-export const changeSetStatuses = [
-  'draft',
-  'pending',
-  'scheduled',
-  'applied',
-  'rejected',
-  'cancelled',
-  'expired',
-  'failed',
-  'stale',
-] as const
-
 type Dates = { applyAt: Date | null; resolvedAt: Date | null; created_at: Date; updatedAt: Date }
 export type ChangeSetRow = Omit<Static<typeof ChangeSetListItem>, keyof Dates | 'createdAt'> & Dates
 export type FullChangeSetRow = ChangeSetRow & { changes: Change[]; before: RulesDocument; after: RulesDocument }

@@ -17,7 +17,19 @@ import { governedActions } from './actions.ts'
 import { differenceKinds } from './difference.ts'
 import { directions } from './direction.ts'
 import { governanceFields, RulesDocument } from './document-schema.ts'
-import { changeSetStatuses } from './queries.ts'
+
+/** What others see of a change set. */
+export const changeSetStatuses = [
+  'draft',
+  'pending',
+  'scheduled',
+  'applied',
+  'rejected',
+  'cancelled',
+  'expired',
+  'failed',
+  'stale',
+] as const
 
 export const Governance = Closed(governanceFields, {
   $id: 'Governance',

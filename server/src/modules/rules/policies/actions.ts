@@ -11,11 +11,11 @@ import {
   findPolicyFaults,
   lockReferences,
   type PolicyChange,
-  type PolicyDraft,
   settingsOf,
   toRules,
 } from './policy-draft.ts'
 import { findPolicy, lockGroup, lockPolicy, type PolicyRow } from './queries.ts'
+import type { PolicyDraft } from './schema.ts'
 
 /** @throws 400 naming every fault, 404, 403, 409 when the vault has a policy of that code */
 export async function createPolicy(

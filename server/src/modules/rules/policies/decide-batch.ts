@@ -12,7 +12,7 @@ import {
   type VelocitySum,
 } from './decision.ts'
 import { type Initiator, listCandidates } from './queries.ts'
-import { summedTypes } from './selectors/order.ts'
+import { summedTypes } from './selectors.ts'
 import { lockVelocity, sumVelocityOfBatch, velocityKeyOf, velocityLocksOf, velocityWindowsOf } from './velocity.ts'
 
 /** Orders that are decided as one; `orders` are the facts of each, of one initiator, time and vault. */

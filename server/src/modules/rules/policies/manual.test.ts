@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OpenApiDocument } from '../../../http/openapi.ts'
+import type { OpenApiDocument } from '../../../http/openapi-document.ts'
 import type { Answer } from '../../../testing/answer.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'

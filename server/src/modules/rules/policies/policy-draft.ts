@@ -6,19 +6,15 @@ import { newId } from '../../../lib/ids.ts'
 import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
 import type { StoredRule } from './decision.ts'
 import { listGroupsAmong, listMembersAmong, lockExistingGroups } from './queries.ts'
-import type { CreatePolicy, UpdatePolicy } from './schema.ts'
+import type { Creation, PolicyDraft, UpdatePolicy } from './schema.ts'
 import type { RouteVariant } from './selectors/addresses.ts'
 import { addressKeyOf, spellingKey } from './selectors/values.ts'
 import { findSelectorFault, type SelectorType } from './selectors.ts'
 
-type Creation = Static<typeof CreatePolicy>
 export type PolicyChange = Static<typeof UpdatePolicy>
 type RuleDraft = NonNullable<Creation['rules']>[number]
 /** Exactly one of userId and groupId is set once `findPolicyFaults` found nothing. */
 export type ApproverDraft = NonNullable<Creation['approvers']>[number]
-
-/** A complete policy before it is stored: that of a creation, or an existing policy with the change applied. */
-export type PolicyDraft = Required<Creation>
 
 export function draftOf(creation: Creation): PolicyDraft {
   return { ...defaults, ...creation }

@@ -21,8 +21,8 @@ import type {
   PolicyListItem,
   PolicySimulation,
 } from './schema.ts'
-import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
-import { describeSelectors } from './selectors.ts'
+import { readVelocityWindow } from './selectors/velocity.ts'
+import { describeSelectors, velocityTypes } from './selectors.ts'
 
 export function toPolicyGroup(row: GroupRow): Static<typeof PolicyGroup> {
   return {

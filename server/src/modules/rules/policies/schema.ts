@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { subjectKinds } from '../../../access/memberships.ts'
 import {
   Closed,
@@ -380,3 +380,6 @@ export const PolicyQuery = Closed({
     described(Type.Boolean({ examples: [true] }), 'Restricts the list to enabled or to disabled policies.'),
   ),
 })
+export type Creation = Static<typeof CreatePolicy>
+/** A complete policy before it is stored: that of a creation, or an existing policy with the change applied. */
+export type PolicyDraft = Required<Creation>

@@ -232,6 +232,15 @@ const entries = {
 
 export type SelectorType = keyof typeof entries
 
+/** The selectors for which the orders of a payout are added up. */
+export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])
+
+export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
+  'velocityAmount',
+  'velocityUsd',
+  'velocityCount',
+])
+
 /** A map, in which a name such as `constructor` finds nothing. */
 const registry: ReadonlyMap<string, Entry & { actionTypes: readonly ActionType[] }> = new Map(
   Object.entries(entries).map(([name, entry]) => [name, { actionTypes: transfers, ...entry }]),

@@ -3,7 +3,8 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { Facts, PolicySnapshot, VelocityScope, VelocitySum } from './decision.ts'
-import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
+import { readVelocityWindow } from './selectors/velocity.ts'
+import { velocityTypes } from './selectors.ts'
 
 type VelocityWindow = { per: VelocityScope; windowSeconds: number }
 

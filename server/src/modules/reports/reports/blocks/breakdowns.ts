@@ -14,7 +14,8 @@ import {
   reportedStatuses,
   usdFigures,
 } from '../activity/flows.ts'
-import { formatUsd, spreadsOf } from '../exact.ts'
+import { spreadsOf } from '../activity/spreads.ts'
+import { formatUsd } from '../exact.ts'
 import { Amount, AssetAmounts, asset, Count, counts, Profile, Text, Usd, usd } from '../schema.ts'
 
 export const ActivityByAddressOwner = Closed(

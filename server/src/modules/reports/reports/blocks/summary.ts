@@ -10,7 +10,7 @@ import {
   netByToken,
   usdFigures,
 } from '../activity/flows.ts'
-import { type Spread, spreadsOf } from '../exact.ts'
+import { type Spread, spreadsOf } from '../activity/spreads.ts'
 import { AssetAmounts, Count, counts, usd } from '../schema.ts'
 
 export const ActivitySummary = Closed(

@@ -1,6 +1,5 @@
 import { multiplyDecimals, percentOf } from '../../../../lib/money.ts'
 import type { Facts } from '../decision.ts'
-import type { SelectorType } from '../selectors.ts'
 import { defineSelector, oncePerFacts, selectorOf, unknownFinding } from './selector.ts'
 import { anySet, comparison, isAmong, meets, meetsBy } from './values.ts'
 
@@ -68,6 +67,3 @@ export const network = selectorOf(anySet, ({ networkSlug }) => networkSlug, isAm
 
 /** The declared category of the operation, by its key. An operation without a category certainly does not match. */
 export const category = selectorOf(anySet, ({ category }) => category, isAmong)
-
-/** The selectors for which the orders of a payout are added up. */
-export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])

@@ -1,7 +1,6 @@
 import { velocityWindowSecondsMax, velocityWindowSecondsMin } from '../../../../lib/limits.ts'
 import { addDecimals, decimalPattern } from '../../../../lib/money.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../decision.ts'
-import type { SelectorType } from '../selectors.ts'
 import { usdOf } from './order.ts'
 import { defineSelector, faultOf, type JsonSchema, type Reading, unknownFinding, type ValueForm } from './selector.ts'
 import {
@@ -16,12 +15,6 @@ import {
 } from './values.ts'
 
 type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
-
-export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
-  'velocityAmount',
-  'velocityUsd',
-  'velocityCount',
-])
 
 const limitSchema = (value: JsonSchema): JsonSchema =>
   objectSchema({
