@@ -1,34 +1,111 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Evidence, readEvidence } from '../sdk/src/evidence/evidence.ts'
 import { verifyEvidence } from '../sdk/src/evidence/verify.ts'
+import type { Vote } from '../server/src/lib/signed-vote.ts'
 import { sealLedgerEntries } from '../server/src/modules/money/ledger/seal.ts'
 import { sealAuditRecords } from '../server/src/modules/record/audit/seal.ts'
+import type { Person } from '../server/src/testing/app.ts'
+import type { Authenticator } from '../server/src/testing/authenticator.ts'
+import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
+import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
+import { addPasskey, confirming } from '../server/src/testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
+import { newVote } from '../server/src/testing/votes.ts'
 
 /** Evidence as the service makes it, checked offline: genuine, and with every value of it altered, one at a time. */
 
 let bench: TransferBench
-let text: string
+const base = '/vaults/main-vault'
+const keys = new Map<Person, Authenticator>()
+/** The file of each kind of transfer. */
+const files: Record<'ordinary' | 'signed' | 'row of a signed payout', string> = {
+  ordinary: '',
+  signed: '',
+  'row of a signed payout': '',
+}
+const kinds = Object.keys(files) as (keyof typeof files)[]
 
 beforeAll(async () => {
   bench = await createTransferBench()
   const address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
   const rate = { usdRate: '1.0005', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
   expect((await bench.vault.admin.post(`/tokens/${bench.vault.tokens.usdt.id}/rates`, rate)).status).toBe(201)
-  const metadata = { tags: ['supplies', 'march'], paymentPurpose: 'Invoice 7', note: 'Call first' }
-  const { id } = (await bench.order(address.id, '200', { metadata })).body
-  await bench.act(bench.firstApprover, id, 'approve', { comment: 'Compared with the invoice' })
-  await bench.act(bench.secondApprover, id, 'approve')
-  await bench.deliver()
-  bench.vault.wallet.confirm(id)
-  await bench.deliver()
+  const ordinary = (await bench.order(address.id, '200', { metadata })).body.id
+  await bench.act(bench.firstApprover, ordinary, 'approve', { comment: 'Compared with the invoice' })
+  await bench.act(bench.secondApprover, ordinary, 'approve')
+  await settle(ordinary)
+  await protect()
+  const signed = await orderSigned({ fromAddressId: address.id, toAddress: bench.recipient, amount: '200', metadata })
+  const row = await payOutSigned(address.id)
+  await settle(signed, row)
   await sealAuditRecords(bench.test.deps)
   await sealLedgerEntries(bench.test.deps)
-  const { status, body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
-  expect(status).toBe(200)
-  text = JSON.stringify(body)
-})
+  const ids = [ordinary, signed, row]
+  for (const [i, kind] of kinds.entries()) {
+    const { status, body } = await bench.vault.admin.get(`${base}/transfers/${ids[i]!}/evidence`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    files[kind] = JSON.stringify(body)
+  }
+}, 60_000)
 afterAll(() => bench.close())
+
+const metadata = { tags: ['supplies', 'march'], paymentPurpose: 'Invoice 7', note: 'Call first' }
+
+async function settle(...ids: string[]): Promise<void> {
+  await bench.deliver()
+  for (const id of ids) bench.vault.wallet.confirm(id)
+  await bench.deliver()
+}
+
+async function protect(): Promise<void> {
+  const people = [bench.owner, bench.firstApprover, bench.secondApprover]
+  for (const person of people) keys.set(person, await addPasskey(person))
+  bench.vault.admin = confirming(bench.vault.admin, await addPasskey(bench.vault.admin))
+  expect((await bench.vault.admin.put(`${base}/protection`, { protection: 'votes' })).status).toBe(200)
+  const named = people.map((person) => ({ person: person.userId, key: keys.get(person)! }))
+  bench.vault.wallet.authority = authorityAnswer(bench.vault.id, named, 7)
+}
+
+async function orderSigned(order: object): Promise<string> {
+  const { order: shown, vote } = (await bench.owner.post(`${base}/transfers/preview`, order)).body as Preview
+  const { transferId, expiresAt, rulesVersion } = shown
+  const signed = { transferId, expiresAt, rulesVersion, vote: keys.get(bench.owner)!.vote(vote) }
+  const { status, body } = await bench.owner.post(`${base}/transfers`, { ...order, signed })
+  expect(status, JSON.stringify(body)).toBe(201)
+  await approveSigned('transfer', body)
+  return body.id
+}
+
+type Preview = { order: { transferId: string; expiresAt: string; rulesVersion: number }; vote: Vote }
+
+/** A payout of two rows; returns the transfer of the second. */
+async function payOutSigned(fromAddressId: string): Promise<string> {
+  const rows = ['120', '130'].map((amount, i) => ({
+    ...{ externalId: `row-${i}`, fromAddressId, toAddress: fakeAddress(`paid ${i}`), amount },
+  }))
+  const preview = await bench.owner.post(`${base}/payouts/preview`, { rows })
+  expect(preview.status, JSON.stringify(preview.body)).toBe(200)
+  const { payoutId, orders, vote } = preview.body.toSign!
+  const { expiresAt, rulesVersion } = orders[0]!
+  const signed = { payoutId, expiresAt, rulesVersion, vote: keys.get(bench.owner)!.vote(vote) }
+  const { status, body } = await bench.owner.post(`${base}/payouts`, { name: 'Salaries', rows, signed })
+  expect(status, JSON.stringify(body)).toBe(201)
+  await approveSigned('payout', body)
+  const { items } = (await bench.owner.get(`${base}/payouts/${body.id}/rows`)).body
+  return items.find(({ externalId }) => externalId === 'row-1')!.transferId
+}
+
+async function approveSigned(subject: 'transfer' | 'payout', { id, payloadHash: hash }: Payable): Promise<void> {
+  for (const person of [bench.firstApprover, bench.secondApprover]) {
+    const by = { decision: 'approve', person: person.userId } as const
+    const signature = keys.get(person)!.vote(newVote({ subject, hash, ...by }))
+    const vote = { payloadHash: hash, signature, comment: 'Compared with the invoice' }
+    const { status, body } = await person.post(`${base}/${subject}s/${id}/approve`, vote)
+    expect(status, JSON.stringify(body)).toBe(200)
+  }
+}
+
+type Payable = { id: string; payloadHash: string }
 
 type Json = Record<string, unknown>
 /** Paths of all leaves of a value: what is neither an object nor a list with members. */
@@ -38,7 +115,7 @@ function leavesOf(value: unknown, path: string[] = []): string[][] {
 }
 
 /** The file with another value at the path: of the same type, so that nothing but the value gives it away. */
-function altered(path: string[]): Evidence | null {
+function altered(text: string, path: string[]): Evidence | null {
   const copy = JSON.parse(text) as Json
   const parent = path.slice(0, -1).reduce((at, name) => at[name] as Json, copy)
   const name = path.at(-1)!
@@ -54,16 +131,17 @@ function otherThan(value: unknown): unknown {
   return `${value.slice(0, -1)}${last === '1' ? '2' : '1'}`
 }
 
-const read = (): Evidence => readEvidence(text)!
+const read = (kind: keyof typeof files): Evidence => readEvidence(files[kind])!
 
-describe('evidence of a transfer', () => {
+describe.each(kinds)('evidence of a transfer: %s', (kind) => {
   it('T84 holds in every check when it is genuine, and proves what people read', async () => {
-    const { checks, fields } = await verifyEvidence(read())
+    const { checks, fields } = await verifyEvidence(read(kind))
     expect(checks.filter(({ state }) => state !== 'holds')).toEqual([
       expect.objectContaining({ name: 'chain', state: 'open' }),
     ])
     expect(fields.filter(({ state }) => state === 'contradicted')).toEqual([])
     const proven = new Set(fields.filter(({ state }) => state === 'proven').map(({ path }) => path))
+    const leaves = new Set(fields.map(({ path }) => path))
     const named = [
       'txHash',
       'confirmedAt',
@@ -81,7 +159,9 @@ describe('evidence of a transfer', () => {
       'approvalRequirements.0.threshold',
     ]
     const words = ['metadata.paymentPurpose', 'metadata.note', 'metadata.tags.1', 'expiresAt', 'status', 'toAddress']
-    for (const name of [...named, ...people, ...words]) expect(proven, name).toContain(`transfer.${name}`)
+    const shown = [...named, ...people, ...words].filter((name) => leaves.has(`transfer.${name}`))
+    for (const name of shown) expect(proven, name).toContain(`transfer.${name}`)
+    expect(shown.length).toBeGreaterThan(named.length)
     for (const name of ['kind', 'amount', 'debitBalance', 'creditBalance', 'createdAt']) {
       expect(proven).toContain(`ledgerEntries.0.${name}`)
     }
@@ -94,8 +174,8 @@ describe('evidence of a transfer', () => {
 
   it('T84 has every value altered, one at a time: each is found, or was marked as not proven', async () => {
     const unnoticed: string[] = []
-    for (const path of leavesOf(JSON.parse(text))) {
-      const file = altered(path)
+    for (const path of leavesOf(JSON.parse(files[kind]))) {
+      const file = altered(files[kind], path)
       // The file is no evidence any more.
       if (file === null) continue
       const { checks, fields } = await verifyEvidence(file)

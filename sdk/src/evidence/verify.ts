@@ -195,9 +195,11 @@ function quorumFaults({ file: { transfer }, history }: Examined): string[] | nul
 }
 
 /** Open where this platform does not know the algorithm of a key. People sign the rows of a payout as one. */
-function signatureFaults({ votes, missing, isPlaced }: Examined): string[] | null {
+function signatureFaults({ votes, missing, isPlaced }: Examined, fields: readonly Field[]): string[] | null {
   const wrong = votes.filter(({ state }) => state === 'fails').map(({ person, decision }) => `${decision}: ${person}`)
-  const faults = [...wrong, ...missing, ...(isPlaced === false ? ['batch'] : [])]
+  // Every value of a vote that fails is contradicted; of another one, the time may be.
+  const others = wrong.length > 0 ? [] : contradicted(fields, 'signedVotes.')
+  const faults = [...wrong, ...others, ...missing, ...(isPlaced === false ? ['batch'] : [])]
   return faults.length === 0 && votes.some(({ state }) => state === 'open') ? null : faults
 }
 
@@ -342,7 +344,7 @@ function stateOfSignedVote(examined: Examined, index: number, name: string, valu
   const cast =
     decision === 'initiate'
       ? history?.requested.createdAt
-      : history?.votes.find((vote) => vote.person === person)?.votedAt
+      : history?.votes.find((vote) => vote.person === person && vote.decision === decision)?.votedAt
   return cast === undefined || cast === value ? provenIf(cast === value && isRecordSealed(examined)) : 'contradicted'
 }
 

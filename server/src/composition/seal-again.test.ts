@@ -262,6 +262,10 @@ describe('T60 a sealed secret', () => {
     await expect(rotate({ previous: 'not the key of this database at all', next: nextKey })).rejects.toThrow(
       'The previous key is not the key',
     )
+    await bench.sql(
+      `insert into audit_records (chain, id, action, target_type, created_at, content, hash, mac)
+       select 'platform', 'forged', 'user.enabled', 'user', now(), '{}', sha256('{}'), key_id || sha256('x') from sealing_key`,
+    )
     expect(await rotate()).toEqual({ resealed: before.length, unreadable: [] })
     expect(await rotate()).toBeNull()
     const next = createSealer(nextKey)
@@ -283,6 +287,10 @@ describe('T60 a sealed secret', () => {
     // The same node as after its start with the new key.
     bench.test.deps.sealer = next
     useRecordKey(bench.test.deps.db, createRecordKey(nextKey))
+    // The new key makes nothing genuine that the previous one did not.
+    expect((await verifyAudit(bench.test.deps.db)).flatMap(({ forged }) => forged)).toEqual(['forged'])
+    await bench.sql(`alter table audit_records disable trigger user; delete from audit_records where id = 'forged';
+      alter table audit_records enable trigger user`)
     expect((await verifyAudit(bench.test.deps.db)).map(({ fault }) => fault)).toEqual([null, null, null])
     expect(await adopt(nextKey)).toEqual({ resealed: 0, unreadable: [] })
     await walletOfVault(bench.test.deps, bench.vault.id)

@@ -113,9 +113,9 @@ export type FeeLimit = {
   raise: RaiseRecord | null
 }
 
-/** The limit according to the audit records alone: a row that says something else permits nothing. */
+/** The limit according to the audit records that the service wrote: a row or another record permits nothing. */
 export function readFeeLimit({ maxFee }: Pick<Payload, 'maxFee'>, records: TargetRecord[]): FeeLimit {
-  const raises = records.filter(({ action }) => action === 'transfer.max_fee_raised')
+  const raises = records.filter(({ action, fault }) => action === 'transfer.max_fee_raised' && fault === null)
   // Each raises the limit that held before, so the highest is the last.
   return raises.reduce<FeeLimit>(
     (highest, { details }) => {

@@ -9,6 +9,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 import { ForgedRecordsError, sealAuditRecords } from '../../record/audit/seal.ts'
 import { verifyAudit } from '../../record/audit/verify.ts'
 import { hashPayload } from './payload.ts'
+import { findPermittedFee } from './replace.ts'
 
 /** What somebody writes who has the login of a node for the database, and not its secret key. */
 let bench: TransferBench
@@ -34,8 +35,7 @@ const guessedMac = async (): Promise<Buffer> => Buffer.concat([await keyId(), ra
 type Forgery = { actorId: string; action: string; targetId: string; details: object; mac?: Buffer }
 
 /** Writes an audit record that is right in everything but its MAC; returns its id. */
-async function record({ actorId, action, targetId, details, mac }: Forgery): Promise<string> {
-  const now = new Date()
+async function record({ actorId, action, targetId, details, mac }: Forgery, now = new Date()): Promise<string> {
   const [chain, id, targetType] = [bench.vault.id, newId(now), action.split('.')[0]!]
   const content = canonicalJson({ id, chain, actorId, action, targetType, targetId, createdAt: now, details })
   await write(
@@ -193,6 +193,60 @@ describe('T57 a record that was written with the login of a node', () => {
     await expect(write('update audit_records set mac = null where target_id = $1', [id])).rejects.toThrow(
       'audit_records_mac',
     )
+  })
+
+  it('T57 that raises the limit of a fee permits no higher one', async () => {
+    const address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+    const { body } = await bench.order(address.id, '10', { maxFee: '10000000000000000' })
+    expect(body.status, JSON.stringify(body)).toBe('pending')
+    const [transfer] = await bench.sql('select vault_id, id, payload from transfers where id = $1', [body.id])
+    const permitted = await findPermittedFee(bench.test.deps.db, transfer)
+    const details = { from: String(permitted), to: `${permitted}000`, replacement: 'speedUp', txHash: null }
+    const actorId = bench.owner.userId
+    await record({ actorId, action: 'transfer.max_fee_raised', targetId: body.id, details })
+    expect(await findPermittedFee(bench.test.deps.db, transfer)).toBe(permitted)
+  })
+
+  it('T57 with a genuine vote, copied with its MAC to another order or another vault, counts nowhere', async () => {
+    const { id } = await waiting()
+    const [vote] = await write(
+      `select * from audit_records where action = 'transfer.approved' and target_id <> $1 limit 1`,
+      [id],
+    )
+    const copy = async (changes: object) => {
+      const row = JSON.stringify(changes)
+      await write(
+        `insert into audit_records select (jsonb_populate_record(r, $1::jsonb)).* from audit_records r
+         where r.chain = $2 and r.id = $3`,
+        [row, vote.chain, vote.id],
+      )
+    }
+    const fresh = { id: newId(new Date()), seal_sequence: null }
+    await copy({ ...fresh, target_id: id })
+    await copy({ chain: 'another-vault', seal_sequence: null })
+    expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
+    expect((await haltReasonOf(id)).phase).toBe('halted')
+    const forged = await forgedIds()
+    expect(forged).toContain(fresh.id)
+    expect(forged).toContain(vote.id)
+    await bench.sql(`alter table audit_records disable trigger user;
+      delete from audit_records where chain = 'another-vault'; alter table audit_records enable trigger user`)
+  })
+
+  it('T57 is dated before the key, and is no older record without one', async () => {
+    const { id, payloadHash } = await waiting()
+    const vote = { action: 'transfer.approved', details: { payloadHash, comment: null } }
+    const recordId = await record({ actorId: bench.secondApprover.userId, targetId: id, ...vote }, new Date(0))
+    expect(await forgedIds()).toContain(recordId)
+    expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
+  })
+
+  it('T57 is not needed for a row of a vote that is changed after its record: the order is halted', async () => {
+    const { id } = await waiting()
+    await write('update approval_voters set decision = null, voted_at = null where subject_id = $1', [id])
+    expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
+    await bench.deliver()
+    expect(bench.vault.wallet.transfer(id)).toBeNull()
   })
 
   it('T57 stops the sealing of no other record, however many there are', async () => {

@@ -260,6 +260,13 @@ describe('T59 what a witness keeps of authorities', () => {
       [hash('a'), hash('c')],
     )
     expect(await compare(text)).toEqual([2])
+    await bench.sql(
+      `insert into audit_records (chain, id, action, target_type, created_at, content, hash, mac)
+       select $1, 'forged', 'vault.authority_accepted', 'vault', now(), '{}', sha256('{}'), key_id || sha256('x')
+       from sealing_key`,
+      [bench.vault.id],
+    )
+    expect(await compare(text)).toEqual([2])
     const acceptance = { fingerprint: hash('c').slice(0, 8), reason: 'compared', operator: 'root', now: new Date() }
     await inTransaction(db, (trx) => acceptAuthority(trx, { code: bench.vault.code, ...acceptance }))
     expect(await compare(text)).toEqual([])

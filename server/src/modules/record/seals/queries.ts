@@ -1,7 +1,9 @@
 import type { Selectable } from 'kysely'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
+import { recordKeyOf } from '../../../db/record-key.ts'
 import type { AuditSeals } from '../../../db/types.ts'
+import { faultOfRecord } from '../audit/content.ts'
 import type { SealLog } from './content.ts'
 
 /** A row of `audit_seals` or `ledger_seals`, which have the same columns. */
@@ -79,12 +81,18 @@ export async function listAuthorityMarks(db: Db | Trx): Promise<WitnessedAuthori
   return rows.map(({ vault_id: vaultId, version, hash }) => ({ vaultId, version: Number(version), hash }))
 }
 
-/** When an operator last took another authority of a vault for the one in force. */
+/** When an operator last took another authority of a vault for the one in force, by the records that the service wrote. */
 export async function listAcceptances(db: Db | Trx): Promise<{ vaultId: string; at: Date }[]> {
-  const { rows } = await sql<{ vaultId: string; at: Date }>`
-    select chain as "vaultId", max(created_at) as at from audit_records where action = 'vault.authority_accepted'
-    group by chain`.execute(db)
-  return rows
+  const records = await db
+    .selectFrom('audit_records')
+    .selectAll()
+    .where('action', '=', 'vault.authority_accepted')
+    .orderBy('created_at')
+    .execute()
+  const key = recordKeyOf(db)
+  return records
+    .filter((record) => faultOfRecord(record, key) === null)
+    .map(({ chain, created_at }) => ({ vaultId: chain, at: created_at }))
 }
 
 export async function hasHeads(db: Db): Promise<boolean> {

@@ -53,5 +53,5 @@ async function record(trx: Trx, by: ByMember, { votes, hash, version, inForceAt 
 
 async function isCancelled(db: Db, vaultId: string, hash: string): Promise<boolean> {
   const records = await listRecordsOf(db, vaultId, 'vault', [vaultId])
-  return records.some(({ action, details }) => action === cancelled && details.hash === hash)
+  return records.some(({ action, fault, details }) => action === cancelled && fault === null && details.hash === hash)
 }

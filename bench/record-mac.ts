@@ -1,0 +1,55 @@
+import { canonicalJson } from '../server/src/lib/canonical-json.ts'
+import { createRecordKey } from '../server/src/lib/record-key.ts'
+import { sha256 } from '../server/src/lib/secrets.ts'
+import { faultOfMac, macOf } from '../server/src/modules/record/audit/mac.ts'
+
+/**
+ * CPU time of the MAC of audit records: what an order and its hand-over compute with it and without it, in turns (A B B A) in one
+ * process. `npm run bench:record-mac`.
+ */
+const turns = 40
+const ordersPerTurn = 500
+/** An order that is allowed at once writes one record; one with two votes writes four and reads them at each vote and at the hand-over. */
+const orders = [
+  { name: 'an order that is allowed at once', written: 1, read: 1 },
+  { name: 'an order with two votes', written: 4, read: 9 },
+]
+
+const key = createRecordKey('a secret key of thirty-two characters')
+const content = { details: 'x'.repeat(3_000), actorId: 'someone', action: 'transfer.requested', targetId: 'transfer' }
+
+/** A wrong one takes the time of a good one. */
+const anyMac = Buffer.alloc(40)
+
+function order({ written, read }: { written: number; read: number }, hasMac: boolean): void {
+  for (let i = 0; i < written + read; i += 1) {
+    // A reader hashes the content again, as the writer does.
+    const hash = sha256(canonicalJson({ ...content, id: String(i) }))
+    const record = { chain: 'vault', id: String(i), hash }
+    if (!hasMac) continue
+    if (i < written) macOf(key, record)
+    else faultOfMac(key, { ...record, mac: anyMac })
+  }
+}
+
+function microsecondsOf(kind: (typeof orders)[number], hasMac: boolean): number {
+  const before = process.cpuUsage()
+  for (let i = 0; i < ordersPerTurn; i += 1) order(kind, hasMac)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / ordersPerTurn
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+
+for (const kind of orders) {
+  const measured = { with: [] as number[], without: [] as number[] }
+  for (let turn = 0; turn < turns; turn += 1) {
+    const isFirst = turn % 2 === 0
+    for (const hasMac of [isFirst, !isFirst]) measured[hasMac ? 'with' : 'without'].push(microsecondsOf(kind, hasMac))
+  }
+  const [withMac, without] = [median(measured.with), median(measured.without)]
+  console.log(
+    `${kind.name}: ${withMac.toFixed(0)} µs of CPU for its records with MACs, ${without.toFixed(0)} without: ` +
+      `${(withMac - without).toFixed(0)} µs more`,
+  )
+}
