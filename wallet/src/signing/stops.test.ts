@@ -52,7 +52,7 @@ describe('T58 a veto that its person brings to the wallet service', () => {
   })
 
   test('counts from the page alone, as the signature of a person of this vault; else nothing is written', async () => {
-    const { make, token, pinned } = vaults.refused
+    const { make, token, pinned, clientId } = vaults.refused
     const { vaultId } = pinned
     const order = make('refused-1')
     const hash = hashOf(order)
@@ -62,6 +62,10 @@ describe('T58 a veto that its person brings to the wallet service', () => {
       for (const path of ['/sign/stop', '/sign/authority/cancel', '/sign/authority'])
         expect((await bring(path, { vaultId, vote }, from)).status).toBe(403)
     const { signature } = signVote(carla, { hash, decision: 'reject' })
+    // A payment that is being signed holds the client: a stranger neither waits for it nor gets in its way.
+    const payment = await bench.pool.connect()
+    await payment.query('begin')
+    await payment.query('select from wallet.clients where id = $1 for no key update', [clientId])
     for (const [wrong, code] of [
       [signVote(ben, { hash, decision: 'approve' }), 'ORDER_DIFFERS'],
       [signVote(ben, { hash, decision: 'reject', subject: 'authority' }), 'ORDER_DIFFERS'],
@@ -73,6 +77,10 @@ describe('T58 a veto that its person brings to the wallet service', () => {
       const { status, body } = await bring('/sign/stop', { vaultId, vote: wrong })
       expect({ status, details: body.details }).toEqual({ status: 403, details: expect.stringMatching(`^${code}: `) })
     }
+    const notOfAuthority = { vaultId, vote: signVote(passkey('dora', 'a stranger'), { hash, decision: 'reject' }) }
+    expect((await bring('/sign/authority/cancel', notOfAuthority)).status).toBe(403)
+    await payment.query('rollback')
+    payment.release()
     expect((await bring('/sign/stop', { vaultId, vote, votes: [vote] })).status).toBe(400)
     expect((await bring('/sign/stop', { vaultId, vote: { ...vote, signature: 'A'.repeat(17_000) } })).status).toBe(413)
     expect(await filesOf('.stopped')).toEqual(before)
