@@ -71,6 +71,8 @@ describe('T82 nobody is locked out by one', () => {
     const { body } = await others[2]!.get(`${base}/holds?active=true`)
     const suspension = body.items.find(({ becauseOfId }) => becauseOfId !== null)!
     expect(suspension).toMatchObject({ subjectId: alone.userId, becauseOfId: last.id, endsAt: last.endsAt })
+    // Nobody keeps the one who is suspended for good, as if somebody had held them.
+    expect(outcome(await confirm(suspension.id, others[2]!))).toEqual([409, 'wrong_state'])
     expect(Date.parse(first.endsAt!) - Date.parse(first.createdAt)).toBe(72 * hours)
     await pass(72 * hours - 1_000)
     expect(await whoActs()).toEqual([others[2]!.userId])
@@ -173,5 +175,27 @@ describe('T82 nobody is locked out by one', () => {
     const told = await bench.sql('select user_id from notifications where subject_id = $1', [record.id])
     const people = [alone, ...others, guard, bench.member].map(({ userId }) => userId)
     expect(told.map(({ user_id }) => user_id).sort()).toEqual(people.sort())
+  })
+
+  it('T82 auditors are no approvers of releases that would be left', async () => {
+    await bench.sql('delete from policies where code = $1', ['keepers'])
+    const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors'])
+    const keepers = [bench.member, guard, auditor].map(({ userId }) => ({ kind: 'user', userId }))
+    const policy = {
+      ...{ code: 'keepers', name: 'Keepers', actionType: 'hold_release', effect: 'requireApproval' },
+      ...{ approvalThreshold: 2, approvers: keepers },
+    }
+    const made = await alone.post(`/policy-groups/${bench.vault.groups.everyone}/policies`, policy)
+    expect([made.status, made.body.message]).toEqual([201, undefined])
+    await held(bench.member)
+    expect(await acts(alone)).toBe(false)
+    await bench.sql('delete from policies where code = $1', ['keepers'])
+  })
+
+  it('T82 in a vault without governance two administrators are left who release', async () => {
+    await held(others[0]!)
+    expect(await acts(alone)).toBe(true)
+    await held(others[1]!)
+    expect(await acts(alone)).toBe(false)
   })
 })

@@ -102,3 +102,18 @@ test('a voter by a policy of everyone is not removed alone either', async () => 
     await other.close()
   }
 })
+
+test('a voter whom a policy names is not taken out of another group alone either', async () => {
+  const other = await createGovernanceBench()
+  try {
+    const { vault, member, membersId } = other
+    const approvers = [{ kind: 'user', userId: member.userId }]
+    const asking = policy('transfer', { effect: 'requireApproval', approvalThreshold: 1, approvers })
+    const administrators = vault.groups.administrators
+    expect((await vault.admin.post(`/policy-groups/${administrators}/policies`, asking)).status).toBe(201)
+    await other.govern()
+    expect((await vault.admin.delete(`/policy-groups/${membersId}/members/${member.userId}`)).status).toBe(202)
+  } finally {
+    await other.close()
+  }
+})
