@@ -40,7 +40,7 @@ export function gatedImageEndpoints<Body extends TSchema>(
     `For administrators of the vault, and gated like any other update, by policies of action type \`${action}\`; 202 with the ` +
     'approval request when votes are required.'
   const answers = { 200: answer, 202: WaitingAction }
-  const errors = gateErrors('archived', 'changed_concurrently')
+  const errors = gateErrors('archived', 'changed_concurrently', ...(kind === 'counterparty' ? (['held'] as const) : []))
 
   api.send.put(`replace${name}Image`, `/vaults/:code/${path}/:id/image`, {
     summary: `Replace the image of ${noun}`,

@@ -168,9 +168,11 @@ describe('T82 in a vault without governance one administrator', () => {
 describe('T82 in a protected vault', () => {
   let key: Authenticator
   let secondKey: Authenticator
+  let third: Person
 
   beforeAll(async () => {
     await open()
+    third = await addMember(bench.test, bench.vault, 'third.admin@example.org', ['administrators'])
     key = await addPasskey(alone)
     secondKey = await addPasskey(second)
     const write: Write = { method: 'put', url: `${base()}/protection`, body: { protection: 'votes' } }
@@ -196,6 +198,10 @@ describe('T82 in a protected vault', () => {
     const voted = await acceptRequest({ admin: second, key: secondKey, url: base() }, asked.body.request)
     expect([voted.status, voted.body.status]).toEqual([200, 'applied'])
     expect((await bench.balances(address.id)).available).toBe('105')
+  })
+
+  it('an administrator who has no passkey asks for none', async () => {
+    expect(outcome(await adjust(third, address, '5'))).toEqual([403, 'passkey_required'])
   })
 
   it('a mail link agrees on nothing either', async () => {

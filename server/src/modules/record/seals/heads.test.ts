@@ -270,5 +270,10 @@ describe('T59 what a witness keeps of authorities', () => {
     const acceptance = { fingerprint: hash('c').slice(0, 8), reason: 'compared', operator: 'root', now: new Date() }
     await inTransaction(db, (trx) => acceptAuthority(trx, { code: bench.vault.code, ...acceptance }))
     expect(await compare(text)).toEqual([])
+    await keep(5, 'e')
+    const later = new Date(Date.now() + 60_000)
+    const afterwards = await stateHeads(db, { sealKey, origin: 'http://localhost:8420', now: later })
+    await keep(4, 'd')
+    expect(await compare(JSON.stringify(afterwards))).toEqual([5])
   })
 })
