@@ -59,10 +59,11 @@ const together = [
       ofPages(String.raw`v\.\$code\.(?:transfers|deposits)`),
     ),
   },
+  { name: 'payouts', test: sources(inFolders('payouts', 'queries'), ofPages(String.raw`v\.\$code\.payouts`)) },
   {
     name: 'signing',
     test: any(
-      ofSources(String.raw`lib\/(?:authenticator|hashes|sign-votes)`),
+      ofSources(String.raw`lib\/(?:authenticator|hashes|sign)|ui\/signed|features\/approvals\/signed`),
       String.raw`\/sdk\/dist\/signing\/(?!amounts)`,
     ),
   },

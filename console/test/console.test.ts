@@ -10,6 +10,7 @@ import { referenceFlows } from './flows/reference.ts'
 import { rulesFlows } from './flows/rules.ts'
 import { sendFlows } from './flows/send.ts'
 import { signingFlows } from './flows/signing.ts'
+import { stopFlows } from './flows/stops.ts'
 import { voteFlows } from './flows/vote.ts'
 import { waysOutFlows } from './flows/ways-out.ts'
 import { pagesAreSound } from './pages.ts'
@@ -35,5 +36,6 @@ rulesFlows(() => stack)
 proofFlows(() => stack)
 protectedFlows(() => stack)
 signingFlows(() => stack)
+stopFlows(() => stack)
 referenceFlows(() => stack)
 pagesAreSound(() => stack)

@@ -24,11 +24,6 @@ const exceptions: Record<string, string> = {
   listServiceKeys: 'for who runs the program: its key is made where it runs',
   addServiceKey: 'as listServiceKeys',
   revokeServiceKey: 'as listServiceKeys',
-  listPlatformChanges: 'not built: two platform administrators use the API',
-  confirmPlatformChange: 'as listPlatformChanges',
-  rejectPlatformChange: 'as listPlatformChanges',
-  cancelAuthority:
-    'not built: people sign the cancellation on the page of the wallet service, and hand it over there or by the API',
   listApprovalRequests: 'the inbox lists them together with transfers',
 }
 

@@ -6,6 +6,7 @@ import { loadOrder } from '../../server/src/modules/money/transfers/load-order.t
 import { decide } from '../../server/src/modules/rules/policies/decide.ts'
 import type { Address } from '../../server/src/testing/answer.ts'
 import type { Person } from '../../server/src/testing/app.ts'
+import type { Authenticator } from '../../server/src/testing/authenticator.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
 import {
   addMember,
@@ -15,13 +16,21 @@ import {
   usdtContract,
 } from '../../server/src/testing/fixtures.ts'
 import { createGovernanceBench, type GovernanceBench } from '../../server/src/testing/governance-bench.ts'
+import { addPasskey } from '../../server/src/testing/passkeys.ts'
 import { strictness } from '../../server/src/testing/rules-model.ts'
+import { leaveUndone } from './undone.ts'
 
 /** A vault with governance whose policies look at whatever there is to look at, and people who do their work in it. */
 export type World = {
   bench: GovernanceBench
+  /** From when on there is what the others left undone, so that one more person decides it. */
+  since: Date
+  /** Those who are to be as well off as before, and administer the platform. */
+  honest: { people: Person[]; platform: Person[] }
   /** The one administrator, the one platform administrator and a service of theirs. */
   alone: { administrator: Person; platform: Person; service: Person }
+  /** A passkey of the administrator. */
+  key: Authenticator
   questions: Question[]
 }
 
@@ -33,19 +42,20 @@ const made = <Body>({ status, body }: { status: number; body: Body }): Body => {
 }
 
 // tidy: long because it is a list of what the vault has
-export async function createWorld(): Promise<World> {
-  const bench = await createGovernanceBench()
+export async function createWorld(dataDir: string): Promise<World> {
+  const bench = await createGovernanceBench({ DATA_DIR: dataDir })
   const { test, vault, url } = bench
   const { admin } = vault
   const administrator = bench.admins[3]!
   const platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })
-  await test.signIn('second.platform@example.org', { isPlatformAdmin: true })
+  const secondPlatform = await test.signIn('second.platform@example.org', { isPlatformAdmin: true })
   const clerk = await addMember(test, vault, 'clerk@example.org', ['clerks'])
   await createVaultFixture(test, { code: 'elsewhere', adminEmail: 'elsewhere@example.org', isLocked: false })
   const { token } = made(
     await administrator.post(`${url}/service-tokens`, { name: 'Robot', groupIds: [vault.groups.administrators] }),
   )
-  const service = test.client({ authorization: `Bearer ${token}` }) as Person
+  const client = test.client({ authorization: `Bearer ${token}` })
+  const service = { ...client, userId: (await client.get('/users/me')).body.id } as Person
   await allow(bench, 'create_address', [])
   await allow(bench, 'counterparty_create', [])
   const supplierAddress = fakeAddress('the supplier')
@@ -97,8 +107,23 @@ export async function createWorld(): Promise<World> {
   ])
   await restrict('companies', 'requireApproval', [rule('exclude', 'counterpartyKind', ['company'])])
   expect(categories.length).toBe(2)
+  for (const actionType of ['counterparty_group_create', 'counterparty_group_add']) await allow(bench, actionType, [])
+  const left = await leaveUndone(bench, administrator, service)
+  for (const actionType of votedOn)
+    await policy(bench, {
+      code: `${actionType.replaceAll('_', '-')}`,
+      effect: 'requireApproval',
+      actionType,
+      rules: [],
+    })
+  const key = await addPasskey(administrator)
+  const signed = await admin.patch(url, { walletWebhookSecret: 'only-the-wallet-service-signs-with-this' })
+  expect(signed.status, JSON.stringify(signed.body)).toBe(200)
   const governed = await bench.govern()
   expect(governed.status, JSON.stringify(governed.body)).toBe(200)
+  const since = test.clock.now()
+  await left.underGovernance(secondPlatform)
+  const honest = { people: [...bench.admins.slice(0, 3), bench.member, clerk], platform: [admin, secondPlatform] }
   const questions = sources.flatMap(({ person, address }) =>
     ['ETH', 'USDT'].flatMap((token) =>
       ['1', '15', '30', '60'].flatMap((amount) =>
@@ -121,8 +146,14 @@ export async function createWorld(): Promise<World> {
       ),
     ),
   )
-  return { bench, alone: { administrator, platform, service }, questions: questions.slice(0, 216) }
+  return { bench, since, honest, key, alone: { administrator, platform, service }, questions: questions.slice(0, 216) }
 }
+
+/** What one person may ask for, and another one allows. */
+const votedOn = [
+  ...['counterparty_update', 'counterparty_archive', 'counterparty_group_create', 'counterparty_group_update'],
+  ...['counterparty_group_archive', 'counterparty_group_add', 'counterparty_group_remove'],
+]
 
 async function policy(
   bench: GovernanceBench,

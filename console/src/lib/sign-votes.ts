@@ -1,15 +1,19 @@
 import type { PayoutOrder, PayoutPreview, SignedVote, TransferOrder } from '@strongroom/sdk'
 import {
   type Authority,
+  type AuthorityDocument,
+  canonicalJson,
   type Decision,
   type ExpectedOrder,
   expectedOf,
   type OrderDescription,
   type PayoutDescription,
   passkeySigner,
+  readAuthority,
   type Signer,
   SigningError,
   signApproval,
+  signAuthority,
   signOrder,
   signPayout,
   type Waiting,
@@ -45,6 +49,17 @@ export function signShown(
   return inWords(async () => {
     const signer = await signerOf(code, shownElsewhere(waiting))
     return signApproval(waiting, boundTo(payloadHash, signer), decision)
+  })
+}
+
+type Versions = { document: object; pending: { document: object } | null }
+
+/** Signs that the version of the authority that waits must not come into force. */
+export function signAuthorityEnd(code: string, { document, pending }: Versions): Promise<SignedVote> {
+  return inWords(async () => {
+    const next = pending?.document as AuthorityDocument
+    const expected = { authority: await readAuthority(document), document: canonicalJson(next) }
+    return signAuthority(next, expected, await signerOf(code, { next }), 'reject')
   })
 }
 
@@ -107,8 +122,8 @@ function expectedEntered(entered: Entered, shown: OrderDescription): ExpectedOrd
   }
 }
 
-/** What the page of the wallet service shows beside the document that is signed; null: it does not sign this. */
-type Elsewhere = { payoutId?: string; orders?: readonly unknown[] } | null
+/** The part of the request to the page of the wallet service that holds the document; null: that page does not sign it. */
+type Elsewhere = { payoutId?: string; orders?: readonly unknown[]; next?: AuthorityDocument } | null
 
 /** Votes on requests are signed with a passkey of this service: they concern its rules, and move nothing. */
 function shownElsewhere(waiting: Waiting): Elsewhere {

@@ -10,12 +10,14 @@ import { vaultOf } from './api.ts'
 export const signingAuthorityQuery = (code: string) =>
   queryOptions({
     queryKey: ['vault', code, 'authority', 'signing'],
-    queryFn: async ({ signal }): Promise<Authority | null> => {
-      try {
-        return await readAuthority((await vaultOf(code).authority.get({ signal })).document)
-      } catch (error) {
-        if (error instanceof StrongroomError && error.status === 404) return null
-        throw error
-      }
-    },
+    queryFn: ({ signal }) => readSigningAuthority(code, signal),
   })
+
+export async function readSigningAuthority(code: string, signal?: AbortSignal): Promise<Authority | null> {
+  try {
+    return await readAuthority((await vaultOf(code).authority.get(signal && { signal })).document)
+  } catch (error) {
+    if (error instanceof StrongroomError && error.status === 404) return null
+    throw error
+  }
+}

@@ -1,16 +1,18 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { type ComponentProps, lazy } from 'react'
 import { requestQuery } from '../features/approvals/queries.ts'
 import { RequestApproval } from '../features/approvals/request-approval.tsx'
 
 /** Changes of the rules are rarer than others, and heavier. */
 const RulesChange = lazy(async () => {
-  const [{ SetDifferences }, { PolicySentence }] = await Promise.all([
+  const [{ SignedDifferences }, { PolicySentence }] = await Promise.all([
     import('../features/governance/set-differences.tsx'),
     import('../features/policies/policy-sentence.tsx'),
   ])
   return {
-    default: (set: { code: string; id: string }) => <SetDifferences {...set} Sentence={PolicySentence} />,
+    default: (props: Omit<ComponentProps<typeof SignedDifferences>, 'Sentence'>) => (
+      <SignedDifferences {...props} Sentence={PolicySentence} />
+    ),
   }
 })
 
@@ -21,10 +23,5 @@ export const Route = createFileRoute('/v/$code/approvals/request/$id')({
 
 function Request() {
   const { code, id } = Route.useParams()
-  const differences = (setId: string) => (
-    <Suspense>
-      <RulesChange code={code} id={setId} />
-    </Suspense>
-  )
-  return <RequestApproval code={code} id={id} differences={differences} />
+  return <RequestApproval code={code} id={id} RulesChange={RulesChange} />
 }

@@ -1,7 +1,7 @@
 import type { Strongroom } from '@strongroom/sdk'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { type Stack, vaultCode } from '../support/stack.ts'
+import { emails, type Stack, vaultCode } from '../support/stack.ts'
 import { axeViolations, watchPage } from '../support/watched-page.ts'
 
 export function rulesFlows(stack: () => Stack): void {
@@ -32,6 +32,7 @@ export function rulesFlows(stack: () => Stack): void {
       expect(await axeViolations(admin.page)).toEqual([])
 
       const other = await watchPage(await stack().contextOf('compliance'), stack().url)
+      await seesAltered(other.page, `${stack().url}${path}`)
       await other.page.goto(`${stack().url}${path}`)
       await other.page.getByRole('button', { name: 'Approve' }).click()
       await other.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
@@ -49,13 +50,61 @@ export function rulesFlows(stack: () => Stack): void {
         .getByRole('heading', { name: /^Policy: / })
         .waitFor()
       expect(await axeViolations(admin.page)).toEqual([])
+      const rename = await confirmTokenName(stack(), admin.page, other.page)
       expect([...admin.faults, ...other.faults]).toEqual([])
       for (const { page } of [admin, other]) await page.context().close()
       await restore()
+      await rename()
     })
   })
   voterFlows(stack)
   draftFlows(stack)
+}
+
+/** A voter is shown other differences than those that the vote is bound to, and cannot vote on them. */
+async function seesAltered(page: Page, url: string): Promise<void> {
+  await page.route('**/change-sets/*', async (route) => {
+    const response = await route.fetch()
+    const set = (await response.json()) as { differences: { name: string }[] }
+    set.differences[0]!.name = 'Another policy'
+    await route.fulfill({ response, json: set })
+  })
+  await page.goto(url)
+  await page.getByText('What is shown is not what votes are bound to').waitFor()
+  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  expect(await page.getByText('Another policy').count()).toBe(0)
+  await page.unroute('**/change-sets/*')
+}
+
+/** Two platform administrators change the name of a token, the second of whom is made one. Returns a function that restores it. */
+async function confirmTokenName(stack: Stack, first: Page, second: Page): Promise<() => Promise<unknown>> {
+  const { tokens } = await stack.client('admin')
+  const { items } = await tokens.list({ search: 'TUSD', limit: 1 }).page()
+  const [token] = items
+  const name = 'W'.repeat(70)
+  await tokens.update(token!.id, { name })
+  const makeAdministrator = (isOne: boolean) =>
+    stack.sql('update users set is_platform_admin = $2 where email = $1', [emails.compliance, isOne])
+  await makeAdministrator(true)
+  await first.goto(`${stack.url}/platform?part=changes`)
+  const because = await first.getByRole('button', { name: 'Confirm' }).getAttribute('title')
+  expect(because).toBe('You asked for it: another platform administrator must confirm it.')
+  await second.goto(`${stack.url}/platform?part=changes`)
+  await second.getByText(`TUSD · ${token!.network}`).waitFor()
+  await second.locator('del', { hasText: token!.name }).waitFor()
+  await second.getByRole('button', { name: 'Confirm' }).click()
+  expect(await axeViolations(second)).toEqual([])
+  await second.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  await second.getByText('The change is made.').waitFor()
+  expect((await tokens.list({ search: 'TUSD', limit: 1 }).page()).items[0]).toMatchObject({ name })
+  const restore = () => tokens.update(token!.id, { name: token!.name })
+  await restore()
+  await first.reload()
+  await first.getByRole('button', { name: 'Reject' }).click()
+  await first.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+  await first.getByText('No change waits for a decision.').waitFor()
+  await makeAdministrator(false)
+  return restore
 }
 
 /** The first of the decisions that a backtest says would change. */

@@ -1,8 +1,8 @@
-import { createPrivateKey, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../demo/src/testing/demo.ts'
-import { addAuthenticator } from '../../../tests/setup/signing-window.ts'
+import { windowOf } from '../support/signing-window.ts'
 import { type Keeper, reserveCode, type Stack } from '../support/stack.ts'
 import { watchPage } from '../support/watched-page.ts'
 
@@ -48,20 +48,9 @@ export function signingFlows(stack: () => Stack): void {
 
   /** Confirms, and signs in the window that opens: on the page of the wallet service, whose keys the authority names. */
   async function signElsewhere(page: Page, name: Keeper, recipient: string): Promise<void> {
-    const opening = page.waitForEvent('popup')
-    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
-    const popup = await opening
-    const { id, privateKey } = stack().signingKeyOf(name)
-    const key = createPrivateKey({ key: privateKey, format: 'jwk' }).export({ format: 'der', type: 'pkcs8' })
-    const credential = {
-      credentialId: Buffer.from(id, 'base64url').toString('base64'),
-      isResidentCredential: true,
-      rpId: 'sign.localhost',
-      privateKey: key.toString('base64'),
-      userHandle: Buffer.from(name).toString('base64'),
-      signCount: 0,
-    }
-    await addAuthenticator(popup, [credential])
+    const popup = await windowOf(stack(), page, name, () =>
+      page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click(),
+    )
     await popup.getByLabel('type its last four characters').fill(recipient.slice(-4))
     await popup.getByRole('button', { name: /^Sign the / }).click()
   }

@@ -12,6 +12,7 @@ import type { StoredPasskey } from '../../../demo/src/software-passkey.ts'
 import { livingPids, root, startDemo, until } from '../../../demo/src/testing/demo.ts'
 import { findChromium } from '../../../server/src/testing/find-chromium.ts'
 import { linkIn, parseMail, type ReceivedMail } from '../../../server/src/testing/outbox.ts'
+import { signNextAuthority } from './next-authority.ts'
 
 /** Those of the protected vault whose passkeys a browser can have, too. */
 const keepers = {
@@ -40,6 +41,8 @@ export type Stack = {
   /** Orders or votes in the protected vault, with a passkey in software. */
   sign(...words: string[]): Promise<string>
   signingKeyOf(keeper: Keeper): StoredPasskey
+  /** The next authority of the protected vault, signed by its people. */
+  signNextAuthority(changes: object): ReturnType<typeof signNextAuthority>
   /** What somebody does who holds the database. */
   sql(statement: string, values: unknown[]): Promise<void>
   stop(): Promise<void>
@@ -65,6 +68,7 @@ export async function startStack(): Promise<Stack> {
     chain: (method, ...params) => askChain(dataDir, method, params),
     sign: (...words) => sign(dataDir, words),
     signingKeyOf: (keeper) => JSON.parse(readFileSync(join(reserveDir(dataDir), `${keeper}.signing-key.json`), 'utf8')),
+    signNextAuthority: (changes) => signNextAuthority(dataDir, changes),
     sql: (statement, values) => runSql(dataDir, statement, values),
     stop: async () => {
       await browser.close()

@@ -29,8 +29,8 @@ export type GovernanceBench = {
   close(): Promise<void>
 }
 
-export async function createGovernanceBench(): Promise<GovernanceBench> {
-  const test = await createTestApp()
+export async function createGovernanceBench(env: Record<string, string> = {}): Promise<GovernanceBench> {
+  const test = await createTestApp(env)
   const vault = await createVaultFixture(test)
   const others = []
   for (const name of ['second', 'third', 'fourth']) {

@@ -126,7 +126,7 @@ function Facts({ item: { transfer, vault, initiator } }: { item: InboxItem }) {
 
 type OutcomeProps = { items: readonly InboxItem[]; results: BulkVoteResults['items']; close: () => void }
 
-/** What became of each vote: the service answers in the order of the votes. */
+/** The result of each vote. The service answers in the order of the votes. */
 function Outcome({ items, results, close }: OutcomeProps) {
   const refused = results.flatMap(({ error }, at) => (error === null ? [] : [{ error, item: items[at]! }]))
   return (

@@ -8,14 +8,14 @@ import { type Fact, Facts } from '../../ui/page.tsx'
 import { type NamedKind, namedQuery } from './queries.ts'
 import { actionOf } from './words.ts'
 
-/** A step of what a vote is bound to. */
+/** A step of the document that a vote is bound to. */
 type BoundStep = {
   targetType: string
   targetId: string | null
   step: { action: ApprovalRequest['action']; payload: Record<string, unknown> }
 }
 
-/** What a request changes, and of what: read from what the vote is bound to, with names beside the ids. */
+/** The changes of a request and their targets, read from the document that the vote is bound to, with names beside the ids. */
 export function ChangeFacts({ code, request }: { code: string; request: ApprovalRequest }) {
   const steps = request.boundPayload.steps as BoundStep[]
   if (steps.length === 1) return <StepFacts code={code} bound={steps[0]!} />

@@ -11,6 +11,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import { StopChoice } from '../../ui/stop-choice.tsx'
 import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } from './queries.ts'
 
 type Subject = {
@@ -18,13 +19,13 @@ type Subject = {
   code: string
   shown: Transfer | ApprovalRequest | Payout
   isOpen: boolean
-  /** What the page shows of what is signed; null where nothing of it is shown, so that nothing is signed. */
+  /** The document that the page shows and a vote signs; null where the page shows none, so that nothing is signed. */
   toSign: Waiting | null
 }
 
 type Voter = Transfer['approvers'][number]
 
-type DecideProps = { subject: Subject /** What the second tap repeats. */; summary: ReactNode }
+type DecideProps = { subject: Subject /** Repeated at the second tap. */; summary: ReactNode }
 
 /**
  * The two taps of a vote: the decision, and its confirmation with what matters repeated. The result that is shown is what
@@ -109,9 +110,12 @@ function Confirm({
   const client = useQueryClient()
   const [comment, setComment] = useState('')
   const [missing, setMissing] = useState(false)
+  // A signed veto ends the votes of an order at the wallet service. Requests move nothing there.
+  const canStop = decision === 'reject' && subject.kind !== 'request' && subject.toSign !== null
+  const [isSigned, sign] = useState(canStop)
   const queryKey = [subjectKeys[subject.kind], subject.code, subject.shown.id]
   const vote = useMutation({
-    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim() }),
+    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim(), isSigned }),
     onSuccess: async (answer) => {
       client.setQueryData(queryKey, answer)
       close()
@@ -149,6 +153,7 @@ function Confirm({
         error={missing && comment.trim() === '' ? t('Give a reason so that the initiator can correct it.') : null}
         onChange={({ target }) => setComment(target.value)}
       />
+      {canStop && <StopChoice isSigned={isSigned} choose={sign} />}
       {vote.isError && <Failed error={vote.error} retry={() => vote.mutate()} />}
       <div className="mt-4 flex justify-end gap-3">
         <Button onClick={close}>{t('Back')}</Button>
@@ -160,7 +165,7 @@ function Confirm({
   )
 }
 
-/** What my vote was, and what waits next. */
+/** The vote of the reader, and a link to the next item that waits. */
 function Outcome({ mine, isOpen }: { mine: Voter | undefined; isOpen: boolean }) {
   return (
     <div role="status" className="mt-4 flex flex-wrap items-center gap-3">

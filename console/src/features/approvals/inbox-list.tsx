@@ -71,7 +71,7 @@ function emptyText(state: InboxState): string {
   return t('Nothing that you asked for has waited for votes.')
 }
 
-/** Who is in one vault need not read which. */
+/** The name of the vault is left out for readers who are in one vault only. */
 function columnsOf(state: InboxState, hasVaults: boolean): Column<InboxItem>[] {
   return [
     {

@@ -4,7 +4,7 @@ import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { subjectOf } from './words.ts'
 
-/** What an item of the inbox is about, in one line. */
+/** The subject of an item of the inbox, in one line. */
 export function ItemTitle({ item }: { item: InboxItem }) {
   if (item.transfer === null) return subjectOf(item)
   const { amountDecimal, token, recipientName, toAddress } = item.transfer

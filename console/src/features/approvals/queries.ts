@@ -12,7 +12,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 
-/** What an item is about, for the pages that list what waits. */
+/** The subject of an item, for the pages that list what waits. */
 export { subjectOf } from './words.ts'
 
 export type InboxState = 'waiting' | 'decided' | 'mine'
@@ -23,11 +23,13 @@ export type Vote = {
   decision: 'approve' | 'reject'
   comment: string
   shown: { id: string; payloadHash: string }
-  /** What the page shows of what is signed where the vault asks for it; null: nothing of it. */
+  /** The document that the page shows and a vote signs; null: the page shows none. */
   toSign: Waiting | null
+  /** The voter wants to sign where the service does not ask for it. */
+  isSigned: boolean
 }
 
-/** What waits for me, what I decided and what I asked for, over all my vaults. */
+/** The items that wait for the reader, that the reader decided, or that the reader asked for, over all vaults. */
 export const inboxQuery = (state: InboxState) =>
   infiniteQueryOptions({
     queryKey: ['inbox', state],
@@ -65,7 +67,7 @@ export const requestQuery = (code: string, id: string) =>
 export type NamedKind = 'counterparty' | 'counterparty_group' | 'category'
 type Named = { name: string; addresses?: { id: string; address: string }[] }
 
-/** What an id in a request stands for. */
+/** The name of the object that an id in a request stands for. */
 export const namedQuery = (code: string, kind: NamedKind, id: string) =>
   queryOptions({
     queryKey: ['approval-requests', code, 'names', kind, id],
@@ -97,7 +99,7 @@ export const payoutRowsQuery = (code: string, id: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-/** What keeps the subject of a vote: the first part of the keys of its queries. */
+/** The first part of the query keys under which the subject of a vote is kept. */
 export const subjectKeys = { transfer: 'transfers', request: 'approval-requests', payout: 'payouts' } as const
 
 export function sendVote({
@@ -107,6 +109,7 @@ export function sendVote({
   comment,
   shown,
   toSign,
+  isSigned,
 }: Vote): Promise<Transfer | ApprovalRequest | Payout> {
   const { transfers, approvalRequests, payouts } = vaultOf(code)
   const { id, payloadHash } = shown
@@ -116,12 +119,16 @@ export function sendVote({
     if (kind === 'payout') return payouts[decision](id, body)
     return approvalRequests[decision](id, body)
   }
-  // Where a vault asks for signatures, the service says so.
-  return send({}).catch(async (error: StrongroomError) => {
-    if (error.reason !== 'signature_required') throw error
+  const sign = async () => {
     if (toSign === null) throw new Error(t('What is shown is not what would be signed.'))
     const { signShown } = await import('../../lib/sign-votes.ts')
     return send({ signature: await signShown(code, toSign, payloadHash, decision) })
+  }
+  if (isSigned) return sign()
+  // Where a vault asks for signatures, the service says so.
+  return send({}).catch((error: StrongroomError) => {
+    if (error.reason !== 'signature_required') throw error
+    return sign()
   })
 }
 

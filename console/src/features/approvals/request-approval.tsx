@@ -2,7 +2,7 @@ import type { ApprovalRequest } from '@strongroom/sdk'
 import { type Authority, canonicalJson, type Waiting } from '@strongroom/sdk/signing'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ComponentType, type ReactNode, Suspense } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
@@ -29,27 +29,41 @@ import {
 import { Votes } from './votes.tsx'
 import { actionOf, statusOf } from './words.ts'
 
-type Differences = (changeSetId: string) => ReactNode
-type RequestApprovalProps = {
+/** Draws the page of a vote on a change of the rules, with the differences that the vote is bound to. */
+type RulesChange = ComponentType<{
   code: string
-  id: string
-  /** Draws what a change set makes of the rules. */
-  differences: Differences
-}
+  request: ApprovalRequest
+  children: (differences: ReactNode) => ReactNode
+}>
+type RequestApprovalProps = { code: string; id: string; RulesChange: RulesChange }
 
 /** One screen with all that an approver needs to decide on a change. */
-export function RequestApproval({ code, id, differences }: RequestApprovalProps) {
+export function RequestApproval({ code, id, RulesChange }: RequestApprovalProps) {
   const query = useQuery(requestQuery(code, id))
   return (
     <Page title={query.data === undefined ? t('Approve a change') : actionOf(query.data.boundPayload.action)}>
       <DetailState query={query}>
-        {query.data !== undefined && <Decision code={code} request={query.data} differences={differences} />}
+        {query.data !== undefined && <Shown code={code} request={query.data} RulesChange={RulesChange} />}
       </DetailState>
     </Page>
   )
 }
 
-type DecisionProps = { code: string; request: ApprovalRequest; differences: Differences }
+type ShownProps = { code: string; request: ApprovalRequest; RulesChange: RulesChange }
+
+function Shown({ code, request, RulesChange }: ShownProps) {
+  if (request.boundPayload.action !== 'rules_change')
+    return <Decision code={code} request={request} differences={null} />
+  return (
+    <Suspense>
+      <RulesChange code={code} request={request}>
+        {(differences) => <Decision code={code} request={request} differences={differences} />}
+      </RulesChange>
+    </Suspense>
+  )
+}
+
+type DecisionProps = { code: string; request: ApprovalRequest; differences: ReactNode }
 
 function Decision({ code, request, differences }: DecisionProps) {
   const { word, tone } = statusOf(request.status, true)
@@ -113,7 +127,7 @@ function toSignOf({ boundPayload }: ApprovalRequest, authority: Authority | null
   return { kind: 'approval_request', boundPayload, expected: { authority, document: canonicalJson(boundPayload) } }
 }
 
-/** Whether the hold is still in force, for those who may read it. */
+/** The state of the hold, for members who may read it. */
 function HoldState({ code, id }: { code: string; id: string }) {
   const { data: hold } = useQuery(holdQuery(code, id))
   if (hold === undefined) return null
@@ -126,7 +140,7 @@ function HoldState({ code, id }: { code: string; id: string }) {
   )
 }
 
-/** What a single step is bound to: `payload` of the answer stands beside it and is not signed. */
+/** The payload of a single step that votes are bound to. `payload` of the answer stands beside it and is not signed. */
 const boundOf = ({ boundPayload }: ApprovalRequest) =>
   (boundPayload.steps as { step?: { payload: unknown } }[])[0]?.step?.payload
 
@@ -138,8 +152,8 @@ function Payload({ code, request, differences }: DecisionProps) {
     return (
       <>
         <p className="mb-3">{title}</p>
-        {differences(request.targetId ?? '')}
-        <details className="my-3">
+        {differences}
+        <details className="my-3" open={differences === null}>
           <summary className="cursor-pointer text-quiet">{t('What votes are bound to')}</summary>
           <ChangeFacts code={code} request={request} />
         </details>
@@ -172,7 +186,7 @@ function Payload({ code, request, differences }: DecisionProps) {
   return <ChangeFacts code={code} request={request} />
 }
 
-/** Who asked for it may take it back as long as it waits. */
+/** The initiator may cancel a request as long as it waits. */
 function Cancel({ code, request }: { code: string; request: ApprovalRequest }) {
   const { data: session } = useQuery(sessionQuery)
   const client = useQueryClient()

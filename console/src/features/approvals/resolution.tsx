@@ -23,7 +23,7 @@ export type TransferResolutionPayload = {
   }
 }
 
-/** What two people are about to do with a stuck transfer, and what the server found, in words. */
+/** The resolution of a stuck transfer that people vote on, with the state that the server found, in words. */
 export function TransferResolution({ payload }: { payload: TransferResolutionPayload }) {
   const { outcome, txHash, reason, evidence } = payload
   const { order, wallet, proof, finding, difference, haltReason, askedAt } = evidence
@@ -63,7 +63,7 @@ export type EventResolutionPayload = {
   }
 }
 
-/** What two people are about to do with a held deposit, in words. */
+/** The resolution of a held deposit that people vote on, in words. */
 export function EventResolution({ payload }: { payload: EventResolutionPayload }) {
   const { outcome, reason, evidence } = payload
   const { event, deposit, finding, transaction, askedAt } = evidence
@@ -96,7 +96,7 @@ export type FeeRaisePayload = {
   order: { fromAddress: string; toAddress: string; network: string; amountDecimal: string; asset: string }
 }
 
-/** What a transaction in place of the one that waits may cost, in words. */
+/** The fee limit of a transaction that replaces the one that waits, in words. */
 export function FeeRaise({ payload }: { payload: FeeRaisePayload }) {
   const { replacement, txHash, maxFee, permitted, order } = payload
   const isFaster = replacement === 'speed-up'

@@ -101,7 +101,7 @@ function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen })
         subject={{ kind: 'transfer', code, shown: transfer, isOpen, toSign: seen.toSign }}
         summary={
           <>
-            <p className="text-xl font-semibold">{seen.amount}</p>
+            <p className="mb-2 text-xl font-semibold">{seen.amount}</p>
             {seen.facts}
           </>
         }
@@ -110,7 +110,7 @@ function Decision({ code, transfer, Why, seen }: DecisionProps & { seen: Seen })
   )
 }
 
-/** What the vault knows of the recipient, which only those are told who decide. */
+/** Facts of the vault about the recipient. The service answers them to the voters only. */
 function RecipientSigns({ signs }: { signs: NonNullable<Transfer['recipient']> }) {
   return (
     <div className="mt-1">

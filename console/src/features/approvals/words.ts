@@ -24,7 +24,7 @@ export function statusOf(status: Status, isRequest = false): { word: string; ton
   return words[status]
 }
 
-/** What an item of the inbox that is no single transfer is about, in one line. */
+/** The subject of an item of the inbox that is no single transfer, in one line. */
 export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): string {
   if (payout === null) return `${actionOf(actionType)}: ${approvalRequest?.subject ?? ''}`
   const sums = payout.sums.map(({ amountDecimal, code }) => `${formatAmount(amountDecimal)} ${code}`).join(' + ')
@@ -32,17 +32,17 @@ export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): s
   return `${payout.name ?? t('Payout')}: ${of}`
 }
 
-/** What any item of the inbox is about, as plain text. */
+/** The subject of an item of the inbox, as plain text. */
 export function titleOf(item: InboxItem): string {
   if (item.transfer === null) return subjectOf(item)
   const { amountDecimal, token, recipientName, toAddress } = item.transfer
   return `${formatAmount(amountDecimal)} ${token.code} ${t('to {name}', { name: recipientName ?? toAddress })}`
 }
 
-/** What the address book calls the recipient of a transfer. */
+/** The name of the recipient of a transfer in the address book. */
 export const recipientOf = ({ counterparty }: Transfer): string => counterparty?.name ?? t('Not in the address book')
 
-/** What is asked for, as a title. */
+/** The requested action, as a title. */
 export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['action']): string {
   const words: Record<InboxItem['actionType'], string> = {
     transfer: t('Transfer'),

@@ -140,6 +140,7 @@ function rareVerbs(): Words {
     authority_seen: () => t('authority seen'),
     authority_fell: () => t('authority went back'),
     authority_accepted: () => t('authority accepted'),
+    authority_pending: () => t('next authority waits'),
     authority_cancelled: () => t('next authority cancelled'),
     renamed: () => t('renamed'),
     reset: () => t('reset'),
@@ -211,5 +212,6 @@ export const actions = [
   'vault.authority_seen',
   'vault.authority_fell',
   'vault.authority_accepted',
+  'vault.authority_pending',
   'vault.authority_cancelled',
 ] as const

@@ -1,7 +1,7 @@
 import type { Transfer } from '@strongroom/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
@@ -31,18 +31,24 @@ export function EvidenceButton({ code, id }: { code: string; id: string }) {
   )
 }
 
+/** Orders of protected vaults are decoded from the document that is signed. */
+const SignedCancel = lazy(() => import('../../ui/signed-cancel.tsx'))
+
 /** Takes an order back that still waits for votes. */
 export function CancelTransfer({ code, transfer }: { code: string; transfer: Transfer }) {
   const [open, setOpen] = useState(false)
   const client = useQueryClient()
   const cancel = useMutation({
     mutationFn: () => vaultOf(code).transfers.cancel(transfer.id),
-    onSuccess: async () => {
-      announce(t('The transfer was cancelled. Its amount is available again.'))
-      setOpen(false)
-      await refreshOperation(client, { code, type: 'transfer', id: transfer.id })
-    },
+    onSuccess: () => done(),
   })
+  const done = async () => {
+    announce(t('The transfer was cancelled. Its amount is available again.'))
+    setOpen(false)
+    await refreshOperation(client, { code, type: 'transfer', id: transfer.id })
+  }
+  const { id, payloadHash, payload } = transfer
+  const keep = <Button onClick={() => setOpen(false)}>{t('Keep it')}</Button>
   const values = { amount: formatAmount(transfer.amountDecimal), unit: transfer.assetSymbol }
   return (
     <>
@@ -50,14 +56,31 @@ export function CancelTransfer({ code, transfer }: { code: string; transfer: Tra
         {t('Cancel the transfer')}
       </Button>
       <Sheet title={t('Cancel the transfer of {amount} {unit}?', values)} open={open} onClose={() => setOpen(false)}>
-        <p>{t('Votes that were given are lost, and the amount becomes available again. This cannot be taken back.')}</p>
-        <Problem error={cancel.error} />
-        <div className="mt-4 flex flex-wrap gap-2">
-          <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
-            {t('Cancel the transfer')}
-          </Button>
-          <Button onClick={() => setOpen(false)}>{t('Keep it')}</Button>
-        </div>
+        <p className="mb-4">
+          {t('Votes that were given are lost, and the amount becomes available again. This cannot be taken back.')}
+        </p>
+        {payload.expiresAt === undefined ? (
+          <>
+            <Problem error={cancel.error} />
+            <div className="flex flex-wrap gap-2">
+              <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+                {t('Cancel the transfer')}
+              </Button>
+              {keep}
+            </div>
+          </>
+        ) : (
+          <Suspense>
+            <SignedCancel
+              code={code}
+              cancelled={{ kind: 'transfer', id, payloadHash }}
+              verb={t('Cancel the transfer')}
+              onDone={done}
+            >
+              {keep}
+            </SignedCancel>
+          </Suspense>
+        )}
       </Sheet>
     </>
   )

@@ -1,7 +1,7 @@
 import type { Payout, PayoutRow } from '@strongroom/sdk'
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { queryClient } from '../../lib/query-client.ts'
@@ -11,7 +11,7 @@ import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { ListState } from '../../ui/list-states.tsx'
+import { ListState, Skeleton } from '../../ui/list-states.tsx'
 import { OperationStatus } from '../../ui/operation-status.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
@@ -19,6 +19,9 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { PayoutState, Sums } from './payout-list.tsx'
 import { payoutRowsQuery } from './queries.ts'
+
+/** Payouts of protected vaults are decoded from the document that is signed. */
+const SignedCancel = lazy(() => import('../../ui/signed-cancel.tsx'))
 
 /** One payout: what it pays, who has voted, and what became of every payment. */
 export function PayoutDetail({ code, payout }: { code: string; payout: Payout }) {
@@ -99,15 +102,27 @@ function Votes({ payout: { approvers, approvalRequirements, quorumReachable, sta
 type WithdrawProps = { code: string; payout: Payout; done: () => void }
 
 function Withdraw({ code, payout, done }: WithdrawProps) {
-  const cancel = useMutation({
-    mutationFn: () => vaultOf(code).payouts.cancel(payout.id),
-    onSuccess: () => {
-      for (const key of [['payouts', code], ['inbox'], ['history', code]])
-        void queryClient.invalidateQueries({ queryKey: key })
-      announce(t('Done'))
-      done()
-    },
-  })
+  const onSuccess = () => {
+    for (const key of [['payouts', code], ['inbox'], ['history', code]])
+      void queryClient.invalidateQueries({ queryKey: key })
+    announce(t('Done'))
+    done()
+  }
+  const cancel = useMutation({ mutationFn: () => vaultOf(code).payouts.cancel(payout.id), onSuccess })
+  const { id, payloadHash } = payout
+  const rows = useInfiniteQuery(payoutRowsQuery(code, id))
+  if (rows.isPending) return <Skeleton rows={4} />
+  if (rows.data?.pages[0]?.items[0]?.payload.expiresAt !== undefined)
+    return (
+      <Suspense>
+        <SignedCancel
+          code={code}
+          cancelled={{ kind: 'payout', id, payloadHash }}
+          verb={t('Confirm')}
+          onDone={onSuccess}
+        />
+      </Suspense>
+    )
   return (
     <>
       <Problem error={cancel.error} />

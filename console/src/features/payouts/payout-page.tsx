@@ -226,7 +226,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   )
 }
 
-/** What is signed of the payout, with what was entered of it; null where nothing is signed. */
+/** The document of the payout that is signed, with the rows as they were entered; null where nothing is signed. */
 type ToSign = { toSign: NonNullable<PayoutPreview['toSign']>; entered: Entered[]; shown: Shown<PayoutDescription> }
 
 /** The payout with the signature of its initiator, in a vault that asks for one. */
@@ -236,7 +236,7 @@ async function signedPayout(code: string, order: PayoutOrder, signing: ToSign | 
   return signEnteredRows(code, order, signing.entered, signing.toSign, signing.shown)
 }
 
-/** What is signed of a preview, by the authority that decodes it. */
+/** The signed part of a preview, decoded by the authority. */
 function useSigned(code: string, toSign: PayoutPreview['toSign']) {
   const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: toSign !== undefined })
   return useMemo((): { shown: Shown<PayoutDescription> | null; fault: string | null } => {
@@ -286,7 +286,7 @@ function whyNot(preview: PayoutPreview | undefined): string | null {
   return problem === undefined ? null : said(problem.message, problem.code)
 }
 
-/** What the policies decide about the payout. */
+/** The decision of the policies about the payout. */
 function Decision({ preview: { decision, problems, row } }: { preview: PayoutPreview }) {
   const waits = decision.effect === 'approval'
   const refusedText = decision.blockReason ?? t('Refused: no policy permits it')

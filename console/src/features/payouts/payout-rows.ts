@@ -68,7 +68,7 @@ export function isPayable({ verdict }: Judged, withLookAlikes: boolean): boolean
   return verdict === 'known' || verdict === 'new' || (verdict === 'look-alike' && withLookAlikes)
 }
 
-/** What the rows pay together, in token units; rows without an amount count as nothing. */
+/** The sum of the rows, in token units. Rows without an amount count as zero. */
 export function sumOf(rows: readonly DraftRow[], { decimals }: AddressBalance): string {
   const sum = rows.reduce((total, { amount }) => total + (rawOf(amount, decimals) ?? 0n), 0n)
   return fromRaw(sum, decimals)
@@ -95,7 +95,7 @@ export function orderOf(
   }
 }
 
-/** What the person entered of each row, without what the service makes of it. */
+/** The fields of each row as the person entered them, without the values that the service adds. */
 export const enteredOf = (
   { rows }: PayoutOrder,
   { address, network }: Pick<Address, 'address' | 'network'>,

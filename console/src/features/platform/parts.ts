@@ -1,6 +1,16 @@
 import type { ReactNode } from 'react'
 
-export const parts = ['vaults', 'people', 'networks', 'tokens', 'rates', 'events', 'record', 'health'] as const
+export const parts = [
+  'vaults',
+  'people',
+  'networks',
+  'tokens',
+  'rates',
+  'changes',
+  'events',
+  'record',
+  'health',
+] as const
 export type Part = (typeof parts)[number]
 export type PlatformSearch = { part?: Part; tokenId?: string }
 export type PlatformProps = {

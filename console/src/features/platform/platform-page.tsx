@@ -5,6 +5,7 @@ import { Health } from './health.tsx'
 import { Networks } from './networks.tsx'
 import { type Part, type PlatformProps, parts } from './parts.ts'
 import { People } from './people.tsx'
+import { PlatformChanges } from './platform-changes.tsx'
 import { Rates } from './rates.tsx'
 import { Tokens } from './tokens.tsx'
 import { Vaults } from './vaults.tsx'
@@ -19,6 +20,7 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
     networks: t('Networks'),
     tokens: t('Tokens'),
     rates: t('Rates'),
+    changes: t('Changes'),
     events: t('Wallet events'),
     record: t('Audit'),
     health: t('Health'),
@@ -36,6 +38,7 @@ export function PlatformPage({ search, change, record }: PlatformProps) {
         {part === 'networks' && <Networks />}
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
+        {part === 'changes' && <PlatformChanges />}
         {part === 'events' && <WalletEvents />}
         {part === 'record' && record}
         {part === 'health' && <Health />}

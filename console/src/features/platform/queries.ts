@@ -1,6 +1,7 @@
-import type { ListHeldRatesQuery, ListPlatformUsersQuery, UncreditedEvent } from '@strongroom/sdk'
+import type { ListHeldRatesQuery, ListPlatformUsersQuery, PlatformChange, UncreditedEvent } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom } from '../../lib/api.ts'
+import { nameOf } from '../../lib/session.ts'
 
 const cursorOf = (cursor: string) => (cursor === '' ? {} : { cursor })
 const paged = { initialPageParam: '', getNextPageParam: ({ nextCursor }: { nextCursor: string | null }) => nextCursor }
@@ -40,6 +41,34 @@ export function heldRatesQuery(status: NonNullable<ListHeldRatesQuery['status']>
       strongroom.heldRates.list({ status, limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
     ...paged,
   })
+}
+
+export const platformChangesQuery = infiniteQueryOptions({
+  queryKey: ['platform-changes'],
+  queryFn: ({ signal, pageParam }) =>
+    strongroom.platformChanges.list({ status: 'held', limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
+  ...paged,
+})
+
+/** The name of the token or user of a change, and the values that it has now. */
+type ChangeTarget = { name: string; now: Record<string, unknown> }
+
+export const changeTargetQuery = ({ action, targetId }: PlatformChange) =>
+  queryOptions({
+    queryKey: ['platform-changes', action, targetId],
+    queryFn: ({ signal }) => (action === 'token_update' ? findToken(targetId, signal) : findDisabled(targetId, signal)),
+  })
+
+async function findToken(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {
+  for await (const token of strongroom.tokens.list({ limit: 100 }, { signal }))
+    if (token.id === id) return { name: `${token.code} · ${token.network}`, now: { ...token } }
+  return null
+}
+
+async function findDisabled(id: string, signal: AbortSignal): Promise<ChangeTarget | null> {
+  for await (const user of strongroom.platform.listUsers({ limit: 100, status: 'disabled' }, { signal }))
+    if (user.userId === id) return { name: nameOf(user), now: {} }
+  return null
 }
 
 export const vaultsQuery = infiniteQueryOptions({

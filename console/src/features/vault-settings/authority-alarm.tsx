@@ -34,6 +34,7 @@ function OfVault({ vault: { id, authority } }: { vault: Vault }) {
         <>
           <Line name={t('Seen here before: version {version}', { version: kept.version })} authority={kept} />
           <Button
+            className="mt-3"
             onClick={() => {
               remember(localStorage, id, shown)
               setCompared(true)

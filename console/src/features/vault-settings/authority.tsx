@@ -7,7 +7,7 @@ import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { membersQuery } from '../people/queries.ts'
-import { PendingAuthority, ServicePageTrusted } from './pending-authority.tsx'
+import { PendingFacts, ServicePageTrusted } from './pending-authority.tsx'
 import { authorityQuery, type VaultAuthority } from './queries.ts'
 
 /** What the wallet service demands by itself of what leaves a protected vault. */
@@ -62,7 +62,7 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
       {pending !== null && (
         <>
           <h3 className="mt-4 mb-2 font-medium">{t('Version that waits')}</h3>
-          <PendingAuthority authority={authority} />
+          <PendingFacts authority={authority} />
         </>
       )}
       <h3 className="mt-4 mb-2 font-medium">{t('What may leave')}</h3>

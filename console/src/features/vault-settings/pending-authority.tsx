@@ -1,9 +1,16 @@
 import type { Vault } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { t } from '../../lib/language.ts'
+import { sessionQuery } from '../../lib/session.ts'
 import { formatTime } from '../../lib/time.ts'
+import { Button } from '../../ui/button.tsx'
 import { Fingerprint } from '../../ui/fingerprint.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
 import { authorityQuery, type VaultAuthority, vaultQuery } from './queries.ts'
+
+/** Few people ever cancel a version. */
+const CancelAuthority = lazy(() => import('./cancel-authority.tsx'))
 
 /** A version of the authority that waits concerns everybody of the vault: it stands on every page until it is in force or cancelled. */
 export function PendingAuthorityNotice({ code }: { code: string }) {
@@ -16,13 +23,43 @@ function OfVault({ vault: { code } }: { vault: Vault }) {
   if (!authority?.pending) return null
   return (
     <div role="status" className="mb-4 rounded-lg border border-warn p-4">
-      <PendingAuthority authority={authority} />
+      <PendingAuthority code={code} authority={authority} />
     </div>
   )
 }
 
-/** The version that waits, until when it can be cancelled, and by how many. */
-export function PendingAuthority({ authority: { pending, votesToCancel, change } }: { authority: VaultAuthority }) {
+/** The version that waits, with the way to cancel it for the people who may. */
+export function PendingAuthority({ code, authority }: { code: string; authority: VaultAuthority }) {
+  const user = useQuery(sessionQuery).data?.user.id
+  // As it was shown: an answer that comes later does not change what is confirmed.
+  const [asked, ask] = useState<VaultAuthority | null>(null)
+  const { change, groups } = authority
+  const mayCancel = groups.some(
+    ({ id, persons }) => id === change.group && user !== undefined && persons.includes(user),
+  )
+  return (
+    <>
+      <PendingFacts authority={authority} />
+      {mayCancel && (
+        <Button className="mt-3" look="danger" onClick={() => ask(authority)}>
+          {t('Cancel this version …')}
+        </Button>
+      )}
+      <Sheet title={t('Cancel the next authority?')} open={asked !== null} onClose={() => ask(null)}>
+        <Suspense>
+          {asked !== null && (
+            <CancelAuthority code={code} authority={asked} onDone={() => ask(null)}>
+              <PendingFacts authority={asked} />
+            </CancelAuthority>
+          )}
+        </Suspense>
+      </Sheet>
+    </>
+  )
+}
+
+/** The version that waits, the time until when it can be cancelled, and by how many people. */
+export function PendingFacts({ authority: { pending, votesToCancel, change } }: { authority: VaultAuthority }) {
   if (pending === null) return null
   return (
     <>
@@ -38,7 +75,9 @@ export function PendingAuthority({ authority: { pending, votesToCancel, change }
           { votes: votesToCancel, group: change.group },
         )}
       </p>
-      <Fingerprint hash={pending.hash} />
+      <div className="mt-2">
+        <Fingerprint hash={pending.hash} />
+      </div>
       {pending.trustsServicePage && <ServicePageTrusted />}
     </>
   )
@@ -46,7 +85,7 @@ export function PendingAuthority({ authority: { pending, votesToCancel, change }
 
 /** Shown for each version whose keys fall with the service. */
 export const ServicePageTrusted = () => (
-  <p className="text-warn">
+  <p className="mt-2 text-warn">
     {t(
       'It trusts the pages of this service (trustsServicePage): whoever takes over this service can show people one order and have another one signed.',
     )}

@@ -18,7 +18,7 @@ import { endWithCompanion } from './release.ts'
 
 type OnPerson = { vaultId: string; subjectId: string; placerId: string; now: Date }
 
-/** Whether a hold concerns a person, not a service or a thing. */
+/** Returns true if the user is a person and not a service. */
 export async function isPerson(trx: Trx, userId: string): Promise<boolean> {
   const { rows } = await sql<{ kind: string }>`select kind from users where id = ${userId}`.execute(trx)
   return rows[0]?.kind === 'person'
@@ -45,7 +45,7 @@ export async function assertNotRepeated(trx: Trx, { vaultId, subjectId, placerId
 export const endOfHold = (now: Date): Date => new Date(now.getTime() + holdConfirmationHours * 3_600_000)
 
 /**
- * Keeps a hold on a person until it is released, by a second person; whoever placed it is suspended no longer.
+ * Keeps a hold on a person until it is released, by a second person, and ends the suspension of the person who placed it.
  * @throws 403 for the one who placed it, for a service and for members who may not place holds, 404, 409
  */
 export async function confirmHold(trx: Trx, id: string, by: ByMember): Promise<void> {

@@ -177,21 +177,32 @@ export function payoutRoutes(app: App, deps: Deps): void {
     })
   }
 
-  api.post('cancelPayout', '/vaults/:code/payouts/:id/cancel', {
+  api.send.post('cancelPayout', '/vaults/:code/payouts/:id/cancel', {
     summary: 'Cancel a payout',
     description:
       'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one. With a ' +
       '`signature` (decision `cancel`), votes that were signed before end at the wallet service, too.',
-    errors: ['not_permitted', 'held', 'payload_changed', 'payout_halted', 'signature_required', 'wrong_state'],
+    errors: [
+      'not_permitted',
+      'held',
+      'payload_changed',
+      'payout_halted',
+      'signature_required',
+      'wallet_service_failed',
+      'wrong_state',
+    ],
     body: CancelBody,
     answers: { 200: Payout },
-    handler: async (trx, { params: { id }, body, ...by }) => {
-      const refused = await cancelPayout(trx, deps.log, id, by)
-      if (refused !== null) return refused
-      const payout = await readPayout(trx, id, by)
-      const cancelled = { subject: 'payout', subjectId: id, hash: payout.payloadHash, ...by } as const
-      await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin())
-      return payout
+    handler: async ({ params: { id }, body, ...by }, { write }) => {
+      const keyElsewhere = await findKeyElsewhere(deps, by.member, body?.signature)
+      return write(async (trx) => {
+        const refused = await cancelPayout(trx, deps.log, id, by)
+        if (refused !== null) return refused
+        const payout = await readPayout(trx, id, by)
+        const cancelled = { subject: 'payout', subjectId: id, hash: payout.payloadHash, ...by } as const
+        await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin(), keyElsewhere)
+        return payout
+      })
     },
   })
 }

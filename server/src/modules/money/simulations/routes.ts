@@ -19,7 +19,7 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       'Decides an action without carrying it out. Members simulate their own actions, administrators and auditors ' +
       'those of any member. The trace shows for every candidate policy why it matches or does not; `funds` whether the ' +
       'balance suffices for a transfer. With `policies` or `draft`, they try policies before they are saved.',
-    errors: ['administrator_required', 'archived', 'held', 'not_permitted'],
+    errors: ['administrator_required', 'already_exists', 'archived', 'held', 'not_permitted'],
     body: SimulationOrder,
     answers: { 200: PolicySimulation },
     handler: async (db, { member, body, now }) => {

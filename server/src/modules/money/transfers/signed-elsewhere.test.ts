@@ -155,6 +155,28 @@ describe('T78 keys of the page of the wallet service', () => {
     expect((await ordered('elsewhere-3', there.first)).body.reason).toBe('signature_required')
   })
 
+  it('T58 cancel orders and payouts, so that the wallet service is told', async () => {
+    const rows = [{ externalId: 'ended', fromAddressId: address.id, toAddress: bench.recipient, amount: '200' }]
+    const { payoutId, orders, vote } = (await bench.owner.post(`${base()}/payouts/preview`, { rows })).body.toSign
+    const { expiresAt = '', rulesVersion = 0 } = orders[0]!
+    const signed = { payoutId, expiresAt, rulesVersion, vote: there.owner.vote(vote) }
+    expect((await bench.owner.post(`${base()}/payouts`, { rows, signed })).status).toBe(201)
+    const { body: ordered } = await send('200', there.owner)
+    const subjects = [
+      { subject: 'payout', path: `${base()}/payouts/${payoutId}`, hash: vote.hash },
+      { subject: 'transfer', path: `${base()}/transfers/${ordered.id}`, hash: ordered.payloadHash },
+    ] as const
+    for (const { subject, path, hash } of subjects) {
+      const end = newVote({ subject, hash, decision: 'cancel', person: bench.owner.userId })
+      const forged = await bench.owner.post(`${path}/cancel`, { signature: new Authenticator(page).vote(end) })
+      expect([forged.status, forged.body.reason]).toEqual([403, 'signature_required'])
+      const { status, body } = await bench.owner.post(`${path}/cancel`, { signature: there.owner.vote(end) })
+      expect([status, body.status], JSON.stringify(body)).toEqual([200, 'cancelled'])
+    }
+    const due = await bench.test.deps.db.selectFrom('stops_due').select(['subject_id', 'decision']).execute()
+    for (const id of [payoutId, ordered.id]) expect(due).toContainEqual({ subject_id: id, decision: 'cancel' })
+  })
+
   it('vote on no rules: what changes those is signed with a passkey that its person registered here', async () => {
     await createPolicy(bench.vault, {
       code: 'new-counterparties',

@@ -39,6 +39,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     })
     api.send.post(`post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`, path, {
       ...common,
+      errors: [...common.errors, 'invalid_cursor'],
       openToAuditors: true,
       summary: `${summary}, with a body`,
       description:

@@ -5,6 +5,7 @@ import {
   createGovernanceBench,
   type GovernanceBench,
 } from '../../../testing/governance-bench.ts'
+import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 
 let bench: GovernanceBench
@@ -73,6 +74,9 @@ test('several changes are one decision and one version; a later one names what a
 
   const { body } = await bench.submit(draft.id)
   expect(body.request.payload).toHaveProperty('changes', draft.changes)
+  // The voters are shown differences, and vote on the changes: the request binds both.
+  const { differences } = await bench.changeSet(draft.id)
+  expect(body.request.payload).toHaveProperty('differencesHash', await hashInBrowser(differences))
   await bench.approve(bench.admins[1]!, body.request.id)
   await bench.approve(bench.admins[2]!, body.request.id)
   expect(await bench.versions()).toHaveLength(before.length + 1)

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { waitingChangeSetsMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { sha256 } from '../../../lib/secrets.ts'
 import { audit } from '../../record/audit/record.ts'
 import { requestAction } from '../approval-requests/request.ts'
 import { cancelRequest } from '../approval-requests/vote.ts'
@@ -13,7 +15,7 @@ import { announceOutcome, type Engine, outdated, tryChanges } from './apply.ts'
 import { differencesOf, namesOf } from './difference.ts'
 import type { Direction } from './direction.ts'
 import type { RulesDocument } from './document-schema.ts'
-import { rulesExecutor } from './executor.ts'
+import { type RulesPayload, rulesExecutor } from './executor.ts'
 import { planChanges } from './plan-changes.ts'
 import { countWaiting, type LockedChangeSet, lockChangeSet, updateChangeSetRow } from './queries.ts'
 import { type HiddenChanges, hideSecrets } from './secrets.ts'
@@ -128,7 +130,7 @@ export async function submitChangeSet(
 export async function askForVotes(
   trx: Trx,
   engine: Engine,
-  set: HiddenChanges & Pick<LockedChangeSet, 'title' | 'base_version' | 'direction'>,
+  set: HiddenChanges & Pick<LockedChangeSet, 'title' | 'base_version' | 'direction' | 'document'>,
   { member, now, fetched = null }: ByMember & { fetched?: unknown[] | null },
 ): Promise<{ request: string } | { applied: true }> {
   const vaultId = member.vault.id
@@ -136,10 +138,11 @@ export async function askForVotes(
     throw conflict('limit_reached', `At most ${waitingChangeSetsMax} change sets of a vault wait at once`)
   }
   const { title, changes, direction, base_version: baseVersion } = set
+  const differencesHash = await hashDifferences(trx, vaultId, set)
   const step = {
     action: 'rules_change' as const,
     targetId: set.id,
-    payload: { title, changes, direction, baseVersion },
+    payload: { title, changes, direction, baseVersion, differencesHash } satisfies RulesPayload,
   }
   const outcome = await requestAction(trx, {
     member,
@@ -154,6 +157,17 @@ export async function askForVotes(
   if ('applied' in outcome) return { applied: true }
   await updateChangeSetRow(trx, { vaultId, id: set.id, now }, { status: 'submitted', request_id: outcome.request })
   return { request: outcome.request }
+}
+
+/** The hash of the differences that the author and the voters are shown. */
+async function hashDifferences(
+  trx: Trx,
+  vaultId: string,
+  { base_version: base, document }: Pick<LockedChangeSet, 'base_version' | 'document'>,
+): Promise<string> {
+  const before = await findVersion(trx, vaultId, base)
+  if (before === null) throw new Error(`There is no version ${base} of the rules`)
+  return sha256(canonicalJson(differencesOf(before.document, document))).toString('hex')
 }
 
 /** What changed between the version of a change set and the newest, for the caller to read. */

@@ -13,8 +13,15 @@ import { type LockedChangeSet, lockChangeSet, readGovernance, updateChangeSetRow
 import type { HiddenChanges } from './secrets.ts'
 import { lockNewestNumber } from './versions.ts'
 
-/** What is voted on: the whole of the changes, not their id. */
-export type RulesPayload = { title: string; changes: Change[]; direction: Direction; baseVersion: number }
+/** The subject of the vote: the whole of the changes, not their id. */
+export type RulesPayload = {
+  title: string
+  changes: Change[]
+  direction: Direction
+  baseVersion: number
+  /** Hash of the differences that voters are shown. Requests of earlier versions of the service have none. */
+  differencesHash?: string
+}
 
 const hourMilliseconds = 3_600_000
 

@@ -93,7 +93,8 @@ async function openAlone(
   await insertChangeSet(trx, set, { member, now })
   // Nothing is applied here: governance is on.
   const engine = { deps, governed: notHere }
-  const outcome = await askForVotes(trx, engine, { ...hidden, title, base_version: number, direction }, { member, now })
+  const asked = { ...hidden, title, base_version: number, direction, document: after }
+  const outcome = await askForVotes(trx, engine, asked, { member, now })
   if ('applied' in outcome) throw new Error('A change that needs votes was applied without them')
   return outcome.request
 }

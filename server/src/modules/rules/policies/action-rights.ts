@@ -5,7 +5,7 @@ import type { ActionType } from './decision.ts'
  *
  * `moves`: the action lets something out of the vault or makes something new, so that less of it is stricter.
  * `protects`: the action stops, archives or rejects something, or decides on what was stopped, so that neither more nor less of
- * it is stricter: whoever loses it can stop nothing any more, whoever gains it can stop everything.
+ * it is stricter: a member who loses it can stop nothing, and a member who gains it can stop everything.
  */
 export const rightOf = {
   transfer: 'moves',
@@ -26,6 +26,6 @@ export const rightOf = {
   event_resolve: 'protects',
 } as const satisfies Record<ActionType, 'moves' | 'protects'>
 
-/** Whether the action may protect the vault; an action type that the table does not have does. */
+/** Returns true if the action may protect the vault, and for each action type that the table does not have. */
 export const protects = (actionType: string): boolean =>
   !Object.hasOwn(rightOf, actionType) || rightOf[actionType as ActionType] === 'protects'

@@ -5,6 +5,7 @@ import type { AuthorityMarks } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
+import { announceFall, announcePending, isAnnounced } from './announce-authority.ts'
 
 /** What the wallet service shows at this moment; null: it has no authority. */
 type Shown = { version: number; hash: string; previous: string | null } | null
@@ -21,6 +22,22 @@ export const fallenSentence =
  * @returns whether it is the one that was seen last, or one that follows
  */
 export async function noteAuthority(deps: Marking, vaultId: string, found: AuthorityDocument | null): Promise<boolean> {
+  const isPresent = await noteVersion(deps, vaultId, found)
+  if (isPresent && found?.pending) await notePending(deps, vaultId, found)
+  return isPresent
+}
+
+/** Tells the members of a version that waits, when it is seen first. The mark is locked, so that one node tells them. */
+async function notePending({ db, clock }: Marking, vaultId: string, found: AuthorityDocument): Promise<void> {
+  const pending = found.pending!
+  await inTransaction(db, async (trx) => {
+    await findMark(trx, vaultId, { isLocked: true })
+    if (!(await isAnnounced(trx, vaultId, pending)))
+      await announcePending(trx, { vaultId, now: clock() }, found, pending)
+  })
+}
+
+async function noteVersion(deps: Marking, vaultId: string, found: AuthorityDocument | null): Promise<boolean> {
   const shown = found && { ...found, previous: found.authority.previous ?? null }
   const known = await findMark(deps.db, vaultId)
   if (isNoted(known, shown)) return known === undefined || known.alarm_since === null
@@ -75,7 +92,7 @@ async function raiseAlarm(trx: Trx, { log, clock }: Marking, { vaultId, mark, sh
     .where('vault_id', '=', vaultId)
     .execute()
   const details = { from: { version: Number(mark.version), hash: mark.hash }, shown: said }
-  await record(trx, 'vault.authority_fell', { vaultId, now }, details)
+  await announceFall(trx, { vaultId, now }, details)
   log.error({ vaultId, ...details }, fallenSentence)
 }
 

@@ -1,0 +1,22 @@
+import { t } from '../lib/language.ts'
+import { CheckField } from './field.tsx'
+
+type StopChoiceProps = { isSigned: boolean; choose: (isSigned: boolean) => void }
+
+/** The choice to sign a veto or a cancellation, with the difference that the signature makes. */
+export function StopChoice({ isSigned, choose }: StopChoiceProps) {
+  return (
+    <CheckField
+      label={t('Sign it with a passkey')}
+      checked={isSigned}
+      onChange={({ target }) => choose(target.checked)}
+      hint={
+        isSigned
+          ? t('Votes that were signed before end at the wallet service, too. Nothing takes that back.')
+          : t(
+              'Without a signature only this service stops it. Votes that were signed before stay valid at the wallet service until the order ends, and whoever takes over this service could still use them.',
+            )
+      }
+    />
+  )
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { windowOf } from '../support/signing-window.ts'
+import { type Keeper, reserveCode, type Stack } from '../support/stack.ts'
+import { axeViolations, overflowOf, watchPage } from '../support/watched-page.ts'
+
+const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+
+export function stopFlows(stack: () => Stack): void {
+  const open = async (name: Keeper, path: string, options = {}) => {
+    const watched = await watchPage(await stack().contextOf(name, options), stack().url)
+    await watched.page.goto(`${stack().url}/v/${reserveCode}${path}`)
+    return watched
+  }
+  /** The decisions that people signed on a transfer, and its state. */
+  const endOf = async (id: string) => {
+    const { transfers } = (await stack().client('admin')).vault(reserveCode)
+    const { signedVotes, transfer } = await transfers.getEvidence(id)
+    return [transfer.status, ...signedVotes.map(({ signed }) => signed.vote.decision).sort()]
+  }
+
+  describe('T58 in a protected vault', () => {
+    it.each([
+      ['with a signature', true, ['rejected', 'initiate', 'reject']],
+      ['without one', false, ['rejected', 'initiate']],
+    ])('a veto is given %s, and the page says what the difference is', async (_name, isSigned, end) => {
+      const id = await stack().sign('order', 'anna', '0.011', stranger)
+      const { page, faults } = await open('ben', `/approvals/transfer/${id}`, phone)
+      await page.getByRole('button', { name: 'Reject' }).tap()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByRole('button', { name: 'Wrong amount' }).tap()
+      await sheet.getByText('Votes that were signed before end at the wallet service, too.').waitFor()
+      const confirm = () => sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()
+      if (isSigned) {
+        const popup = await windowOf(stack(), page, 'ben', confirm)
+        await popup.getByRole('button', { name: 'Sign the rejection' }).click()
+      } else {
+        await sheet.getByLabel('Sign it with a passkey').uncheck()
+        await sheet.getByText('Without a signature only this service stops it.').waitFor()
+        expect([await axeViolations(page), await overflowOf(page)]).toEqual([[], 0])
+        await confirm()
+      }
+      await page.getByText('You rejected this.').waitFor()
+      expect(await endOf(id)).toEqual(end)
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('a cancellation is signed for the order that the page decodes', async () => {
+      const id = await stack().sign('order', 'anna', '0.012', stranger)
+      const { page, faults } = await open('anna', `/transfers/${id}`)
+      await page.getByRole('button', { name: 'Cancel the transfer' }).click()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByText('0.012').last().waitFor()
+      const popup = await windowOf(stack(), page, 'anna', () =>
+        sheet.getByRole('button', { name: 'Cancel the transfer' }).click(),
+      )
+      await popup.getByRole('button', { name: 'Sign the cancellation' }).click()
+      await sheet.waitFor({ state: 'hidden' })
+      expect(await endOf(id)).toEqual(['cancelled', 'cancel', 'initiate'])
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    authorityFlows(stack, open)
+  })
+}
+
+type Open = (name: Keeper, path: string, options?: object) => ReturnType<typeof watchPage>
+
+function authorityFlows(stack: () => Stack, open: Open): void {
+  it('T81 everybody sees the authority that waits, and two people cancel it with a text that they hand on', async () => {
+    await stack().signNextAuthority({ delayHours: 24 })
+    const { version, hash } = await stack().signNextAuthority({ trustsServicePage: true })
+    const cancelBy = async (name: Keeper, text: string) => {
+      const { page, faults } = await open(name, '/activity')
+      const notice = page.getByRole('status').filter({ hasText: `Version ${version} of the authority is signed` })
+      await notice.getByText(hash.match(/.{4}/g)!.join(' ')).waitFor()
+      await notice.getByText('It trusts the pages of this service').waitFor()
+      await notice.getByRole('button', { name: 'Cancel this version …' }).click()
+      const sheet = page.getByRole('dialog')
+      const field = sheet.getByLabel('Signatures of this cancellation')
+      await field.fill(text)
+      const popup = await windowOf(stack(), page, name, () =>
+        sheet.getByRole('button', { name: 'Sign the cancellation' }).click(),
+      )
+      await popup.getByRole('button', { name: 'Sign the cancellation' }).click()
+      return { page, faults, sheet, field, notice }
+    }
+    const anna = await cancelBy('anna', '')
+    await anna.sheet.getByText('1 of 2 signed.').waitFor()
+    expect(await axeViolations(anna.page)).toEqual([])
+    const ben = await cancelBy('ben', await anna.field.inputValue())
+    await ben.notice.waitFor({ state: 'hidden' })
+    const { authority } = (await stack().client('anna')).vault(reserveCode)
+    expect(await authority.get()).toMatchObject({ version: version - 1, pending: null })
+    expect([...anna.faults, ...ben.faults]).toEqual([])
+    for (const { page } of [anna, ben]) await page.context().close()
+  })
+
+  it('T59 a browser that saw a newer authority is red until people say that they compared it', async () => {
+    const { id } = await (await stack().client('ben')).vault(reserveCode).get()
+    const { page, faults } = await watchPage(await stack().contextOf('ben'), stack().url)
+    await page.addInitScript(`localStorage.getItem('seen') ?? localStorage.setItem('strongroom.authority.${id}',
+      '{"version":99,"hash":"${'ab'.repeat(32)}"}'); localStorage.setItem('seen', '1')`)
+    await page.goto(`${stack().url}/v/${reserveCode}/approvals`)
+    const alarm = page.getByRole('alert').filter({ hasText: 'an older authority of this vault than before' })
+    await alarm.getByText('Seen here before: version 99').waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    await alarm.getByRole('button', { name: 'We compared it: it is right' }).click()
+    await alarm.waitFor({ state: 'hidden' })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Approvals' }).first().waitFor()
+    expect(await alarm.count()).toBe(0)
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}

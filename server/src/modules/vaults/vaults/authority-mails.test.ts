@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendNotifications } from '../../../jobs/send-notifications.ts'
+import { createTestApp, type TestApp } from '../../../testing/app.ts'
+import { Authenticator } from '../../../testing/authenticator.ts'
+import { authorityAnswer } from '../../../testing/fake-authority.ts'
+import { addMember, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
+import { type SmtpServer, startSmtpServer } from '../../../testing/smtp-server.ts'
+import { watchAuthorities } from './watch-authorities.ts'
+
+let app: TestApp
+let smtp: SmtpServer
+let vault: VaultFixture
+const key = new Authenticator('https://sign.example.org')
+
+beforeAll(async () => {
+  smtp = await startSmtpServer()
+  app = await createTestApp({ SMTP_URL: smtp.url, MAIL_FROM: 'Vault <vault@example.org>' })
+  vault = await createVaultFixture(app)
+  await addMember(app, vault, 'member@example.org')
+  await createVaultFixture(app, { code: 'other-vault', adminEmail: 'stranger@example.org' })
+  await app.deps.db.updateTable('vaults').set({ protection: 'votes' }).where('id', '=', vault.id).execute()
+  // The mails about the people of the vault.
+  await mailsAfterWatch()
+})
+afterAll(async () => {
+  await app.close()
+  await smtp.close()
+})
+
+const versionOf = (version: number, previous: string | null) =>
+  authorityAnswer(vault.id, [{ person: vault.admin.userId, key }], version, {
+    previous,
+    change: { group: 'treasurers', votes: 3 },
+    trustsServicePage: version > 1,
+  })
+
+/** Mails that are due after the wallet service was looked at, on two nodes at once. */
+async function mailsAfterWatch() {
+  smtp.mails.length = 0
+  await Promise.all([watchAuthorities(app.deps), watchAuthorities(app.deps)])
+  app.clock.advance(61_000)
+  await sendNotifications(app.deps)
+  return smtp.mails.toSorted((a, b) => a.to.localeCompare(b.to))
+}
+
+const inOneLine = (text: string) => text.replace(/\s+/g, ' ')
+const people = ['member@example.org', 'operator@example.org']
+
+test('T81 all members are mailed about a version that waits, once and when it is seen first', async () => {
+  const present = versionOf(1, null)
+  vault.wallet.authority = present
+  expect(await mailsAfterWatch()).toEqual([])
+
+  const inForceAt = '2027-02-01T09:30:00.000Z'
+  const next = { ...versionOf(2, present.hash), inForceAt }
+  vault.wallet.authority = { ...present, pending: next }
+  const mails = await mailsAfterWatch()
+  expect(mails.map(({ to }) => to)).toEqual(people)
+  for (const { subject, text } of mails) {
+    expect(subject).toBe('Changes to the vault Main vault')
+    expect(inOneLine(text)).toContain('Version 2 of the authority of the wallet service is signed and waits.')
+    for (const fact of [next.hash, inForceAt, '2 of treasurers', 'trusts the pages of this service: true'])
+      expect(inOneLine(text)).toContain(fact)
+  }
+  expect(await mailsAfterWatch()).toEqual([])
+
+  // The one after a cancelled version is told of again.
+  const other = { ...authorityAnswer(vault.id, [], 2, { previous: present.hash }), inForceAt }
+  vault.wallet.authority = { ...present, pending: other }
+  expect((await mailsAfterWatch()).map(({ text }) => text.includes(other.hash))).toEqual([true, true])
+})
+
+test('T59 all members are mailed when the authority goes back', async () => {
+  const present = versionOf(1, null)
+  vault.wallet.authority = versionOf(2, present.hash)
+  await mailsAfterWatch()
+  vault.wallet.authority = present
+  const mails = await mailsAfterWatch()
+  expect(mails.map(({ to }) => to)).toEqual(people)
+  expect(inOneLine(mails[0]!.text)).toContain('nobody should sign before people have compared the fingerprint')
+  expect(mails[0]!.text).toContain(present.hash)
+  expect(await mailsAfterWatch()).toEqual([])
+})
