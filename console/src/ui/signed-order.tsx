@@ -31,12 +31,14 @@ function recipientFact({ recipient, isListed }: OrderDescription, names: Names):
   return [
     t('To'),
     <>
-      <Address address={recipient} name={names.recipient} copy />{' '}
-      {isListed ? (
-        <Badge tone="good">{t('On the signed address list')}</Badge>
-      ) : (
-        <Badge tone="warn">{t('Not on the signed address list')}</Badge>
-      )}
+      <Address address={recipient} name={names.recipient} copy /> {/* In German the words are wider than a phone. */}
+      <span className="[&>.icon]:whitespace-normal">
+        {isListed ? (
+          <Badge tone="good">{t('On the signed address list')}</Badge>
+        ) : (
+          <Badge tone="warn">{t('Not on the signed address list')}</Badge>
+        )}
+      </span>
     </>,
   ]
 }

@@ -46,6 +46,15 @@ export function stopFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
+    it('an order fits on a phone in German', async () => {
+      const id = await stack().sign('order', 'anna', '0.013', stranger)
+      const { page, faults } = await open('ben', `/approvals/transfer/${id}`, { ...phone, locale: 'de-DE' })
+      await page.getByText('Nicht in der signierten Adressliste').waitFor()
+      expect(await overflowOf(page)).toBe(0)
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
     it('a cancellation is signed for the order that the page decodes', async () => {
       const id = await stack().sign('order', 'anna', '0.012', stranger)
       const { page, faults } = await open('anna', `/transfers/${id}`)

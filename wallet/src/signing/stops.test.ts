@@ -30,7 +30,12 @@ afterAll(() => bench?.stop())
 /** What a browser sends from a page; nobody gives it a token. */
 async function bring(path: string, body: unknown, from: string | null = origin) {
   const headers = { 'content-type': 'application/json', ...(from === null ? {} : { origin: from }) }
-  const answer = await fetch(bench.url() + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const answer = await fetch(bench.url() + path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(20_000),
+  })
   const said = await answer.json()
   return { status: answer.status, body: said as { details?: string; given?: number; needed?: number } }
 }
@@ -66,21 +71,23 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     const payment = await bench.pool.connect()
     await payment.query('begin')
     await payment.query('select from wallet.clients where id = $1 for no key update', [clientId])
-    for (const [wrong, code] of [
-      [signVote(ben, { hash, decision: 'approve' }), 'ORDER_DIFFERS'],
-      [signVote(ben, { hash, decision: 'reject', subject: 'authority' }), 'ORDER_DIFFERS'],
-      [signVote(passkey('ben', 'a stranger'), { hash, decision: 'reject' }), 'KEY_UNKNOWN'],
-      [{ ...vote, signature }, 'SIGNATURE_INVALID'],
-      [[vote], 'AUTHORIZATION_MALFORMED'],
-      [null, 'AUTHORIZATION_MALFORMED'],
-    ] as const) {
-      const { status, body } = await bring('/sign/stop', { vaultId, vote: wrong })
-      expect({ status, details: body.details }).toEqual({ status: 403, details: expect.stringMatching(`^${code}: `) })
+    try {
+      for (const [wrong, code] of [
+        [signVote(ben, { hash, decision: 'approve' }), 'ORDER_DIFFERS'],
+        [signVote(ben, { hash, decision: 'reject', subject: 'authority' }), 'ORDER_DIFFERS'],
+        [signVote(passkey('ben', 'a stranger'), { hash, decision: 'reject' }), 'KEY_UNKNOWN'],
+        [{ ...vote, signature }, 'SIGNATURE_INVALID'],
+        [[vote], 'AUTHORIZATION_MALFORMED'],
+        [null, 'AUTHORIZATION_MALFORMED'],
+      ] as const) {
+        const { status, body } = await bring('/sign/stop', { vaultId, vote: wrong })
+        expect({ status, details: body.details }).toEqual({ status: 403, details: expect.stringMatching(`^${code}: `) })
+      }
+      const notOfAuthority = { vaultId, vote: signVote(passkey('dora', 'a stranger'), { hash, decision: 'reject' }) }
+      expect((await bring('/sign/authority/cancel', notOfAuthority)).status).toBe(403)
+    } finally {
+      payment.release(true)
     }
-    const notOfAuthority = { vaultId, vote: signVote(passkey('dora', 'a stranger'), { hash, decision: 'reject' }) }
-    expect((await bring('/sign/authority/cancel', notOfAuthority)).status).toBe(403)
-    await payment.query('rollback')
-    payment.release()
     expect((await bring('/sign/stop', { vaultId, vote, votes: [vote] })).status).toBe(400)
     expect((await bring('/sign/stop', { vaultId, vote: { ...vote, signature: 'A'.repeat(17_000) } })).status).toBe(413)
     expect(await filesOf('.stopped')).toEqual(before)

@@ -47,7 +47,8 @@ export function CancelTransfer({ code, transfer }: { code: string; transfer: Tra
     setOpen(false)
     await refreshOperation(client, { code, type: 'transfer', id: transfer.id })
   }
-  const { id, payloadHash, payload } = transfer
+  const { id, payloadHash } = transfer
+  const isSigned = transfer.payload.expiresAt !== undefined
   const keep = <Button onClick={() => setOpen(false)}>{t('Keep it')}</Button>
   const values = { amount: formatAmount(transfer.amountDecimal), unit: transfer.assetSymbol }
   return (
@@ -55,11 +56,16 @@ export function CancelTransfer({ code, transfer }: { code: string; transfer: Tra
       <Button look="danger" onClick={() => setOpen(true)}>
         {t('Cancel the transfer')}
       </Button>
-      <Sheet title={t('Cancel the transfer of {amount} {unit}?', values)} open={open} onClose={() => setOpen(false)}>
+      <Sheet
+        // Of an order that is signed, only the decoded amount is shown.
+        title={isSigned ? t('Cancel the transfer') : t('Cancel the transfer of {amount} {unit}?', values)}
+        open={open}
+        onClose={() => setOpen(false)}
+      >
         <p className="mb-4">
           {t('Votes that were given are lost, and the amount becomes available again. This cannot be taken back.')}
         </p>
-        {payload.expiresAt === undefined ? (
+        {!isSigned ? (
           <>
             <Problem error={cancel.error} />
             <div className="flex flex-wrap gap-2">

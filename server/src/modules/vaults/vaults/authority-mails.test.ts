@@ -4,6 +4,7 @@ import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { Authenticator } from '../../../testing/authenticator.ts'
 import { authorityAnswer } from '../../../testing/fake-authority.ts'
 import { addMember, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { type SmtpServer, startSmtpServer } from '../../../testing/smtp-server.ts'
 import { watchAuthorities } from './watch-authorities.ts'
 
@@ -68,6 +69,20 @@ test('T81 all members are mailed about a version that waits, once and when it is
   const other = { ...authorityAnswer(vault.id, [], 2, { previous: present.hash }), inForceAt }
   vault.wallet.authority = { ...present, pending: other }
   expect((await mailsAfterWatch()).map(({ text }) => text.includes(other.hash))).toEqual([true, true])
+})
+
+test('T81 nodes that see a version at the same time wait for each other, and one of them tells the members', async () => {
+  const { db } = app.deps
+  const present = versionOf(1, null)
+  const next = authorityAnswer(vault.id, [], 2, { previous: present.hash, delayHours: 5 })
+  vault.wallet.authority = { ...present, pending: { ...next, inForceAt: '2027-02-01T09:30:00.000Z' } }
+  const sent = await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('authority_marks').selectAll().where('vault_id', '=', vault.id).forUpdate().execute()
+    const mails = mailsAfterWatch()
+    await untilSessionsWait(db, 2)
+    return { mails }
+  })
+  expect((await sent.mails).map(({ to }) => to)).toEqual(people)
 })
 
 test('T59 all members are mailed when the authority goes back', async () => {
