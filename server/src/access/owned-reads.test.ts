@@ -51,6 +51,7 @@ const allowed: Record<string, string> = {
   'money/ledger/listAdjustments': 'for administrators and auditors, who read the whole vault',
   'rules/governance/readRules': 'the folders that rules name, for those who read the rules, with every address in them',
   'vaults/addresses/verifyOwners': 'the verifier acts for nobody',
+  'vaults/folders/verifyFolders': 'the verifier acts for nobody',
   'money/transfers/readSignatures': 'of a transfer that was found visible, or for delivery, which acts for nobody',
   'money/transfers/lockAccounts': 'for delivery, which acts for nobody',
   'operations/assignments/moveToFront': 'for the writer of an operation that was found in scope',
