@@ -251,6 +251,8 @@ describe('T78 who signs on the page of the wallet service', () => {
     const { id } = await ordered('260')
     const voter = await approvalPage(id)
     await addAuthenticator(voter)
+    // The page has asked for all that it shows before its requests are stopped.
+    await voter.getByRole('button', { name: 'Approve' }).waitFor()
     await voter.route('**/authority/signing-pages', (route) =>
       route.fulfill({
         status: 502,
