@@ -24,7 +24,7 @@ let payload: Partial<Order>
 let document: object
 const sent: Sent[] = []
 
-/** What the service answers, by the end of the path. */
+/** The answers of the service, by the end of the path. */
 function answerTo(path: string, body: Sent['body']): object {
   if (path.endsWith('/authority')) return { document }
   if (path.endsWith('/transfers/preview')) return { order: payload }
@@ -68,7 +68,7 @@ const commands: Record<'order' | 'approve', string[]> = {
   approve: ['approve', 'anna', honest.transferId, '0.5', supplier],
 }
 
-/** What the tool tells its user, on both outputs. */
+/** The text that the tool shows to its user, of both outputs. */
 const run = (words: string[]): Promise<string> =>
   new Promise((resolve) => {
     const env = { ...process.env, DATA_DIR: dataDir }

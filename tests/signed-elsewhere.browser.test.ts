@@ -135,9 +135,12 @@ async function approvalPage(id: string, kind = 'transfer'): Promise<Page> {
   const voter = await context.newPage()
   voter.setDefaultTimeout(30_000)
   await voter.goto(`${consoleOrigin}/v/${bench.vault.code}/approvals/${kind}/${id}`)
-  // On a busy machine the page was seen to stay empty, for a cause that is not known yet; a person reloads it.
+  // In two runs of the whole suite the page asked for no vote. The output says what it showed instead; a person loads it again.
   const approve = voter.getByRole('button', { name: 'Approve' })
-  await approve.waitFor({ timeout: 15_000 }).catch(() => voter.reload())
+  await approve.waitFor({ timeout: 15_000 }).catch(async () => {
+    console.warn(`${voter.url()} asks for no vote: ${await voter.locator('body').textContent()}`)
+    await voter.reload()
+  })
   await approve.waitFor()
   return voter
 }

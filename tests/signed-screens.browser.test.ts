@@ -16,7 +16,7 @@ import { type Answer, type LyingPage, onPages, pagesOf, type Seen } from './setu
  * value of an answer becomes, what was signed stands on the screen, or nothing was signed.
  */
 
-/** How many answers are altered on a kind of page. */
+/** The number of answers that are altered on a kind of page. */
 const runsOf = (usual: number) => Number(process.env.SIGNING_PAGE_RUNS ?? usual)
 const long = { timeout: 3_600_000 }
 
@@ -127,7 +127,7 @@ async function expectShown(
   return true
 }
 
-/** What the page sent to be believed. */
+/** The signed vote that the page sent. */
 function signedIn({ sent }: Seen): SignedVote | undefined {
   const votes = sent.map(({ body }) => body.signature ?? (body.signed as { vote: SignedVote } | undefined)?.vote)
   return votes.find(Boolean) as SignedVote | undefined

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))
-for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((each) =>
-  /\.(d\.ts|js)$/.test(each),
+for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  /\.(d\.ts|js)$/.test(file),
 )) {
   const text = readFileSync(join(dist, name), 'utf8')
   const indented = name.endsWith('.js')

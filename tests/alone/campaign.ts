@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 type Alone = World['alone']
 
-/** Who sends the requests of a sequence. */
+/** The sender of the requests of a sequence. */
 const actors = {
   administrator: ({ administrator }: Alone) => [administrator],
   platform: ({ platform }: Alone) => [platform],
@@ -25,7 +25,7 @@ const round: Who[] = [
 ]
 
 export const callsMax = 30
-/** How often a call is drawn anew, with what the answer complained of. */
+/** The number of tries of a call; each one mends the fields that the last answer complained of. */
 const attemptsMax = 8
 const insistences = 12
 
@@ -123,7 +123,7 @@ export class Campaign {
     const left = [...this.drawer.operations]
     const shuffled = this.drawer.operations.map(() => left.splice(left.indexOf(pick(left)), 1)[0]!)
     const deck = shuffled.filter((_, i) => i % same.length === same.indexOf(place))
-    // Drawn last: whoever places a hold on a person may be suspended by it.
+    // Drawn last, because a hold on a person may suspend the one who places it.
     return deck.sort((a, b) => Number(b.operationId === 'placeHold') - Number(a.operationId === 'placeHold'))
   }
 

@@ -141,5 +141,5 @@ export class Honest {
   }
 }
 
-/** When the holds on people have ended that nobody confirmed. */
+/** The time after which unconfirmed holds on people have ended. */
 export const recoveryMilliseconds = holdConfirmationHours * 3_600_000 + 1

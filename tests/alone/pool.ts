@@ -173,7 +173,7 @@ function expand(template: string, pool: Pool, vault: string): string[] {
 
 const urlsMax = 12
 
-/** What a parameter of a path may be: the vault, a kind of operation, or an item of the list that stands before it. */
+/** The values of a parameter of a path: the vault, a kind of operation, or an item of the list that stands before it. */
 export function idsAt(pool: Pool, url: string, name: string, vault: string): string[] {
   if (name === 'code') return [vault]
   if (name === 'type')

@@ -135,7 +135,7 @@ export class Drawer {
     return pick([...(schema.examples ?? []), ...at.pool.values(name), null])
   }
 
-  /** Whether a map without entries says something: not where each entry has a form. */
+  /** True when a map without entries has a meaning: not where each entry has a form. */
   #isEmptyFit({ additionalProperties }: Schema): boolean {
     return JSON.stringify(additionalProperties) === '{}'
   }
@@ -146,7 +146,7 @@ export class Drawer {
     return others.length < either.length && pick([false, false, true]) ? { type: 'null' } : pick(others)
   }
 
-  /** What an array or object of this name was seen to be, without what this schema does not have. */
+  /** The last value of an array or object of this name, without the fields that this schema lacks. */
   #seen(schema: Schema, name: string, { pool }: Place): unknown[] {
     if (schema.type !== 'array' && schema.type !== 'object') return []
     const examples = schema.properties === undefined ? (schema.examples ?? []) : []
@@ -267,7 +267,7 @@ export class Drawer {
     return all.length === 0 ? (fresh[0] ?? 'text') : pick(all)
   }
 
-  /** What a property of this name, or of the end of it, was seen to be: a `toAddress` is an `address`. */
+  /** The last value of a property of this name, or of the end of it: a `toAddress` is an `address`. */
   #named(name: string, pool: Pool): unknown[] {
     const exact = pool.values(name)
     if (exact.length > 0) return exact
@@ -279,7 +279,7 @@ export class Drawer {
 /** By its name whether a field is wanted, as an answer said. */
 export type Faulty = Record<string, boolean>
 
-/** What the fields that an answer complains of should have been. */
+/** Reads the values that an answer asks for in the fields that it complains of. */
 export function faultyOf({ body: answer }: { body: unknown }, body: unknown): Faulty {
   const { details } = (answer ?? {}) as { details?: { field?: string }[] }
   if (!Array.isArray(details)) return {}
@@ -299,7 +299,7 @@ function agreeing(body: unknown, url: string, pool: Pool): unknown {
 
 type Place = { pool: Pool; pick: Pick; depth: number; isNew: boolean }
 
-/** What only people with signing keys send, or what must be the hash of just this: mostly left out. */
+/** Fields that only people with signing keys send, or that must be the hash of the same request: mostly left out. */
 const rare = new Set(['signature', 'signed', 'confirmation', 'payloadHash', 'invitationToken'])
 const tenth = [true, ...Array<boolean>(9).fill(false)]
 const isLater = /^(?:expires|ends)At$/

@@ -66,7 +66,7 @@ export async function leaveUndone(bench: GovernanceBench, administrator: Person,
   ]
   vault.wallet.mine({ hash: txHash, from: fakeAddress('somebody outside'), payments })
   return {
-    /** What is begun when the rules are changed by votes only. */
+    /** The request that begins a change of the rules by votes. */
     async underGovernance(platform: Person): Promise<void> {
       const waiting = { category: 'travel' }
       for (const amount of ['2', '3']) await order(temp, from.id, amount, waiting)

@@ -149,7 +149,7 @@ export async function createWorld(dataDir: string): Promise<World> {
   return { bench, since, honest, key, alone: { administrator, platform, service }, questions: questions.slice(0, 216) }
 }
 
-/** What one person may ask for, and another one allows. */
+/** The operations that one person asks for and another person allows. */
 const votedOn = [
   ...['counterparty_update', 'counterparty_archive', 'counterparty_group_create', 'counterparty_group_update'],
   ...['counterparty_group_archive', 'counterparty_group_add', 'counterparty_group_remove'],

@@ -7,7 +7,7 @@ import { addAuthenticator, type Credential, credentialsOf } from './signing-wind
 export type Answer = Record<string, unknown>
 /** Returns what is answered in place of the true answer. */
 type Alter = (path: string, answer: unknown) => unknown
-/** What an altered service was sent, and all that it answered by the end of the address. */
+/** The requests that an altered service received, and all of its answers by the end of the address. */
 export type Seen = { sent: { path: string; body: Answer }[]; answers: Map<string, unknown[]> }
 type Asked = { method: string; path: string; body: string | null }
 type Answered = { status: number; body: string }

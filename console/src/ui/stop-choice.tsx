@@ -14,7 +14,7 @@ export function StopChoice({ isSigned, choose }: StopChoiceProps) {
         isSigned
           ? t('Votes that were signed before end at the wallet service, too. Nothing takes that back.')
           : t(
-              'Without a signature only this service stops it. Votes that were signed before stay valid at the wallet service until the order ends, and whoever takes over this service could still use them.',
+              'Without a signature only this service stops it. Votes that were signed before stay valid at the wallet service until the order ends, and an attacker who takes over this service could still use them.',
             )
       }
     />

@@ -117,7 +117,7 @@ async function prepare(query: Query, table: string): Promise<void> {
   for (const { conname } of checks) await query(`alter table ${table} drop constraint ${conname}`)
 }
 
-/** Whether a change of the column is named, in at least one of the last rows: a row may hold what nothing compares. */
+/** Returns true when a change of the column is named in at least one of the last rows: a row may hold values that nothing compares. */
 async function isNamedOnceChanged(query: Query, table: Coverage, column: Column): Promise<boolean> {
   const rows = await query(`select ctid::text as row from ${column.table} order by ctid desc limit 10`)
   for (const { row } of rows) {

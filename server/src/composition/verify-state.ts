@@ -49,7 +49,7 @@ const ofPlatform = {
   rules: async (trx: Trx) => ({ checked: 0, differences: await verifyVersionNumbers(trx) }),
 } as const
 
-/** What is verified vault by vault. */
+/** The verifiers that run vault by vault. */
 const perVault = {
   memberships: verifyMemberships,
   policies: verifyPolicies,
@@ -97,7 +97,7 @@ export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKin
 
 type Verifier = { kind: string; chain: string; verify: (trx: Trx) => Promise<SubjectReport> }
 
-/** What the service did not write may be anything, so that no statement about it succeeds. */
+/** Values that the service did not write may have any form, so that no statement about them succeeds. */
 function readable(trx: Trx, { kind, chain, verify }: Verifier): Promise<SubjectReport> {
   return readOr(
     trx,

@@ -266,7 +266,7 @@ export type CommandConfig = Pick<
   | 'sealKeys'
 >
 
-/** Whether this process runs in demo mode, where secrets may be made up. */
+/** Returns true when this process runs in demo mode, where secrets may be made up. */
 export const isDemo = (env: Environment = process.env): boolean => env.DEMO === 'true'
 
 /**

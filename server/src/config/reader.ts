@@ -73,4 +73,5 @@ export function createReader(env: Environment, faults: string[]) {
     refuseWeak,
   }
 }
+
 export type Reader = ReturnType<typeof createReader>

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** What the role of the service may do to rows that are there, where that is not everything: columns that it may change. */
+/** Privileges of the service's role on existing rows, for tables where it lacks some: the columns that it may change. */
 const kept: Record<string, { columns: string[]; deletes: boolean }> = {
   account_keys: { columns: [], deletes: false },
   adjustments: { columns: [], deletes: false },

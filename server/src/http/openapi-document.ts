@@ -6,6 +6,7 @@ export type Media = Record<
   string,
   { schema?: JsonSchema; example?: unknown; examples?: Record<string, { $ref: string }> }
 >
+
 export type Parameter = { name: string; in: string; description?: string; schema?: JsonSchema; example?: unknown }
 
 export type Response = { description?: string; content?: Media }
@@ -18,15 +19,16 @@ export type Operation = {
   parameters?: Parameter[]
   requestBody?: { content?: Media; required?: boolean }
   responses: Record<string, Response>
-  /** Who may call it: a part of the document, because `security` cannot say it. */
+  /** Access level of the callers: a part of the document, because `security` cannot say it. */
   'x-access'?: AccessLevel
   /** With which reasons it may refuse: read and removed while the document is made. */
   'x-reasons'?: Reason[]
-  /** Whether a passkey confirms it: becomes a header. */
+  /** True when a passkey confirms the request: becomes a header. */
   'x-confirmed'?: true
   /** Examples of the bodies that it takes besides JSON, by media type: moved to the body. */
   'x-uploads'?: Record<string, string>
 }
+
 /** The document with every parameter and answer in its place, before `shareComponents`. */
 export type OpenApiDocument = {
   openapi: string
@@ -59,4 +61,5 @@ export type JsonSchema = {
   minItems?: number
   maxItems?: number
 }
+
 export type ErrorExample = { summary: string; value: ErrorBody }

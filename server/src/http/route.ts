@@ -49,7 +49,7 @@ export function route<const S extends RouteSpec>(
   spec: S,
   isReadOnly = true,
 ): { schema: SchemasOf<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
-  // What a passkey signs is the method, the path and the JSON: nothing else may decide what such a request does.
+  // A passkey signs the method, the path and the JSON: nothing else may decide the effect of such a request.
   if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
     throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')

@@ -1,7 +1,8 @@
 import type { AddressScope } from '../access/address-scope.ts'
 import type { Db } from '../db/client.ts'
-import { lookUp, noFilters } from '../modules/operations/feed/feed.ts'
-import { chooseFeedPath, type FeedFilters, type FeedPath } from '../modules/operations/feed/feed-path.ts'
+import { lookUp } from '../modules/operations/feed/feed.ts'
+import { type FeedFilters, noFilters } from '../modules/operations/feed/feed-filters.ts'
+import { chooseFeedPath, type FeedPath } from '../modules/operations/feed/feed-path.ts'
 import type { FeedWorld } from './feed-world.ts'
 
 /** A question to the feed, as the query parameters of a request make it. */

@@ -15,7 +15,7 @@ export class Violation extends Error {
   }
 }
 
-/** Whether the rule is kept cannot be seen, because what the check builds on has failed. */
+/** The check cannot tell if the rule is kept, because a step that it builds on has failed. */
 export class Blocked extends Error {
   override name = 'Blocked'
 }

@@ -42,7 +42,7 @@ export type Rejected = { given: number; needed: number }
 
 /**
  * Keeps the vote of one person against the version that waits, and cancels the version once enough people have signed. No token is
- * needed: the signature says who rejects it, and whoever brings it, nothing moves for it. A repetition changes nothing.
+ * needed: the signature says who rejects the version, and a bringer of it moves nothing. A repetition changes nothing.
  * @throws WalletError 404 when the client is not protected or no such version waits, 403 with a code when the vote does not count
  */
 export async function rejectPending(

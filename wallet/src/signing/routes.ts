@@ -31,7 +31,7 @@ const voteBytesMax = 16 * 1024
 /**
  * The page for signatures, what it asks, and what it brings. Nothing of it needs a token: browsers of people come here. An
  * authority is shown to those who know the id of its vault and its hash, as its members do. A signature that stops something
- * counts by itself, whoever brings it, so that it does not depend on the service.
+ * counts from any sender, so that it does not depend on the service.
  */
 export function signingRoutes(app: FastifyInstance, { pool, authorities, page }: Parts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => bench?.stop())
 
-/** What a browser sends from a page; nobody gives it a token. */
+/** Headers that a browser sends from a page; nobody gives it a token. */
 async function bring(path: string, body: unknown, from: string | null = origin) {
   const headers = { 'content-type': 'application/json', ...(from === null ? {} : { origin: from }) }
   const answer = await fetch(bench.url() + path, {
@@ -135,12 +135,12 @@ describe('T81 votes against the next version that their people bring to the wall
     expect(await filesOf('.rejected')).toEqual([])
     for (const _again of [1, 2]) expect((await cancel(reject(dora))).body).toEqual({ given: 1, needed: 2 })
     expect((await store().readPending(clientId))?.version).toBe(2)
-    // Whoever writes into the file brings no vote, and keeps nobody from bringing theirs.
+    // Somebody who writes into the file brings no vote, and keeps nobody from bringing theirs.
     await bench.restart(() => store().rejections.note(clientId, { ...reject(emil), signature: reject(dora).signature }))
     expect((await cancel(reject(dora))).body).toEqual({ given: 1, needed: 2 })
     expect((await cancel(reject(anna))).body).toEqual({ given: 2, needed: 2 })
     expect(await store().readPending(clientId)).toBe(null)
-    // Who comes late, and the service that hands the votes over, learn that it is done.
+    // A person who comes late, and the service that hands the votes over, learn that it is done.
     expect((await cancel(reject(emil))).body).toEqual({ given: 2, needed: 2 })
     const votes = [reject(dora), reject(anna)]
     expect(await bench.send(token, '/authority/cancel', { votes })).toMatchObject({

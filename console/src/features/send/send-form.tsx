@@ -111,7 +111,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   )
 }
 
-/** What the sheet shows and what is sent stay as they were when it opened, whatever the service answers later. */
+/** The content of the sheet and the order that is sent stay as they were when it opened; later answers of the service change neither. */
 type Confirming = Confirmed & { toSign: ToSign | null }
 
 /** What is signed of the order, by the authority that decodes it; null where nothing is, or as long as it cannot be read. */

@@ -270,5 +270,6 @@ export const PayoutRowQuery = Closed({
 })
 
 export const payoutComponents = [PayoutOrder, PayoutSum, Payout, PayoutRow, PayoutPreview]
+
 export type PayoutBody = Static<typeof PayoutOrder>
 export type RowBody = PayoutBody['rows'][number]

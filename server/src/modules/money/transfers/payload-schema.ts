@@ -1,10 +1,9 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, optional, RawAmount, Timestamp } from '../../../http/schema.ts'
-import { type FeeLevel, feeLevels } from '../../../lib/fee-levels.ts'
+import { feeLevels } from '../../../lib/fee-levels.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
-/** `Payload` on the wire. */
 export const TransferPayload = Closed(
   {
     transferId: described(Id, 'Identifier of the transfer.'),
@@ -39,30 +38,12 @@ export const TransferPayload = Closed(
   },
 )
 
-/** The order as it is stored, voted on and handed over; `amount` is in the smallest unit. */
-export type Payload = {
-  transferId: string
-  vaultId: string
-  initiatorId: string
-  fromAddressId: string
-  fromAddress: string
-  network: string
-  coinType: number
-  derivationPath: string
-  toAddress: string
-  tokenId: string
-  contractAddress: string | null
-  amount: string
-  /** Only if the order has it, so that the hash of an order without it is what it always was. */
-  feeLevel?: FeeLevel
-  /** The most that may be paid in fees, in the smallest unit of the network's coin; as `feeLevel`. */
-  maxFee?: string
-  /** Number of the version of the vault's rules; in a protected vault only, as `expiresAt`. */
-  rulesVersion?: number
-  /** Instant after which nothing is signed, in the form of `toISOString`. */
-  expiresAt?: string
-}
+/**
+ * The order as it is stored, voted on and handed over; `amount` is in the smallest unit. An optional field is there only if the order
+ * has it, so that the hash of an order without it is what it always was.
+ */
+export type Payload = Static<typeof TransferPayload>
 
-/** What of an order has columns of its own; null in place of what an order may leave out. */
+/** The fields of an order that have columns; null in place of a field that an order may leave out. */
 export type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee' | 'rulesVersion' | 'expiresAt'>> &
   Record<'feeLevel' | 'maxFee', string | null>

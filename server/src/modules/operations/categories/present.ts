@@ -107,5 +107,6 @@ export function draftOfRow(row: CategoryFieldRow): FieldDraft {
     archived: row.archived,
   }
 }
+
 /** The complete definition of a field after a creation or a change. */
 export type FieldDraft = Required<Static<typeof FieldCreation>> & { archived: boolean }

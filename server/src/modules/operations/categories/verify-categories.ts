@@ -5,7 +5,7 @@ import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { draftOfRow, settingsOf } from './present.ts'
 import { type CategoryRow, listAllCategories } from './queries.ts'
 
-/** How a category looks decides nothing. */
+/** Fields of the look of a category, which decide nothing. */
 const looks: ReadonlySet<string> = new Set(['name', 'description', 'emoji', 'color'])
 
 /** Compares the categories of a vault with the record: their scopes, fields, grants and approvers. */
@@ -67,7 +67,7 @@ type Details = {
   fieldId?: string
 }
 
-/** What a record says of parts of its category. */
+/** The parts of a category as a record has them. */
 function partsOf(before: RecordedRow, action: string, { after, changes, fieldId }: Details): RecordedRow {
   const fields = (before.fields ?? []) as string[]
   const field = `field ${fieldId}`

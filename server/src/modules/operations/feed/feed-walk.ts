@@ -5,7 +5,7 @@ import type { Paging, Position } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { feedSearchedRows, searchedPartMin } from '../../../lib/limits.ts'
 import { hasCategoryRight } from '../assignments/rights.ts'
-import type { FeedFilters, FeedLimits } from './feed-path.ts'
+import type { FeedFilters, FeedLimits } from './feed-filters.ts'
 import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
 
 export type Walk = {

@@ -15,32 +15,9 @@ import {
   feedScannedRows,
   feedWindowRows,
 } from '../../../lib/limits.ts'
-import { chooseFeedPath, type FeedFilters, type FeedLimits, type ResolvedFilters } from './feed-path.ts'
+import type { FeedFilters, FeedLimits } from './feed-filters.ts'
+import { chooseFeedPath, type ResolvedFilters } from './feed-path.ts'
 import { walkPath } from './feed-walk.ts'
-
-export const noFilters: FeedFilters = {
-  awaitingApprovalOf: null,
-  type: null,
-  statuses: null,
-  asset: null,
-  tokenId: null,
-  network: null,
-  addressId: null,
-  flowType: null,
-  counterpartyId: null,
-  counterpartyGroupId: null,
-  counterpartyAddressId: null,
-  category: null,
-  paymentPurpose: null,
-  decisionPolicyId: null,
-  txHash: null,
-  initiatorId: null,
-  minimumAmount: null,
-  maximumAmount: null,
-  search: null,
-  from: null,
-  to: null,
-}
 
 /** `next` is the position to continue at; a page may be short, even empty, and have a next one (docs/decisions/0014-feeds.md). */
 export type FeedRows<Row> = { rows: Row[]; next: Position | null }

@@ -6,8 +6,8 @@ import type { Position } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deposit, HistoryItem, Transfer } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
-import { noFilters } from '../feed/feed.ts'
-import type { FeedFilters, FeedLimits } from '../feed/feed-path.ts'
+import type { FeedFilters, FeedLimits } from '../feed/feed-filters.ts'
+import { noFilters } from '../feed/feed-filters.ts'
 import { listHistory } from './queries.ts'
 
 /** The same query against the feed and against a plain loop over all operations. */

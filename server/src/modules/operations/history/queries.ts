@@ -9,7 +9,7 @@ import { findLookAlikes } from '../../address-book/recipients/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
 import { firstCategoryKey } from '../assignments/rights.ts'
 import { type FeedRows, readFeed } from '../feed/feed.ts'
-import type { FeedFilters, FeedLimits } from '../feed/feed-path.ts'
+import type { FeedFilters, FeedLimits } from '../feed/feed-filters.ts'
 import type { OperationColumns } from '../feed/present.ts'
 
 export type HistoryRow = OperationColumns & {

@@ -17,8 +17,10 @@ export type KeyColumns = {
   created_at: Date
   last_used_at: Date | null
 }
+
 /** A key of a person, as it is stored. */
 export type NewKey = KeyColumns & { signatures: number; transports: string[] }
+
 /** A key that waits, as the payload of its approval request. */
 export function toPayload({ id, name, credential_id, public_key, ...key }: NewKey): Static<typeof NewPasskey> {
   return {
@@ -32,6 +34,7 @@ export function toPayload({ id, name, credential_id, public_key, ...key }: NewKe
     isSynced: key.is_synced,
   }
 }
+
 /** @throws 400 for what is no such payload, 409 when its fingerprint, which people compare, is not that of its key */
 export function readNewKey(payload: unknown, createdAt: Date): NewKey {
   const { passkeyId, name, fingerprint, credentialId, coseKey, signatures, transports, isSynced } = readPayload(payload)

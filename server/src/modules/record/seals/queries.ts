@@ -81,7 +81,7 @@ export async function listAuthorityMarks(db: Db | Trx): Promise<WitnessedAuthori
   return rows.map(({ vault_id: vaultId, version, hash }) => ({ vaultId, version: Number(version), hash }))
 }
 
-/** When an operator last took another authority of a vault for the one in force, by the records that the service wrote. */
+/** Finds the time when an operator last took another authority of a vault for the one in force, by the records that the service wrote. */
 export async function listAcceptances(db: Db | Trx): Promise<{ vaultId: string; at: Date }[]> {
   const records = await db
     .selectFrom('audit_records')

@@ -41,7 +41,7 @@ export async function verifyTokens(trx: Trx): Promise<SubjectReport> {
   })
 }
 
-/** What a record of an older version does not say is not compared. */
+/** Fields that a record of an older version lacks are not compared. */
 type Recorded = {
   contractAddress?: string | null
   decimals?: number
@@ -50,7 +50,7 @@ type Recorded = {
   [more: string]: unknown
 }
 
-/** How a token looks decides nothing. */
+/** Fields of the look of a token, which decide nothing. */
 const withoutLogo = ({ logoUri: _, ...rest }: Recorded) => rest
 
 /** The key is what events are matched with; it follows from the address. */

@@ -51,7 +51,7 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
 }
 
-/** What it made is what two people agreed on, so nobody may name something else. */
+/** Its result is the thing that two people agreed on, so nobody may name another. */
 function isOutcomeSame(
   { results, resolved_result_id: resultId, failure_reason: failureReason }: StoredRequest,
   resolution: TargetRecord | undefined,

@@ -18,7 +18,7 @@ import { differenceKinds } from './difference.ts'
 import { directions } from './direction.ts'
 import { governanceFields, RulesDocument } from './document-schema.ts'
 
-/** What others see of a change set. */
+/** The statuses of a change set in answers. */
 export const changeSetStatuses = [
   'draft',
   'pending',
@@ -54,6 +54,7 @@ const versionFields = {
   direction: described(Nullable(Direction), `null for the first. ${Direct}`),
   createdAt: Timestamp,
 }
+
 export const RulesVersionListItem = Closed(versionFields, { $id: 'RulesVersionListItem' })
 export const RulesVersion = Closed(
   { ...versionFields, document: Ref(RulesDocument) },
@@ -173,6 +174,7 @@ const changeSetFields = {
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }
+
 export const ChangeSetListItem = Closed(changeSetFields, { $id: 'ChangeSetListItem' })
 export const ChangeSet = Closed(
   {

@@ -91,6 +91,7 @@ const groupFields = {
   createdAt: Timestamp,
   updatedAt: Timestamp,
 }
+
 export const PolicyGroup = Closed(
   {
     ...groupFields,
@@ -180,6 +181,7 @@ const policyFields = {
     'Who may vote when the policy requires approval. If empty, all members of the group of the policy.',
   ),
 }
+
 export const Policy = Closed(
   {
     ...policyFields,
@@ -243,6 +245,7 @@ export const PolicyTrace = Closed(
   },
   { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
 )
+
 /** The votes of a requirement that groups must give. */
 export const GroupThresholds = Type.Array(
   Closed({
@@ -255,6 +258,7 @@ export const GroupThresholds = Type.Array(
 )
 export const DecisionEffect = Enum(decisionEffects)
 export const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
+
 /** Beside what was decided. */
 export const RulesVersionNumber = described(
   Nullable(Type.Integer({ minimum: 1, examples: [7] })),
@@ -368,6 +372,7 @@ const kind = {
   actionType: ActionType,
   effect,
 }
+
 export const creation = { ...kind, ...settings }
 export const CreatePolicy = Closed(creation, { description: selectorsDescription })
 export const UpdatePolicy = Closed({ ...Type.Partial(Type.Object(kind)).properties, ...settings })
@@ -381,5 +386,6 @@ export const PolicyQuery = Closed({
   ),
 })
 export type Creation = Static<typeof CreatePolicy>
+
 /** A complete policy before it is stored: that of a creation, or an existing policy with the change applied. */
 export type PolicyDraft = Required<Creation>

@@ -73,6 +73,7 @@ const lacksVelocity = (value: unknown, { velocity = [] }: Facts): string | null 
   const isKnown = velocity.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds)
   return isKnown ? null : `velocity per ${per} in ${windowSeconds} seconds`
 }
+
 /** For facts that decisions record since a later version than the first. */
 const lacks =
   (fact: 'destinationAddedAt' | 'isFirstPayment' | 'isLookAlike' | 'initiatorKind') =>

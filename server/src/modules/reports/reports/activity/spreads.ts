@@ -1,10 +1,10 @@
-/** The distribution of the amounts of one token, in token units. */
-
 import { formatDecimal } from '../../../../lib/money.ts'
 import { formatAverage, formatMedian } from '../exact.ts'
 import type { Activity } from './flows.ts'
 
+/** The distribution of the amounts of one token, in token units. */
 export type Spread = { average: string; median: string; minimum: string; maximum: string }
+
 /** The spread of every token that has operations which count. */
 export function spreadsOf({ overall, orderStatistics, assets, isCounted }: Activity): Map<string, Spread> {
   const sums = new Map<string, { count: number; amount: bigint }>()
