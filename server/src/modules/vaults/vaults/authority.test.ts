@@ -173,6 +173,19 @@ describe('T81 POST /vaults/{code}/authority/cancel', () => {
     expect(await listCancelled()).toEqual([{ version: 4, hash, inForceAt, persons: [person] }])
   })
 
+  it('T57 hands the votes over though the database has a record of their cancellation that the service did not write', async () => {
+    const { hash } = showPending({ delayHours: 2 })
+    const { numAffectedRows } = await sql`
+      insert into audit_records (chain, id, action, target_type, target_id, created_at, content, hash, mac)
+      select chain, 'a-forged-record', action, target_type, target_id, created_at, c.content, sha256(convert_to(c.content, 'utf8')), mac
+      from audit_records, replace(content, content::jsonb #>> '{details,hash}', ${hash}) as c(content)
+      where action = 'vault.authority_cancelled' order by audit_records.id limit 1`.execute(test.deps.db)
+    expect(numAffectedRows).toBe(1n)
+    const before = handedOver().length
+    expect(await cancel(voteOn(hash))).toMatchObject({ status: 200, body: { pending: null } })
+    expect(handedOver()).toHaveLength(before + 1)
+  })
+
   it('is a 403 when the wallet service refuses the votes, and nothing is recorded', async () => {
     const { hash } = showPending({ delayHours: 1 })
     vault.wallet.refuseCancellation = 'VOTES_MISSING: treasurers rejected it with 1 of 2 votes'
