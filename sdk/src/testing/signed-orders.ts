@@ -29,6 +29,9 @@ export const authorityOf = (part: object = {}): Promise<Authority> => readAuthor
 
 export const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
+/** One end for all orders, as the rows of a payout must have. */
+const end = inDays(3)
+
 export const orderWith = (part: Partial<Order> = {}): Order => ({
   transferId: 'transfer-1',
   vaultId: 'vault-1',
@@ -45,7 +48,7 @@ export const orderWith = (part: Partial<Order> = {}): Order => ({
   feeLevel: 'high',
   maxFee: '2000000000000000',
   rulesVersion: 7,
-  expiresAt: inDays(3),
+  expiresAt: end,
   ...part,
 })
 
