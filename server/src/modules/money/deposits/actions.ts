@@ -8,7 +8,7 @@ import { newId } from '../../../lib/ids.ts'
 import { toOperationRow } from '../../operations/feed/write.ts'
 import { isOverflow, postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
-import { holdNewDeposits } from '../screening/hold.ts'
+import { holdNewDeposits } from '../holds/screened.ts'
 import { changeHistory, changesHistory } from './orphan.ts'
 import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
 import {

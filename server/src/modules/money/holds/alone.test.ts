@@ -13,7 +13,7 @@ import {
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { expirePayouts } from '../payouts/vote.ts'
-import { deliverDueTransfers } from '../transfers/deliver.ts'
+import { deliverDueTransfers } from '../delivery/deliver.ts'
 import { expireTransfers } from '../transfers/vote.ts'
 
 /**

@@ -7,7 +7,7 @@ import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { postEntries } from './post-entries.ts'
 import { posting, signedPosting } from './postings.ts'
-import { verifyLedger } from './verify.ts'
+import { verifyLedger } from '../verifications/verify-ledger.ts'
 
 let bench: TransferBench
 let vaultId: string

@@ -4,7 +4,7 @@ import { differingAddressesMax, reconciliationCallsMilliseconds } from '../../..
 import { type ChainBalance, unexplained, walkBalances } from './chain-balances.ts'
 import { listTokenSums } from './queries.ts'
 import type { Reconciliation } from './schema.ts'
-import { verifyLedger } from './verify.ts'
+import { verifyLedger } from '../verifications/verify-ledger.ts'
 
 /** Compares the ledger of a vault with itself and, address by address, with the chain, as the wallet service reports it. */
 export async function reconcileVault(

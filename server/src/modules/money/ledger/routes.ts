@@ -10,7 +10,7 @@ import { sequenceOfId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds, parseDay, parseTimestamp } from '../../../lib/period.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import { adjustOrAsk, askAgreement } from './adjust-together.ts'
+import { adjustOrAsk, askAgreement } from '../adjustments/adjust-together.ts'
 import { positionOf, toAccount, toAdjustment, toEntry, toPastBalance, toTotal, toUsdTotal } from './present.ts'
 import {
   type AccountKey,

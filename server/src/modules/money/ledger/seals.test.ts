@@ -7,8 +7,8 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 import { sealAuditRecords } from '../../record/audit/seal.ts'
 import type { ChainReport } from '../../record/seals/verify-chain.ts'
 import { sealLedgerEntries } from './seal.ts'
-import { verifyLedger } from './verify.ts'
-import { verifyLedgerSeals } from './verify-seals.ts'
+import { verifyLedger } from '../verifications/verify-ledger.ts'
+import { verifyLedgerSeals } from '../verifications/verify-seals.ts'
 
 let bench: TransferBench
 let trusted: Set<string>

@@ -7,7 +7,7 @@ import type { ReasonOf } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
 import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
-import { insufficientGasMessage } from '../transfers/ask-services.ts'
+import { insufficientGasMessage } from '../orders/ask-services.ts'
 import {
   agreedAvailable,
   factsOf,
@@ -16,7 +16,7 @@ import {
   type Order,
   planOrder,
   type SourceRow,
-} from '../transfers/load-order.ts'
+} from '../orders/load-order.ts'
 import type { OrderBody } from '../transfers/schema.ts'
 import type { PayoutBody, RowBody } from './schema.ts'
 

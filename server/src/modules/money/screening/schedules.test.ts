@@ -11,9 +11,9 @@ import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { deliverDueTransfers } from '../transfers/deliver.ts'
+import { deliverDueTransfers } from '../delivery/deliver.ts'
 import type { Question } from './client.ts'
-import { runDueScreenings } from './run.ts'
+import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 
 /**
  * A screening service that hangs, lies and flaps, in random schedules of deposits, reorganisations of the chain, orders, nodes

@@ -5,7 +5,7 @@ import { type FakeScreener, honest, silences, startFakeScreener } from '../../..
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { runDueScreenings } from './run.ts'
+import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 
 let screener: FakeScreener
 let bench: TransferBench

@@ -11,7 +11,7 @@ import type { Drafts } from '../../rules/policies/draft-policies.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
-import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../transfers/load-order.ts'
+import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../orders/load-order.ts'
 import { UnsignedOrder } from '../transfers/schema.ts'
 
 type Simulation = {

@@ -28,8 +28,8 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
-import type { Order } from './load-order.ts'
-import type { Payload, StoredPayload } from './payload-schema.ts'
+import type { Order } from '../orders/load-order.ts'
+import type { Payload, StoredPayload } from '../orders/payload-schema.ts'
 
 /**
  * Locks the account that an order spends from. Returns what is available now, in raw units, and the active hold that forbids

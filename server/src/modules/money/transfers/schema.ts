@@ -26,9 +26,9 @@ import { GroupThresholds, PolicyDecision, PolicyTrace, RulesVersionNumber } from
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
-import { TransferPayload } from './payload-schema.ts'
-import { type ProblemCode, problemCodes } from './problem-codes.ts'
-import { TransferResolution } from './replacement-schema.ts'
+import { TransferPayload } from '../orders/payload-schema.ts'
+import { type ProblemCode, problemCodes } from '../orders/problem-codes.ts'
+import { TransferResolution } from '../stuck/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

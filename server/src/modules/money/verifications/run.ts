@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Deps } from '../../../deps.ts'
 import { exportHeartbeatMilliseconds } from '../../../lib/limits.ts'
-import { verifyLedger } from '../ledger/verify.ts'
-import { verifyLedgerSeals } from '../ledger/verify-seals.ts'
+import { verifyLedger } from './verify-ledger.ts'
+import { verifyLedgerSeals } from './verify-seals.ts'
 import { type VerificationRow, verificationJobs } from './queries.ts'
 
 /** Makes the verifications that wait, one after the other, until none waits or `signal` aborts. */

@@ -11,16 +11,16 @@ import { throwBadGateway, type WalletClient } from '../../registry/wallet-servic
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
-import { compareWithRecord, type FeeLimit, readRecordedState } from './compare-record.ts'
-import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
-import type { Payload } from './payload-schema.ts'
+import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
+import { movePhase, moveTransfer, restoreTransfer } from '../transfers/move.ts'
+import type { Payload } from '../orders/payload-schema.ts'
 import {
   type DeliveryState,
   findDeliveryState,
   type LockedTransfer,
   listStoredOrders,
   lockTransfer,
-} from './queries.ts'
+} from '../transfers/queries.ts'
 import {
   judge,
   type ResolutionOutcome,
@@ -30,7 +30,7 @@ import {
   type Verdict,
   type WalletAnswers,
 } from './resolution.ts'
-import { endTransfer, hasAnotherThisHash, isHashOfAnother } from './settle.ts'
+import { endTransfer, hasAnotherThisHash, isHashOfAnother } from '../delivery/settle.ts'
 
 /** What somebody asks for. */
 export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }

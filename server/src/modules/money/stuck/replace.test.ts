@@ -9,7 +9,7 @@ import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createOutbox, linkIn, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { noteStuckTransfers } from './stuck.ts'
+import { noteStuckTransfers } from './note-stuck.ts'
 
 let bench: TransferBench
 let stranger: Person

@@ -5,12 +5,12 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
-import { toTransfer } from './present.ts'
-import { findTransfer } from './queries.ts'
+import { toTransfer } from '../transfers/present.ts'
+import { findTransfer } from '../transfers/queries.ts'
 import { findRaise } from './raise-fee.ts'
 import { previewReplacement, replaceOnChain } from './replace.ts'
-import { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
-import { Transfer } from './schema.ts'
+import { ReplacementOrder, ReplacementPreview } from './schema.ts'
+import { Transfer } from '../transfers/schema.ts'
 
 const actions = {
   'speed-up': {

@@ -12,8 +12,8 @@ import {
   readCreation,
 } from '../../rules/votes/compare-record.ts'
 import { isPhaseOf } from './lifecycle.ts'
-import { hashPayload } from './payload.ts'
-import type { Payload } from './payload-schema.ts'
+import { hashPayload } from '../orders/payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
 import { listStoredOrders, type StoredOrder } from './queries.ts'
 
 /** The details of a `transfer.requested` record that bind the transfer. */

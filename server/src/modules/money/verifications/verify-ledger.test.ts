@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { databaseOf } from '../../../testing/one-transaction.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { verifyLedger } from './verify.ts'
+import { verifyLedger } from './verify-ledger.ts'
 
 let bench: TransferBench
 

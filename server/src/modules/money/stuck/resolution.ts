@@ -1,8 +1,8 @@
 import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
-import { evaluateStatus, readTime } from './evaluate-status.ts'
-import type { Payload } from './payload-schema.ts'
+import { evaluateStatus, readTime } from '../delivery/evaluate-status.ts'
+import type { Payload } from '../orders/payload-schema.ts'
 
 export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
 export type ResolutionOutcome = (typeof resolutionOutcomes)[number]

@@ -4,7 +4,7 @@ import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { verifyTransfers } from './compare-record.ts'
+import { verifyTransfers } from '../transfers/compare-order.ts'
 
 let bench: TransferBench
 let stranger: Person

@@ -11,9 +11,9 @@ import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { initiatorLeft, waiverLost } from '../../rules/policies/lost-permission.ts'
 import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
-import type { RecordedOrder } from './compare-record.ts'
+import type { RecordedOrder } from '../transfers/compare-order.ts'
 import { recipientFacts } from './load-order.ts'
-import type { LockedTransfer } from './queries.ts'
+import type { LockedTransfer } from '../transfers/queries.ts'
 
 export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }
 

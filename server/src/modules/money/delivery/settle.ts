@@ -16,7 +16,7 @@ import {
   retryMillisecondsMax,
   underLock,
 } from './claim.ts'
-import type { FeeLimit } from './compare-record.ts'
+import type { FeeLimit } from '../transfers/compare-order.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { lockAccounts, raiseFeeAlarm } from './fees.ts'
 import {
@@ -26,8 +26,8 @@ import {
   moveTransfer,
   postponeWithAlert,
   recordedTransfers,
-} from './move.ts'
-import type { LockedTransfer } from './queries.ts'
+} from '../transfers/move.ts'
+import type { LockedTransfer } from '../transfers/queries.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
 export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {

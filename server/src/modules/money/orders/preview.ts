@@ -12,9 +12,9 @@ import { findElectorates } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { listCoins, scoreOrder, toFeeQuestion } from './ask-services.ts'
 import { findHoldOnOrder, loadOrder, type Order } from './load-order.ts'
-import { toAssetAmount } from './present.ts'
+import { toAssetAmount } from '../transfers/present.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
-import type { OrderBody, TransferPreview } from './schema.ts'
+import type { OrderBody, TransferPreview } from '../transfers/schema.ts'
 import { planOf, planSigned } from './sign-order.ts'
 
 /** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */

@@ -4,7 +4,7 @@ import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { verifyTransfers } from './compare-record.ts'
+import { verifyTransfers } from '../transfers/compare-order.ts'
 
 let bench: TransferBench
 let other: Person

@@ -6,7 +6,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
 import { openPhases, type Phase } from '../../../lib/operations.ts'
-import { type LockedTransfer, lockTransfer } from './queries.ts'
+import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
 const claimedMax = 20
 /** How long a claim holds; if this process ends, another node continues after it. */

@@ -7,7 +7,7 @@ import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
-import { type LockedTransfer, lockTransfer } from './queries.ts'
+import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
 const feesMax = 100
 
