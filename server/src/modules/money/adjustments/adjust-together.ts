@@ -15,11 +15,11 @@ import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { findAdministratorsId } from '../../rules/policies/queries.ts'
 import { assertSteppedUp } from '../../rules/signatures/step-up.ts'
 import type { Executor, PreparedStep, Step, StepContext } from '../../rules/votes/executor.ts'
-import { adjustBalance, assertAdjustable, planAdjustment } from './adjust.ts'
 import { isAgreed, isUnderQuorum } from '../ledger/agreed.ts'
 import { toAdjustment } from '../ledger/present.ts'
 import { listAdjustments, lockAccountOf } from '../ledger/queries.ts'
 import { type Adjustment, AdjustmentBody } from '../ledger/schema.ts'
+import { adjustBalance, assertAdjustable, planAdjustment } from './adjust.ts'
 
 type Body = Static<typeof AdjustmentBody>
 

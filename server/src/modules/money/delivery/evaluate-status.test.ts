@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateStatus, type WalletStatus } from './evaluate-status.ts'
 import type { Payload } from '../orders/payload-schema.ts'
+import { evaluateStatus, type WalletStatus } from './evaluate-status.ts'
 
 const order: Payload = {
   transferId: 'c1',

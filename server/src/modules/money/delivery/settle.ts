@@ -7,18 +7,7 @@ import { audit } from '../../record/audit/record.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { posting } from '../ledger/postings.ts'
-import {
-  after,
-  type Claim,
-  lockClaimed,
-  lockUnderWay,
-  pollMilliseconds,
-  retryMillisecondsMax,
-  underLock,
-} from './claim.ts'
 import type { FeeLimit } from '../transfers/compare-order.ts'
-import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
-import { lockAccounts, raiseFeeAlarm } from './fees.ts'
 import {
   type DeliveryChanges,
   haltTransfer,
@@ -28,6 +17,17 @@ import {
   recordedTransfers,
 } from '../transfers/move.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
+import {
+  after,
+  type Claim,
+  lockClaimed,
+  lockUnderWay,
+  pollMilliseconds,
+  retryMillisecondsMax,
+  underLock,
+} from './claim.ts'
+import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
+import { lockAccounts, raiseFeeAlarm } from './fees.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
 export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {

@@ -7,10 +7,10 @@ import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { insertHold, insertHolds } from '../../rules/holds/write.ts'
-import { type LockedHold, lockHoldOn } from './queries.ts'
-import { endHold, type NewHold, replaceHold } from './reserve.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { askAnew, findScreening, newScreening, type ScreenedSubject, type ScreeningRow } from '../screening/queries.ts'
+import { type LockedHold, lockHoldOn } from './queries.ts'
+import { endHold, type NewHold, replaceHold } from './reserve.ts'
 
 /** Why a subject is held before its answer. */
 export const unanswered = 'The screening has not answered yet'

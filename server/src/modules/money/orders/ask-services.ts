@@ -25,7 +25,7 @@ import type { SelectorType } from '../../rules/policies/selectors.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/client.ts'
 import { isTokenOf, loadOrder, type Order } from './load-order.ts'
-import type { OrderBody } from '../transfers/schema.ts'
+import type { OrderBody } from './schema.ts'
 
 /** The coin of the network of an address, with what the address has available of it, in raw units. */
 export type CoinAccount = { id: string; code: string; decimals: number; available: string }

@@ -20,7 +20,7 @@ import { factsOfInitiator, type Question } from '../../rules/policies/decide.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { unagreedPart } from '../ledger/agreed.ts'
-import type { OrderBody } from '../transfers/schema.ts'
+import type { OrderBody } from './schema.ts'
 
 /** An order with the facts for the policies; `category` is the one it declares. */
 export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }

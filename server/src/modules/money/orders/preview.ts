@@ -10,11 +10,11 @@ import { decide } from '../../rules/policies/decide.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { findElectorates } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { toAssetAmount } from '../ledger/present.ts'
 import { listCoins, scoreOrder, toFeeQuestion } from './ask-services.ts'
 import { findHoldOnOrder, loadOrder, type Order } from './load-order.ts'
-import { toAssetAmount } from '../transfers/present.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
-import type { OrderBody, TransferPreview } from '../transfers/schema.ts'
+import type { OrderBody, TransferPreview } from './schema.ts'
 import { planOf, planSigned } from './sign-order.ts'
 
 /** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */

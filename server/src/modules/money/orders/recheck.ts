@@ -11,9 +11,14 @@ import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { initiatorLeft, waiverLost } from '../../rules/policies/lost-permission.ts'
 import { findInitiator, type Initiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
-import type { RecordedOrder } from '../transfers/compare-order.ts'
 import { recipientFacts } from './load-order.ts'
-import type { LockedTransfer } from '../transfers/queries.ts'
+import type { Payload } from './payload-schema.ts'
+
+/** A decided order, as its audit record holds it. */
+export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
+
+/** The states of vault and token that a payment needs. */
+type Payable = { vault_locked: boolean; token_enabled: boolean }
 
 export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }
 
@@ -29,8 +34,8 @@ export type Objection = { reason: ReasonOf<409>; message: string; details?: stri
  */
 export async function findObjection(
   trx: Trx,
-  transfer: LockedTransfer,
-  recorded: RecordedOrder,
+  transfer: Payable,
+  recorded: DecidedOrder,
   { isSumKept, riskScore = null, now }: { isSumKept: boolean; riskScore?: number | null; now: Date },
 ): Promise<Objection | null> {
   const { vaultId, transferId } = recorded.payload
@@ -50,7 +55,7 @@ export async function findObjection(
 
 /** What forbids to pay, whoever ordered it and whatever the policies say; null: nothing. */
 export function findObstacle(
-  { vault_locked, token_enabled }: LockedTransfer,
+  { vault_locked, token_enabled }: Payable,
   { owner, isFirstArchived, hold }: CounterpartyNow,
 ): Objection | null {
   if (!vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
@@ -75,7 +80,7 @@ type Again = Pick<CounterpartyNow, 'owner' | 'recipient'> & {
 /** Decides on an order once more, for its initiator: by the recorded facts, and by what can change as it is now. */
 export async function decideAgain(
   trx: Trx,
-  { payload, facts, isWaived }: RecordedOrder,
+  { payload, facts, isWaived }: DecidedOrder,
   { owner, recipient, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
 ): Promise<{ decision: Decision } | { objection: Objection }> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload

@@ -17,7 +17,7 @@ import {
   planOrder,
   type SourceRow,
 } from '../orders/load-order.ts'
-import type { OrderBody } from '../transfers/schema.ts'
+import type { OrderBody } from '../orders/schema.ts'
 import type { PayoutBody, RowBody } from './schema.ts'
 
 /** A row that was checked. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 import type { Person } from '../../../testing/app.ts'
 import {
   type Behaviour,
@@ -13,7 +14,6 @@ import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { deliverDueTransfers } from '../delivery/deliver.ts'
 import type { Question } from './client.ts'
-import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 
 /**
  * A screening service that hangs, lies and flaps, in random schedules of deposits, reorganisations of the chain, orders, nodes

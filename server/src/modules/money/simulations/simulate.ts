@@ -12,7 +12,7 @@ import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
 import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../orders/load-order.ts'
-import { UnsignedOrder } from '../transfers/schema.ts'
+import { UnsignedOrder } from '../orders/schema.ts'
 
 type Simulation = {
   member: Member

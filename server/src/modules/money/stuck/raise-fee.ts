@@ -13,10 +13,11 @@ import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { type Executor, StaleError, type Step } from '../../rules/votes/executor.ts'
+import { toAssetAmount } from '../ledger/present.ts'
+import { isSignedOrder } from '../orders/payload.ts'
+import { decideAgain, findCounterpartyNow, findObstacle, type Objection } from '../orders/recheck.ts'
 import { compareWithRecord, type RaiseRecord, type RecordedOrder } from '../transfers/compare-order.ts'
 import { movePhase } from '../transfers/move.ts'
-import { isSignedOrder } from '../orders/payload.ts'
-import { toAssetAmount } from '../transfers/present.ts'
 import {
   type DeliveryState,
   findDeliveryState,
@@ -25,7 +26,6 @@ import {
   listStoredOrders,
   lockTransfer,
 } from '../transfers/queries.ts'
-import { decideAgain, findCounterpartyNow, findObstacle, type Objection } from '../orders/recheck.ts'
 import { assertMayReplace, assertReplaceable, findPermittedFee, replacementVerbs, signedFeeRefusal } from './replace.ts'
 import type { ReplacementOrder } from './schema.ts'
 

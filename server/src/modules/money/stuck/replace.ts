@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
@@ -15,24 +14,22 @@ import {
   type Replacement,
   type ReplacementAction,
   toBadGateway,
-  type WalletClient,
   WalletServiceError,
 } from '../../registry/wallet-service/client.ts'
 import { assertNotHeld } from '../../rules/holds/active.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { fallenSentence, findAlarm } from '../../vaults/vaults/authority-mark.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
-import { type Claim, lockClaimed } from '../delivery/claim.ts'
-import { type RaiseRecord, readFeeLimit } from '../transfers/compare-order.ts'
-import type { WalletStatus } from '../delivery/evaluate-status.ts'
-import { recordedTransfers, transferHalted } from '../transfers/move.ts'
-import { isSignedOrder } from '../orders/payload.ts'
-import { toAssetAmount } from '../transfers/present.ts'
-import type { DeliveryState, LockedTransfer, TransferRow } from '../transfers/queries.ts'
-import { findHoldOnTransfer } from '../orders/recheck.ts'
-import type { ReplacementOrder, ReplacementPreview } from './schema.ts'
+import { refusalOf, sentenceOf } from '../delivery/replacement-refusals.ts'
 import { applyStatus } from '../delivery/settle.ts'
+import { toAssetAmount } from '../ledger/present.ts'
+import { isSignedOrder } from '../orders/payload.ts'
+import { findHoldOnTransfer } from '../orders/recheck.ts'
+import { readFeeLimit } from '../transfers/compare-order.ts'
+import { recordedTransfers, transferHalted } from '../transfers/move.ts'
+import type { DeliveryState, LockedTransfer, TransferRow } from '../transfers/queries.ts'
 import { lockVisibleTransfer } from '../transfers/vote.ts'
+import type { ReplacementOrder, ReplacementPreview } from './schema.ts'
 
 export const replacementVerbs: Record<ReplacementAction, string> = {
   'speed-up': 'transfer.speed_up_requested',
@@ -173,90 +170,7 @@ function toCost(
   return { maxFee: toAssetAmount(cost.maxFee, coin), refusal: null, needsApproval }
 }
 
-/** The codes of the protocol in our words: the text of a wallet service stays in the log. */
-const sentences: Record<string, string> = {
-  NOT_SIGNED: 'There is no transaction yet that could be replaced',
-  ALREADY_MINED: 'A transaction with this nonce is in a block already',
-  ENDED: 'The wallet service has ended the transfer already',
-  EARLIER_FIRST: 'An earlier transfer of the address must be mined first',
-  ABOVE_MAX_FEE: 'A replacement must pay more than the order permits',
-  FEE_HIGH_ENOUGH: 'The transaction pays far more than what is usual now',
-  INSUFFICIENT_FUNDS: 'The address cannot pay for a replacement',
-  AUTHORIZATION_REFUSED: 'What was signed does not permit a replacement any more',
-  TOO_MANY: 'The transaction was replaced too often',
-}
-
-const sentenceOf = (code: string | null): string =>
-  (code === null ? undefined : sentences[code]) ?? 'The wallet service cannot replace the transaction now'
-
-/** Statuses of a wallet service that has no such operation. */
-const unsupported = new Set([404, 405, 501])
-
 function toReplacementError(error: unknown): unknown {
   if (!(error instanceof WalletServiceError)) return error
   return refusalOf(error) ?? (toBadGateway(error) satisfies AppError)
-}
-
-/** The refusal of the wallet service in our words; null when it is unknown whether it replaced the transaction. */
-export function refusalOf({ kind, status, code }: WalletServiceError): AppError | null {
-  if (kind === 'conflict')
-    return conflict(code === 'ABOVE_MAX_FEE' ? 'above_max_fee' : 'not_replaceable', sentenceOf(code))
-  if (status !== null && unsupported.has(status))
-    return conflict('not_replaceable', 'The wallet service cannot replace transactions')
-  return null
-}
-
-/**
- * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it
- * names, so that a repetition after a crash starts nothing.
- * @returns whether it was handed over, and the answer of the wallet service applied
- */
-export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<boolean> {
-  const raise = await inTransaction(deps.db, (trx) => findDue(trx, deps, claim))
-  if (raise === null) return false
-  const { replacement, txHash, to: maxFee } = raise
-  const answer = await wallet.replaceTransaction(claim.id, replacement, { txHash, maxFee }).catch((error: unknown) => {
-    const refusal = error instanceof WalletServiceError ? refusalOf(error) : null
-    // An unknown outcome: it is asked for again.
-    if (refusal === null) throw error
-    return { refusal: refusal.message }
-  })
-  await inTransaction(deps.db, (trx) => end(trx, deps, { claim, raise, answer }))
-  if ('refusal' in answer) return false
-  await applyStatus(deps, claim, answer)
-  return true
-}
-
-/** According to the audit records, not to the row, which may say anything; null: there is nothing to hand over now. */
-async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<RaiseRecord | null> {
-  const transfer = await lockClaimed(trx, claim)
-  if (transfer === null) return null
-  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, clock())
-  if ('refusal' in compared) return null
-  const { raise } = compared.recorded.feeLimit
-  if (raise === null || raise.txHash === null || txHashKey(raise.txHash) !== transfer.wallet_tx_hash) {
-    await forget(trx, claim)
-    return null
-  }
-  // It waits until the hold is released, as a hand-over does.
-  return raise.replacement === 'speed-up' && (await isStopped(trx, claim)) ? null : raise
-}
-
-const isStopped = async (trx: Trx, { vaultId, id }: Claim): Promise<boolean> =>
-  (await findHoldOnTransfer(trx, vaultId, id)) !== null || (await findAlarm(trx, vaultId)) !== null
-
-type Ended = { claim: Claim; raise: RaiseRecord; answer: WalletStatus | { refusal: string } }
-
-async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): Promise<void> {
-  await forget(trx, claim)
-  if (!('refusal' in answer)) return
-  const { vaultId, id } = claim
-  const { replacement, txHash, to: maxFee } = raise
-  const details = { replacement, txHash, maxFee, reason: answer.refusal }
-  const by = { vaultId, actorId: null, now: clock() }
-  await audit(trx, by, 'transfer.replacement_refused', { type: 'transfer', id }, details)
-}
-
-async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
-  await sql`update transfers set replacement_due = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
 }

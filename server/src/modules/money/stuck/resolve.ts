@@ -10,10 +10,11 @@ import type { TransactionState } from '../../registry/wallet-service/answers.ts'
 import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { endTransfer, hasAnotherThisHash, isHashOfAnother } from '../delivery/settle.ts'
+import type { Payload } from '../orders/payload-schema.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
 import { movePhase, moveTransfer, restoreTransfer } from '../transfers/move.ts'
-import type { Payload } from '../orders/payload-schema.ts'
 import {
   type DeliveryState,
   findDeliveryState,
@@ -30,7 +31,6 @@ import {
   type Verdict,
   type WalletAnswers,
 } from './resolution.ts'
-import { endTransfer, hasAnotherThisHash, isHashOfAnother } from '../delivery/settle.ts'
 
 /** What somebody asks for. */
 export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }

@@ -1,16 +1,21 @@
+import { callerOf } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import type { Endpoints } from '../../../http/endpoints.ts'
+import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
+import { badRequest } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { assertPerson } from '../../rules/policies/dual-control.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
+import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
 import { toTransfer } from '../transfers/present.ts'
 import { findTransfer } from '../transfers/queries.ts'
+import { Transfer } from '../transfers/schema.ts'
 import { findRaise } from './raise-fee.ts'
 import { previewReplacement, replaceOnChain } from './replace.ts'
-import { ReplacementOrder, ReplacementPreview } from './schema.ts'
-import { Transfer } from '../transfers/schema.ts'
+import { gatherEvidence } from './resolve.ts'
+import { ReplacementOrder, ReplacementPreview, TransferResolution } from './schema.ts'
 
 const actions = {
   'speed-up': {
@@ -29,8 +34,14 @@ const actions = {
   },
 } as const
 
-/** What is done to a transaction that waits: outside a transaction of ours, because the wallet service is called. */
-export function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
+export function stuckTransferRoutes(app: App, deps: Deps, executors: Executors): void {
+  const api = endpoints(app, deps, 'Transfers', { access: 'member' })
+  replacementRoutes(api, deps, executors)
+  resolutionRoute(api, deps, executors)
+}
+
+/** The wallet service is called outside of a transaction. */
+function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
   api.calculate('previewTransferReplacement', '/vaults/:code/transfers/:id/replacement-preview', {
     summary: 'Preview the replacement of a transaction',
     description:
@@ -89,4 +100,33 @@ export function replacementRoutes(api: Endpoints<'member'>, deps: Deps, executor
       },
     })
   }
+}
+
+/** Two people end what is stuck, or let it go on (contract 10.8). */
+function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
+  const gate = createGate(deps, executors)
+  api.send.post('resolveTransfer', '/vaults/:code/transfers/:id/resolve', {
+    summary: 'Resolve a halted or forgotten transfer',
+    description:
+      'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
+      'with the last vote it is asked again. Two people always act together, whatever the policies say: an ' +
+      'administrator, or a member whom a policy for `transfer_resolve` allows, asks, and another person approves. 409 ' +
+      '`not_proven` says what was found instead of a proof, `wrong_state` that the transfer is neither halted nor held back.',
+    errors: resolutionErrors,
+    body: TransferResolution,
+    confirmed: 'where protected',
+    answers: { 202: WaitingAction },
+    handler: async ({ member, params: { id }, body, now }, http) => {
+      orNotFound(await findTransfer(deps.db, member, id), 'Transfer')
+      assertPerson(callerOf(http.request))
+      const { outcome, txHash = null, reason } = body
+      if ((outcome === 'settle') !== (txHash !== null)) {
+        throw badRequest('txHash', outcome === 'settle' ? 'is required to settle' : 'belongs to settle only')
+      }
+      const wish = { outcome, txHash, reason }
+      const isPermitted = await mayResolve(deps.db, 'transfer_resolve', { member, now })
+      const evidence = isPermitted ? await gatherEvidence(deps, { vaultId: member.vault.id, id }, wish) : null
+      return gate(http, { action: 'transfer_resolve', targetId: id, payload: { ...wish, evidence } }, neverAtOnce)
+    },
+  })
 }

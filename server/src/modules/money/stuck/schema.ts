@@ -62,8 +62,6 @@ export const ReplacementPreview = Closed(
   { $id: 'ReplacementPreview', description: 'What it would cost now to replace the transaction of a transfer.' },
 )
 
-export const replacementComponents = [ReplacementOrder, ReplacementPreview]
-
 export const TransferResolution = Closed(
   {
     outcome: described(
@@ -90,3 +88,5 @@ export const TransferResolution = Closed(
   },
   { $id: 'TransferResolution', description: 'How a halted or forgotten transfer is to end or to go on.' },
 )
+
+export const stuckTransferComponents = [TransferResolution, ReplacementOrder, ReplacementPreview]

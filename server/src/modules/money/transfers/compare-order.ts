@@ -11,9 +11,9 @@ import {
   type RecordedRequirement,
   readCreation,
 } from '../../rules/votes/compare-record.ts'
-import { isPhaseOf } from './lifecycle.ts'
 import { hashPayload } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
+import { isPhaseOf } from './lifecycle.ts'
 import { listStoredOrders, type StoredOrder } from './queries.ts'
 
 /** The details of a `transfer.requested` record that bind the transfer. */

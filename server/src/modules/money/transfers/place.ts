@@ -23,13 +23,14 @@ import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type Gas, insufficientGas } from '../orders/ask-services.ts'
-import type { RequestRecord } from './compare-order.ts'
 import { agreedAvailable, assertNotArchived, loadOrder, type Order, refusalOfHold } from '../orders/load-order.ts'
+import { lockAvailable } from '../orders/lock-funds.ts'
 import { hashPayload, toPayload } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
-import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
-import type { OrderBody } from './schema.ts'
+import type { OrderBody } from '../orders/schema.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from '../orders/sign-order.ts'
+import type { RequestRecord } from './compare-order.ts'
+import { findPlainTransfer, findTransfer, type TransferRow } from './queries.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
 type Ordering = {

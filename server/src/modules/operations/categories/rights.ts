@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, subjectsOf, type Viewer } from '../../../access/address-scope.ts'
-import type { CategoryGrantRow, CategoryRow } from '../categories/queries.ts'
-import type { OperationRow } from '../feed/queries.ts'
+import type { CategoryGrantRow, CategoryRow } from './queries.ts'
 
 export type CategoryRight = 'view' | 'assign' | 'edit'
 
@@ -21,7 +20,7 @@ export type OperationViewer = {
 
 export function operationViewer(
   viewer: Viewer,
-  operation: Pick<OperationRow, 'owner_id' | 'initiator_id'>,
+  operation: { owner_id: string; initiator_id: string | null },
 ): OperationViewer {
   const { readsAll, userId } = viewer
   const isOwnOperation = operation.owner_id === userId || operation.initiator_id === userId

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import type { Deps } from '../../../deps.ts'
 import { differingAddressesMax, reconciliationCallsMilliseconds } from '../../../lib/limits.ts'
-import { type ChainBalance, unexplained, walkBalances } from './chain-balances.ts'
-import { listTokenSums } from './queries.ts'
-import type { Reconciliation } from './schema.ts'
+import { listTokenSums } from '../ledger/queries.ts'
+import type { Reconciliation } from '../ledger/schema.ts'
 import { verifyLedger } from '../verifications/verify-ledger.ts'
+import { type ChainBalance, unexplained, walkBalances } from './chain-balances.ts'
 
 /** Compares the ledger of a vault with itself and, address by address, with the chain, as the wallet service reports it. */
 export async function reconcileVault(
