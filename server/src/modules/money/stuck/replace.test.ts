@@ -211,7 +211,7 @@ describe('a transfer that waits for too long', () => {
   })
 
   it('is found by the index of what is delivered', async () => {
-    const source = await readFile(new URL('stuck.ts', import.meta.url), 'utf8')
+    const source = await readFile(new URL('note-stuck.ts', import.meta.url), 'utf8')
     expect(source).toContain("isOneOf('phase', sentPhases)")
     const { sql: isSent } = isOneOf('phase', sentPhases).compile(bench.test.deps.db)
     const plan = await bench.rolledBack(async (query) => {
