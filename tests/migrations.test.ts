@@ -13,7 +13,7 @@ import { verifyLedger } from '../server/src/modules/money/verifications/verify-l
 import { verifyTransfers } from '../server/src/modules/money/transfers/compare-order.ts'
 import { authenticateRecords } from '../server/src/modules/record/audit/authenticate.ts'
 import { verifyAudit } from '../server/src/modules/record/audit/verify.ts'
-import { verifyRequests } from '../server/src/modules/rules/approval-requests/compare-record.ts'
+import { verifyRequests } from '../server/src/modules/rules/approval-requests/compare-request-record.ts'
 import { createEmptyDatabase } from '../server/src/testing/database.ts'
 import { type Check, checksAfter, checksBefore } from './migrations/checks.ts'
 import { firstRelease, type Rows, rowsAfter } from './migrations/rows.ts'

@@ -2,7 +2,7 @@ import { verifyLedger } from '../../server/src/modules/money/verifications/verif
 import { verifyLedgerSeals } from '../../server/src/modules/money/verifications/verify-seals.ts'
 import { verifyTransfers } from '../../server/src/modules/money/transfers/compare-order.ts'
 import { verifyAudit } from '../../server/src/modules/record/audit/verify.ts'
-import { verifyRequests } from '../../server/src/modules/rules/approval-requests/compare-record.ts'
+import { verifyRequests } from '../../server/src/modules/rules/approval-requests/compare-request-record.ts'
 import type { Acknowledged } from './load.ts'
 import type { Stack } from './stack.ts'
 import { type Wallet, walletFee } from './wallet.ts'

@@ -16,7 +16,7 @@ import {
 } from '../../../http/schema.ts'
 import { feeLevels } from '../../../lib/fee-levels.ts'
 import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/limits.ts'
-import { GroupThresholds, PolicyTrace } from '../../rules/policies/schema.ts'
+import { GroupThresholds, PolicyTrace } from '../../rules/decisions/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { TransferPayload } from '../orders/payload-schema.ts'
 import { type ProblemCode, problemCodes } from '../orders/problem-codes.ts'

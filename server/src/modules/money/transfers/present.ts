@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { detailFields } from '../../operations/feed/present.ts'
-import { rulesVersionOf } from '../../rules/policies/decision.ts'
+import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
 import type { TransferRow } from './queries.ts'

@@ -18,7 +18,7 @@ import {
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
-import { PolicyDecision, RulesVersionNumber } from '../../rules/policies/schema.ts'
+import { PolicyDecision, RulesVersionNumber } from '../../rules/decisions/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../orders/payload-schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
