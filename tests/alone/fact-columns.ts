@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Facts } from '../../server/src/modules/rules/policies/decision.ts'
+import type { Facts } from '../../server/src/modules/rules/selectors/facts.ts'
 
 /** The columns that each fact of policies is read from. A fact without columns is a value of the request or of the service. */
 export const columnsOfFacts: Record<keyof Facts, string[]> = {
@@ -72,7 +72,8 @@ const noFacts: Record<string, RegExp> = {
   'words and pictures':
     /\.(name|symbol|description|color|emoji|avatar_uri|logo_uri|image|username|email|label|created_by_id|updated_by_id)$/,
   'what the book shows, and what an archived entry refuses before the policies':
-    /^(counterparties\.archived_at|counterparty_addresses\.address|counterparty_groups\.(code|created_at)|counterparty_group_memberships\.created_at)$/,
+    /^(counterparties\.archived_at|counterparty_addresses\.address|counterparty_groups\.(code|created_at))$/,
+  'when a counterparty came into a group': /^counterparty_group_memberships\.created_at$/,
   'the form of metadata': /^category_fields\.|^category_assignments\.(assigned_by_id|created_at|values)$/,
   'who granted a category, and when': /^category_grants\.(created_at|grantor_id)$/,
   'how a category looks': /^operation_categories\.(created_at|is_system)$/,
