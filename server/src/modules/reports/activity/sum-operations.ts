@@ -71,9 +71,23 @@ export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts
 /** The one address of all operations of the report, if its filters name one. */
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
 
+/** Columns of operations that the statement reads. */
+const columnsRead = sql`o.vault_id, o.id, o.token_id, o.type, o.status, o.address_id, o.owner_id, o.initiator_id, o.network_id,
+  o.counterparty_id, o.counterparty_address_id, o.amount, o.usd_value, o.flow_type, o.payment_purpose, o.note, o.tags,
+  o.created_at, o.confirmed_at, o.blockchain_at`
+
+/** SQL after `from`: the operations of the report. Few are read once, as a common table. */
+const reported = (filter: OperationFilter) =>
+  filter.operationIds === null
+    ? sql`operations o where ${isReported(filter)}`
+    : sql`candidates o where ${isWithCounterparties(filter)}`
+
 function statementOf(asked: OperationFilter, dayStarts: readonly Date[], has: SideTables): RawBuilder<OverallRow> {
   const filter = has.laterEntries ? { ...asked, later: sql`later` } : asked
   const tables = [
+    ...(asked.operationIds === null
+      ? []
+      : [sql`candidates as materialized (select ${columnsRead} from operations o where ${mayBeReported(asked)})`]),
     ...(has.laterEntries
       ? [sql`later as materialized (${laterOf(asked)})`, sql`moved as materialized (${movedOf(filter)})`]
       : []),
@@ -109,12 +123,15 @@ const figures = sql`count(*) as count, sum(o.amount) as amount, sum(o.usd_value)
 
 /** SQL: the operations of the report, summed by one property. */
 const pass = (filter: OperationFilter, key: RawBuilder<unknown>) => sql`(
-  select o.token_id, o.type, o.status, ${key}, ${figures} from operations o where ${isReported(filter)} group by 1, 2, 3, 4) pass`
+  select o.token_id, o.type, o.status, ${key}, ${figures} from ${reported(filter)} group by 1, 2, 3, 4) pass`
 
 /** SQL: what `laterMatches` finds, with what is summed. `recorded_id` is the counterparty at the creation. */
 function laterOf(filter: OperationFilter): RawBuilder<unknown> {
   const columns = sql`, o.token_id, o.type, o.status, o.counterparty_id as recorded_id, o.counterparty_address_id, o.amount, o.usd_value`
-  return laterMatches(filter, { entries: mayBeLater(filter), operations: mayBeReported(filter), columns })
+  const entries = mayBeLater(filter)
+  return filter.operationIds === null
+    ? laterMatches(filter, { entries, operations: mayBeReported(filter), columns })
+    : laterMatches(filter, { entries, source: sql`candidates`, columns })
 }
 
 /** SQL: the sums of the operations that a later entry gives to another counterparty: from `current_id` to `later_id`. */
@@ -130,8 +147,8 @@ function assignedOf(filter: OperationFilter): RawBuilder<unknown> {
   const category = sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end`
   return sql`
     select o.token_id, o.type, o.status, ${category} as category, ${figures}
-    from (${firstCategories(filter)}) firsts join operations o on o.vault_id = ${filter.scope.vaultId} and o.id = firsts.operation_id
-    where ${isReported(filter)} and ${category} is not null group by 1, 2, 3, 4`
+    from (select * from ${reported(filter)}) o join (${firstCategories(filter)}) firsts on firsts.operation_id = o.id
+    where ${category} is not null group by 1, 2, 3, 4`
 }
 
 /** SQL: sums by the recorded counterparty and the current one, with rows that move operations between sums. */
@@ -155,7 +172,7 @@ function classifiedOf(filter: OperationFilter, has: SideTables): RawBuilder<unkn
         count(*) filter (where ${lacksPaymentPurpose}) as "withoutPaymentPurpose",
         count(*) filter (where ${lacksBusinessReference}) as "withoutBusinessReference",
         count(*) filter (where o.flow_type = 'external') as external
-      from operations o where ${isReported(filter)} group by 1, 2, 3, 4, 5
+      from ${reported(filter)} group by 1, 2, 3, 4, 5
     ) cells left join counterparty_addresses s on s.vault_id = ${filter.scope.vaultId} and s.id = cells.counterparty_address_id
     ${has.laterEntries ? moves : sql``} ${has.assignments ? categorized : sql``}`
 }

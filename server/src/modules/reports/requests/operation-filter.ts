@@ -183,7 +183,8 @@ function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): 
 /**
  * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows
  * of (id, counterparty_id). An operation that is newer than the entry has it in its own row, so no other operations are
- * searched; `entries` filters the entries `s`, `operations` the operations `o`, and `columns` follow the two. No index leads from an entry to its
+ * searched; `entries` filters the entries `s`, `operations` the operations `o`, `columns` follow the two, and `source`
+ * has the operations. No index leads from an entry to its
  * deposits, so those of the vault are read once, unless the operations are few.
  */
 export function laterMatches(
@@ -192,14 +193,20 @@ export function laterMatches(
     entries = sql`true`,
     operations = sql`true`,
     columns = sql``,
-  }: { entries?: RawBuilder<unknown>; operations?: RawBuilder<unknown>; columns?: RawBuilder<unknown> } = {},
+    source = sql`operations`,
+  }: {
+    entries?: RawBuilder<unknown>
+    operations?: RawBuilder<unknown>
+    columns?: RawBuilder<unknown>
+    source?: RawBuilder<unknown>
+  } = {},
 ): RawBuilder<unknown> {
   const { vaultId } = filter.scope
   return sql`
     select o.id, s.counterparty_id ${columns}
     from counterparty_addresses s
     join transfers t on t.vault_id = s.vault_id and t.to_address_key = s.address_key and t.created_at <= s.created_at
-    join operations o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
+    join ${source} o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
     where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 't.id')} and o.flow_type = 'external'
       and o.counterparty_address_id is distinct from s.id and ${operations}
     union all
@@ -207,7 +214,7 @@ export function laterMatches(
     from counterparty_addresses s
     join networks n on n.id = s.network_id
     join deposits d on d.vault_id = s.vault_id and lower(d.from_address) = lower(s.address) and d.created_at <= s.created_at
-    join operations o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
+    join ${source} o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
     where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 'd.id')} and o.flow_type = 'external'
       and (n.type = 'evm' or d.from_address = s.address)
       and o.counterparty_address_id is distinct from s.id and ${operations}`
