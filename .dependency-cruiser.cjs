@@ -29,6 +29,34 @@ const upward = levels.slice(0, -1).flatMap((domains, index) =>
   })),
 )
 
+/** The rooms of the reports domain from the lowest up; a room imports rooms below it only. */
+const reportRooms = [
+  ['documents'],
+  ['spreadsheets', 'pdf'],
+  ['files'],
+  ['requests'],
+  ['blocks'],
+  ['activity'],
+  ['reports'],
+  ['catalogue'],
+  ['exports', 'balance-timeline'],
+]
+
+const roomsOfReports = reportRooms.flatMap((rooms, index) =>
+  rooms.map((room) => ({
+    name: `report-${room}-imports-downward`,
+    severity: 'error',
+    from: { path: `^server/src/modules/reports/${room}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^server/src/modules/reports/(${reportRooms
+        .slice(index)
+        .flat()
+        .filter((other) => other !== room)
+        .join('|')})/`,
+    },
+  })),
+)
+
 const below = (name, from, to) => ({
   name,
   severity: 'error',
@@ -73,19 +101,7 @@ module.exports = {
       to: { path: '^server/src/modules/[^/]+/[^/]+/routes\\.ts$' },
     },
     ...upward,
-    {
-      name: 'report-files-know-no-report',
-      comment: 'Within the reports domain: files (rendering) ← reports (the catalogue) ← exports (the background).',
-      severity: 'error',
-      from: { path: '^server/src/modules/reports/files/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^server/src/modules/reports/(reports|exports)/' },
-    },
-    {
-      name: 'reports-know-no-export',
-      severity: 'error',
-      from: { path: '^server/src/modules/reports/reports/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^server/src/modules/reports/exports/' },
-    },
+    ...roomsOfReports,
     {
       name: 'wallet-and-server-are-strangers',
       severity: 'error',

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Member } from '../server/src/access/caller.ts'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
 import { startEmbeddedPostgres } from '../server/src/embedded-postgres/start.ts'
-import { buildActivity } from '../server/src/modules/reports/reports/activity/build.ts'
-import { exceptionKinds } from '../server/src/modules/reports/reports/blocks/data-quality.ts'
+import { buildActivity } from '../server/src/modules/reports/activity/build.ts'
+import { readActivityRequest } from '../server/src/modules/reports/activity/request.ts'
+import { exceptionKinds } from '../server/src/modules/reports/blocks/data-quality.ts'
 import {
   buildExceptions,
   readExceptionsRequest,
 } from '../server/src/modules/reports/reports/operations-exceptions/build.ts'
-import { readActivityRequest } from '../server/src/modules/reports/reports/request.ts'
 import { createCostMeter } from '../server/src/testing/feed-cost.ts'
 import { large, owner, partyId, seed, small, vaultId } from './lib/report-vault.ts'
 

@@ -89,18 +89,26 @@ import { tokenRoutes } from './modules/registry/tokens/routes.ts'
 import { tokenComponents } from './modules/registry/tokens/schema.ts'
 import { balanceTimelineRoutes } from './modules/reports/balance-timeline/routes.ts'
 import { balanceTimelineComponents } from './modules/reports/balance-timeline/schema.ts'
+import { reportComponents } from './modules/reports/catalogue/catalogue.ts'
+import { reportRoutes } from './modules/reports/catalogue/routes.ts'
 import { reportExportRoutes } from './modules/reports/exports/routes.ts'
 import { reportExportComponents } from './modules/reports/exports/schema.ts'
-import { reportComponents } from './modules/reports/reports/catalogue.ts'
-import { reportRoutes } from './modules/reports/reports/routes.ts'
 import { approvalRequestRoutes } from './modules/rules/approval-requests/routes.ts'
 import { approvalRequestComponents } from './modules/rules/approval-requests/schema.ts'
-import { rulesExecutor } from './modules/rules/governance/executor.ts'
+import { changeSetRoutes } from './modules/rules/change-sets/routes.ts'
+import { rulesExecutor } from './modules/rules/change-sets/rules-executor.ts'
+import { changeSetComponents } from './modules/rules/change-sets/schema.ts'
+import { decisionComponents } from './modules/rules/decisions/schema.ts'
 import { governanceRoutes } from './modules/rules/governance/routes.ts'
 import { governanceComponents } from './modules/rules/governance/schema.ts'
+import { withheldTokenRoutes } from './modules/rules/governance/withheld-token-routes.ts'
 import { policyFormComponents } from './modules/rules/policies/form-schema.ts'
-import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
+import { policyRoutes } from './modules/rules/policy-editing/routes.ts'
+import { policyGroupComponents } from './modules/rules/policy-groups/schema.ts'
+import { rulesVersionRoutes } from './modules/rules/rules-versions/routes.ts'
+import { rulesVersionComponents } from './modules/rules/rules-versions/schema.ts'
+import { selectorComponents } from './modules/rules/selectors/selector-schema.ts'
 import { signatureComponents } from './modules/rules/signatures/schema.ts'
 import type { Executors } from './modules/rules/votes/executor.ts'
 import { createAddressExecutor } from './modules/vaults/addresses/actions.ts'
@@ -153,13 +161,18 @@ const components = [
   ...memberComponents,
   ...invitationComponents,
   ...serviceTokenComponents,
+  ...selectorComponents,
+  ...policyGroupComponents,
   ...policyComponents,
+  ...decisionComponents,
   ...policyFormComponents,
   ...backtestComponents,
   ...simulationComponents,
   ...signatureComponents,
   ...approvalRequestComponents,
   ...governanceComponents,
+  ...rulesVersionComponents,
+  ...changeSetComponents,
   ...networkComponents,
   ...tokenComponents,
   ...rateComponents,
@@ -212,7 +225,10 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   invitationRoutes,
   serviceTokenRoutes,
   policyRoutes,
-  (app, deps) => governanceRoutes(app, deps, governedOf(deps)),
+  governanceRoutes,
+  rulesVersionRoutes,
+  (app, deps) => changeSetRoutes(app, { deps, governed: governedOf(deps) }),
+  withheldTokenRoutes,
   imageRoutes,
   networkRoutes,
   tokenRoutes,

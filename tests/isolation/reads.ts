@@ -1,6 +1,6 @@
 import type { App } from '../../server/src/http/endpoints.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import { type ReportType, reportTypes } from '../../server/src/modules/reports/reports/catalogue.ts'
+import { type ReportType, reportTypes } from '../../server/src/modules/reports/catalogue/catalogue.ts'
 import { describedApiOf } from '../../server/src/testing/described-api.ts'
 import type { Organisation } from './organisation.ts'
 

@@ -72,7 +72,7 @@ const allowed: Record<string, string> = {
   'rules/votes/listWithoutQuorum': 'for the mail about a quorum that is lost, which has no viewer',
   'money/transfers/findDeliveryState': 'by the id of a transfer that was found visible',
   'money/transfers/hasAnotherThisHash': 'only whether another transfer of the vault has the hash that is to be settled',
-  'reports/reports/nameFew': 'ids only, in the scope that the filter it is given holds',
+  'reports/requests/nameFew': 'ids only, in the scope that the filter it is given holds',
   'vaults/vaults/findNewestAddressId': 'an administrator changes the wallet service; only whether addresses came since',
   'vaults/vaults/pickSamples': 'an administrator changes the wallet service, which is asked for the same addresses',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',

@@ -20,7 +20,7 @@ import {
 } from '../modules/record/seals/heads.ts'
 import { listHeads } from '../modules/record/seals/queries.ts'
 import type { ChainReport, TrustedKeys } from '../modules/record/seals/verify-chain.ts'
-import { verifyRequests } from '../modules/rules/approval-requests/compare-record.ts'
+import { verifyRequests } from '../modules/rules/approval-requests/compare-request-record.ts'
 import { foundDifference, macsNotChecked, print, useOwnRecordKey, withDatabase } from './database-commands.ts'
 
 export type VerifyFlags = {

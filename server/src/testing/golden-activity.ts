@@ -1,5 +1,5 @@
-import type { Activity, Faults, Overall } from '../modules/reports/reports/activity/flows.ts'
-import { cutInterval } from '../modules/reports/reports/buckets.ts'
+import type { Activity, Faults, Overall } from '../modules/reports/blocks/flows.ts'
+import { cutInterval } from '../modules/reports/requests/buckets.ts'
 
 /**
  * A small activity whose figures were worked out by hand. Coin has 2 decimals, Dollar 0. In: 1.00 and 2.50 Coin from

@@ -1,4 +1,4 @@
-import type { Column, ReportDocument, Row, Table } from '../modules/reports/files/document.ts'
+import type { Column, ReportDocument, Row, Table } from '../modules/reports/documents/document.ts'
 
 export const sampleSha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 

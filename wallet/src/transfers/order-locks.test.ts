@@ -1,10 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readPath } from '../addresses.ts'
 import { lockClient, lockDay, lockJournal, lockOrder } from '../authority/protection.ts'
 import { addClient, findClientByName } from '../clients.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
-import { parseDerivationPath } from '../keys/derivation-path.ts'
+
 import { type Keyring, openKeyring } from '../keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { orderTransfer } from './order-transfer.ts'
@@ -33,7 +34,7 @@ const derivationPath = 'm/44/60/0'
 const coin = { network: 'ethereum', contractAddress: null }
 
 async function order(id: string) {
-  const { address } = await keyring.account(clientId, parseDerivationPath(derivationPath))
+  const { address } = await keyring.account(clientId, readPath({ coinType: 60, derivationPath }))
   const toAddress = `0x${'1'.repeat(40)}`
   const sent = { id, ...coin, coinType: 60, derivationPath, fromAddress: address, toAddress, amount: '1' }
   return await orderTransfer({ pool, keyring, authorities: null }, clientId, sent)

@@ -4,9 +4,9 @@ import { AppError, type FieldFault, faulty } from '../../../lib/errors.ts'
 import { faultsListedMax } from '../../../lib/limits.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
+import type { Initiator } from '../../rules/decisions/candidates.ts'
+import type { BatchQuestion } from '../../rules/decisions/decide-batch.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
-import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
-import type { Initiator } from '../../rules/policies/queries.ts'
 import { insufficientGasMessage } from '../transfers/ask-services.ts'
 import {
   agreedAvailable,

@@ -22,7 +22,7 @@ import {
   rowsPerPayoutMax,
 } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
-import { PolicyTrace } from '../../rules/policies/schema.ts'
+import { PolicyTrace } from '../../rules/decisions/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { PayloadHash } from '../../rules/votes/schema.ts'
 import { TransferPayload } from '../transfers/payload-schema.ts'

@@ -4,13 +4,13 @@ import type { OperationStatus } from '../../../lib/operations.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
-import { type Facts, hashFacts } from '../../rules/policies/decision.ts'
+import { type Facts, hashFacts } from '../../rules/selectors/facts.ts'
 import {
   type CastVote,
   differenceOfApproval,
   type RecordedRequirement,
   readCreation,
-} from '../../rules/votes/compare-record.ts'
+} from '../../rules/votes/compare-approval.ts'
 import { isPhaseOf } from './lifecycle.ts'
 import { hashPayload } from './payload.ts'
 import type { Payload } from './payload-schema.ts'

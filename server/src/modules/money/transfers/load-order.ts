@@ -15,10 +15,10 @@ import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/network
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
 import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import { isWithheld } from '../../registry/tokens/withheld.ts'
+import type { Initiator } from '../../rules/decisions/candidates.ts'
+import { factsOfInitiator, type Question } from '../../rules/decisions/decide.ts'
 import { type ActiveHold, findActiveHold, heldConflict, sharedHoldLock } from '../../rules/holds/active.ts'
-import { factsOfInitiator, type Question } from '../../rules/policies/decide.ts'
-import type { Facts } from '../../rules/policies/decision.ts'
-import type { Initiator } from '../../rules/policies/queries.ts'
+import type { Facts } from '../../rules/selectors/facts.ts'
 import { unagreedPart } from '../ledger/agreed.ts'
 import type { OrderBody } from './schema.ts'
 

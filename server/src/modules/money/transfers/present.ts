@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import { detailFields } from '../../operations/feed/present.ts'
-import { rulesVersionOf } from '../../rules/policies/decision.ts'
+import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
 import type { TransferRow } from './queries.ts'

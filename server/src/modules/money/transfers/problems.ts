@@ -1,5 +1,5 @@
+import type { Decision } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
-import type { Decision } from '../../rules/policies/decision.ts'
 import { type Electorate, findShortages, nobody } from '../../rules/votes/open.ts'
 import { type CoinAccount, missingGas, sentenceOfMissing } from './ask-services.ts'
 import { findArchivedRecipient, type Order } from './load-order.ts'

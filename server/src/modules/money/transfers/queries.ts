@@ -14,9 +14,10 @@ import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { isWithheld } from '../../registry/tokens/withheld.ts'
+import type { KeptDecision } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
-import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
-import type { ApprovalState } from '../../rules/votes/compare-record.ts'
+import type { Facts } from '../../rules/selectors/facts.ts'
+import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
 import {
   type ApproverRow,
   approvalStateOf,

@@ -22,7 +22,7 @@ import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/li
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
-import { GroupThresholds, PolicyDecision, PolicyTrace, RulesVersionNumber } from '../../rules/policies/schema.ts'
+import { GroupThresholds, PolicyDecision, PolicyTrace, RulesVersionNumber } from '../../rules/decisions/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'

@@ -3,7 +3,7 @@ import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
-import { newestNumber } from '../../rules/governance/versions.ts'
+import { newestNumber } from '../../rules/rules-versions/versions.ts'
 import { signedForMilliseconds } from '../../rules/signatures/take.ts'
 import { approvalEnd } from '../../rules/votes/expire.ts'
 

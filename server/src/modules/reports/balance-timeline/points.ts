@@ -1,6 +1,6 @@
 import { badRequest } from '../../../lib/errors.ts'
 import { timelinePointsMax } from '../../../lib/limits.ts'
-import { cutInterval, groupings, type Interval } from '../reports/buckets.ts'
+import { cutInterval, groupings, type Interval } from '../requests/buckets.ts'
 
 export const timelineSteps = ['hour', ...groupings] as const
 export type TimelineStep = (typeof timelineSteps)[number]

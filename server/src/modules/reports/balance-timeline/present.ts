@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import { type Holding, sumOfHoldings, usdOfHolding } from '../../money/ledger/holdings.ts'
-import type { Interval } from '../reports/buckets.ts'
+import type { Interval } from '../requests/buckets.ts'
 import type { TimelineRow } from './queries.ts'
 import type { BalanceTimeline } from './schema.ts'
 

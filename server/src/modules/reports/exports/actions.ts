@@ -4,9 +4,9 @@ import { badRequest, tooManyRequests } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { exportsKeptPerCallerMax, exportsOpenPerCallerMax } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
+import { type ReportType, reportOf } from '../catalogue/catalogue.ts'
 import type { FileFormat } from '../files/formats.ts'
-import { type ReportType, reportOf } from '../reports/catalogue.ts'
-import type { Parameters } from '../reports/request.ts'
+import type { Parameters } from '../requests/request.ts'
 import { countOpenExports, expireOldestExports, insertReportExport } from './queries.ts'
 
 type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }

@@ -6,9 +6,9 @@ import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
 import type { ReportExports } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
-import { findMembership } from '../../rules/policies/queries.ts'
+import { findMembership } from '../../rules/decisions/candidates.ts'
+import type { ReportType } from '../catalogue/catalogue.ts'
 import type { FileFormat, FileKind } from '../files/formats.ts'
-import type { ReportType } from '../reports/catalogue.ts'
 import type { AccessSnapshot } from './access-snapshot.ts'
 
 export type ReportExportRow = RowOf<

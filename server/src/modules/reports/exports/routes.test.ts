@@ -15,8 +15,8 @@ import { describedApiOf } from '../../../testing/described-api.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { readArchive, readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
+import { type ReportType, reportOf, reportTypes } from '../catalogue/catalogue.ts'
 import { type FileFormat, fileKindOf, mediaTypes } from '../files/formats.ts'
-import { type ReportType, reportOf, reportTypes } from '../reports/catalogue.ts'
 import { runDueExports } from './run.ts'
 
 let world: ReportWorld

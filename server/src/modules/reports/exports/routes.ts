@@ -12,11 +12,11 @@ import {
   downloadsPerCallerMax,
 } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { prepare } from '../catalogue/answer.ts'
+import { reportOf } from '../catalogue/catalogue.ts'
 import { fileMediaTypes, fileNameOf } from '../files/formats.ts'
 import { sendFile } from '../files/send.ts'
 import { createSlots } from '../files/slots.ts'
-import { prepare } from '../reports/answer.ts'
-import { reportOf } from '../reports/catalogue.ts'
 import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { toReportExport } from './present.ts'

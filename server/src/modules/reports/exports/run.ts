@@ -10,11 +10,11 @@ import {
   exportChunkBytes,
   exportHeartbeatMilliseconds,
 } from '../../../lib/limits.ts'
+import { prepare } from '../catalogue/answer.ts'
+import { reportOf } from '../catalogue/catalogue.ts'
+import { openDocument } from '../catalogue/to-document.ts'
 import { fileKindOf, renderers } from '../files/formats.ts'
 import { collectGarbageAbove } from '../files/garbage.ts'
-import { prepare } from '../reports/answer.ts'
-import { reportOf } from '../reports/catalogue.ts'
-import { openDocument } from '../reports/to-document.ts'
 import { mergeSnapshots, readAccessSnapshot } from './access-snapshot.ts'
 import {
   exportJobs,

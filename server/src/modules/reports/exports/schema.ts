@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
+import { reports, reportTypes } from '../catalogue/catalogue.ts'
 import { fileFormats } from '../files/formats.ts'
-import { reports, reportTypes } from '../reports/catalogue.ts'
-import { deliveryParameters } from '../reports/schema.ts'
+import { deliveryParameters } from '../requests/schema.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }
 

@@ -1,6 +1,6 @@
-import type { Renderer } from './document.ts'
-import { renderCsv, renderCsvArchive } from './render-csv.ts'
-import { renderXlsx } from './render-xlsx.ts'
+import type { Renderer } from '../documents/document.ts'
+import { renderCsv, renderCsvArchive } from '../spreadsheets/render-csv.ts'
+import { renderXlsx } from '../spreadsheets/render-xlsx.ts'
 
 /** The formats that a caller may ask for. */
 export const fileFormats = ['csv', 'xlsx', 'pdf'] as const
@@ -23,7 +23,7 @@ export const renderers: Record<FileKind, Renderer> = {
   xlsx: renderXlsx,
   // With what it draws fonts, which takes a fifth of a second to load and most nodes never need.
   async *pdf(document, onRows) {
-    const { renderPdf } = await import('./render-pdf.ts')
+    const { renderPdf } = await import('../pdf/render-pdf.ts')
     yield* renderPdf(document, onRows)
   },
 }

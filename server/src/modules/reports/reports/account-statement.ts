@@ -8,12 +8,13 @@ import { idOfSequence, sequenceOfId } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { entryKinds } from '../../money/ledger/postings.ts'
 import { findEntryAt } from '../../money/ledger/queries.ts'
-import { type Asset, nameAsset } from './activity/flows.ts'
-import type { Interval } from './buckets.ts'
-import { findAssets, joinCounterparty, type PartyColumns, toParty } from './details.ts'
-import { isNarrowed, isWanted } from './operation-filter.ts'
-import { countRows, inSnapshot, streamRows } from './reading.ts'
-import { type PagedRequest, type ReportContent, toHeader } from './request.ts'
+import { nameAsset } from '../blocks/flows.ts'
+import type { Interval } from '../requests/buckets.ts'
+import type { Asset } from '../requests/details.ts'
+import { findAssets, joinCounterparty, type PartyColumns, toParty } from '../requests/details.ts'
+import { isNarrowed, isWanted } from '../requests/operation-filter.ts'
+import { countRows, inSnapshot, streamRows } from '../requests/reading.ts'
+import { type PagedRequest, type ReportContent, toHeader } from '../requests/request.ts'
 import {
   Amount,
   asset,
@@ -25,7 +26,7 @@ import {
   RequiredKey,
   shownAs,
   Text,
-} from './schema.ts'
+} from '../requests/schema.ts'
 
 export const AccountStatementQuery = Closed({
   ...commonQuery,

@@ -10,12 +10,12 @@ import {
   timesOf,
   toTimes,
   wasApproved,
-} from './activity/statistics.ts'
-import { ActivityApprovals, secondsFigures, summarizeApprovals } from './blocks/approvals.ts'
-import { findProfiles } from './details.ts'
-import { isReported, type OperationFilter } from './operation-filter.ts'
-import { inSnapshot } from './reading.ts'
-import { type ReportRequest, toHeader } from './request.ts'
+} from '../activity/statistics.ts'
+import { ActivityApprovals, secondsFigures, summarizeApprovals } from '../blocks/approvals.ts'
+import { findProfiles } from '../requests/details.ts'
+import { isReported, type OperationFilter } from '../requests/operation-filter.ts'
+import { inSnapshot } from '../requests/reading.ts'
+import { type ReportRequest, toHeader } from '../requests/request.ts'
 import {
   approvalSeconds,
   BreakdownIgnored,
@@ -26,7 +26,7 @@ import {
   ReportHeader,
   Seconds,
   Text,
-} from './schema.ts'
+} from '../requests/schema.ts'
 
 export const ApprovalActivityQuery = Closed({ ...commonQuery, ...filters, breakdownBy: BreakdownIgnored })
 

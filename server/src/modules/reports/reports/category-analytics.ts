@@ -4,9 +4,9 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { Closed, described, Id, Nullable, Ref } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { hasCategoryRight } from '../../operations/assignments/rights.ts'
+import type { GroupRow } from '../activity/sum-operations.ts'
 import {
   type Activity,
-  type Asset,
   assetAmounts,
   compareFlows,
   type Flow,
@@ -14,13 +14,13 @@ import {
   flowsByKey,
   type Group,
   grossUsd,
-} from './activity/flows.ts'
-import type { GroupRow } from './activity/sum-operations.ts'
-import { findAssets } from './details.ts'
-import { centsOf, formatUsd } from './exact.ts'
-import { countedStatusOf, isReported, type OperationFilter } from './operation-filter.ts'
-import { inSnapshot } from './reading.ts'
-import { type ReportRequest, toHeader } from './request.ts'
+} from '../blocks/flows.ts'
+import type { Asset } from '../requests/details.ts'
+import { findAssets } from '../requests/details.ts'
+import { centsOf, formatUsd } from '../requests/exact.ts'
+import { countedStatusOf, isReported, type OperationFilter } from '../requests/operation-filter.ts'
+import { inSnapshot } from '../requests/reading.ts'
+import { type ReportRequest, toHeader } from '../requests/request.ts'
 import {
   AssetAmounts,
   BreakdownIgnored,
@@ -31,7 +31,7 @@ import {
   ReportHeader,
   Text,
   Usd,
-} from './schema.ts'
+} from '../requests/schema.ts'
 
 export const CategoryAnalyticsQuery = Closed({
   ...commonQuery,

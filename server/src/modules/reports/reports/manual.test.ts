@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
-import { exceptionKinds } from './blocks/data-quality.ts'
-import { thresholds } from './blocks/observations.ts'
+import { exceptionKinds } from '../blocks/data-quality.ts'
+import { thresholds } from '../blocks/observations.ts'
 
 /** docs/reports.md is correct: its examples work, its thresholds are the constants, its figures are those that exist. */
 

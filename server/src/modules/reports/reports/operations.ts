@@ -6,13 +6,23 @@ import { toPage } from '../../../lib/cursor.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { flowTypes, operationTypes } from '../../../lib/operations.ts'
 import { hasCategoryRight } from '../../operations/assignments/rights.ts'
-import type { ColumnKind } from '../files/document.ts'
-import { reportedStatuses } from './activity/flows.ts'
-import { type PartyColumns, toParty } from './details.ts'
-import { isReported, laterMatches, type OperationFilter } from './operation-filter.ts'
-import { countRows, inSnapshot, streamRows } from './reading.ts'
-import { type ExtraColumn, type PagedRequest, type ReportContent, toHeader } from './request.ts'
-import { Amount, BreakdownIgnored, commonQuery, Figure, filters, named, ReportHeader, Text, Usd } from './schema.ts'
+import type { ColumnKind } from '../documents/document.ts'
+import { type PartyColumns, toParty } from '../requests/details.ts'
+import { isReported, laterMatches, type OperationFilter } from '../requests/operation-filter.ts'
+import { countRows, inSnapshot, streamRows } from '../requests/reading.ts'
+import { type ExtraColumn, type PagedRequest, type ReportContent, toHeader } from '../requests/request.ts'
+import {
+  Amount,
+  BreakdownIgnored,
+  commonQuery,
+  Figure,
+  filters,
+  named,
+  ReportHeader,
+  reportedStatuses,
+  Text,
+  Usd,
+} from '../requests/schema.ts'
 
 export const OperationsQuery = Closed({ ...commonQuery, ...filters, breakdownBy: BreakdownIgnored, ...pageQuery })
 

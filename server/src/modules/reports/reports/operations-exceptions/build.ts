@@ -5,15 +5,26 @@ import type { Db, Trx } from '../../../../db/client.ts'
 import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../../http/schema.ts'
 import { type Position, toPage } from '../../../../lib/cursor.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
-import { type AccountDifferenceRow, listAccountDifferences } from '../account-differences.ts'
-import { compareText, reportedStatuses } from '../activity/flows.ts'
-import { countOtherFaults } from '../activity/statistics.ts'
-import { sumOperations } from '../activity/sum-operations.ts'
-import { assessDataQuality, type ExceptionKind, exceptionKinds, ReportDataQuality } from '../blocks/data-quality.ts'
-import { joinCounterparty, type PartyColumns, toParty } from '../details.ts'
-import { avoiding, inSnapshot, nameFew } from '../reading.ts'
-import { listAmong, type PagedRequest, type ReportContent, readPagedRequest, toHeader } from '../request.ts'
-import { Amount, BreakdownIgnored, commonQuery, filters, List, named, ReportHeader, Text, Usd } from '../schema.ts'
+import { countOtherFaults } from '../../activity/statistics.ts'
+import { sumOperations } from '../../activity/sum-operations.ts'
+import { assessDataQuality, type ExceptionKind, exceptionKinds, ReportDataQuality } from '../../blocks/data-quality.ts'
+import { compareText } from '../../blocks/flows.ts'
+import { type AccountDifferenceRow, listAccountDifferences } from '../../requests/account-differences.ts'
+import { joinCounterparty, type PartyColumns, toParty } from '../../requests/details.ts'
+import { avoiding, inSnapshot, nameFew } from '../../requests/reading.ts'
+import { listAmong, type PagedRequest, type ReportContent, readPagedRequest, toHeader } from '../../requests/request.ts'
+import {
+  Amount,
+  BreakdownIgnored,
+  commonQuery,
+  filters,
+  List,
+  named,
+  ReportHeader,
+  reportedStatuses,
+  Text,
+  Usd,
+} from '../../requests/schema.ts'
 import { isKind, type Search, searchesOf } from './searches.ts'
 
 export const OperationsExceptionsQuery = Closed({

@@ -8,8 +8,8 @@ import {
   lacksEntry,
   lacksPaymentPurpose,
   lacksUsdRate,
-} from '../activity/statistics.ts'
-import type { ExceptionKind } from '../blocks/data-quality.ts'
+} from '../../activity/statistics.ts'
+import type { ExceptionKind } from '../../blocks/data-quality.ts'
 import {
   dateOf,
   isAmong,
@@ -18,9 +18,9 @@ import {
   laterMatches,
   mayBeReported,
   type OperationFilter,
-} from '../operation-filter.ts'
-import type { PlanStep } from '../reading.ts'
-import type { ReportRequest } from '../request.ts'
+} from '../../requests/operation-filter.ts'
+import type { PlanStep } from '../../requests/reading.ts'
+import type { ReportRequest } from '../../requests/request.ts'
 
 /** How operations `o` of some kinds are found, in one pass over those of the report. */
 export type Search = {

@@ -1,0 +1,135 @@
+import type { Static } from 'typebox'
+import type { Db, Trx } from '../../../db/client.ts'
+import { summarizeApprovals } from '../blocks/approvals.ts'
+import {
+  breakDownByAsset,
+  breakDownByCategory,
+  breakDownByCounterparty,
+  breakDownByOwnAddress,
+  breakDownByOwner,
+  breakDownByStatus,
+  toTimeline,
+} from '../blocks/breakdowns.ts'
+import { type Compared, compareIntervals, emptySide } from '../blocks/comparison.ts'
+import { assessDataQuality } from '../blocks/data-quality.ts'
+import type { Activity, Group } from '../blocks/flows.ts'
+import { observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
+import { summarize } from '../blocks/summary.ts'
+import { listAccountDifferences } from '../requests/account-differences.ts'
+import { cutInterval, previousInterval } from '../requests/buckets.ts'
+import { findAddresses, findAssets, findCounterparties, findProfiles } from '../requests/details.ts'
+import { countedStatusOf } from '../requests/operation-filter.ts'
+import { inSnapshot, nameFew } from '../requests/reading.ts'
+import { toHeader } from '../requests/request.ts'
+import { noticeOperations } from './notice.ts'
+import type { ActivityRequest } from './request.ts'
+import type { TransactionActivityReport } from './schema.ts'
+import {
+  type Approvals,
+  countOtherFaults,
+  listOrderStatistics,
+  listVotesByPolicy,
+  summarizeVotes,
+} from './statistics.ts'
+import { compareOperations, sumOperations } from './sum-operations.ts'
+
+export type ActivityReport = Static<typeof TransactionActivityReport>
+
+/** A report of the activity engine: the facts of one snapshot, composed by pure blocks. */
+export async function buildActivity(db: Db, request: ActivityRequest): Promise<ActivityReport> {
+  return inSnapshot(db, async (trx) => composeActivity(request, await readFacts(trx, request)))
+}
+
+/** Reads the facts of a report in the snapshot of `trx`. */
+export async function readFacts(trx: Trx, given: ActivityRequest) {
+  const request = await nameFew(trx, given)
+  const { filter, timezone } = request
+  const isCounted = countedStatusOf(filter)
+  const calendar = cutInterval(filter.interval, timezone, request.groupBy)
+  const days = calendar.days.map(({ start }) => start)
+  const groups = await sumOperations(trx, filter, days)
+  const keysOf = <Key>(keyed: { key: Key | null }[]) => [
+    ...new Set(keyed.flatMap(({ key }) => (key === null ? [] : [key]))),
+  ]
+  const tokensOf = (list: readonly Group[]) => [...new Set(list.map(({ tokenId }) => tokenId))]
+  const counted = groups.overall.filter(({ status }) => isCounted(status))
+  const addresses = await findAddresses(trx, filter, keysOf(groups.byAddress))
+  const ownerOf = (addressId: string) => addresses.get(addressId)!.ownerId
+  const byOwner = request.isBrokenDownByOwner
+    ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
+    : []
+  const noticed = await noticeOperations(trx, filter, groups)
+  const approvals = await summarizeVotes(trx, filter)
+  const activity: Activity = {
+    calendar,
+    isCounted,
+    ...groups,
+    byOwner,
+    reclassifiedCount:
+      filter.counterpartyClassification === 'historical'
+        ? 0
+        : groups.overall.reduce((sum, { faults }) => sum + faults.reclassified, 0),
+    assets: await findAssets(trx, tokensOf(groups.overall)),
+    orderStatistics: await listOrderStatistics(trx, filter, tokensOf(counted)),
+    counterparties: await findCounterparties(trx, filter, keysOf(groups.byCounterparty)),
+    addresses,
+    owners: byOwner.length === 0 ? new Map() : await findProfiles(trx, keysOf(byOwner)),
+  }
+  return {
+    activity,
+    approvals,
+    noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
+    otherFaults: await countOtherFaults(trx, filter, groups.overall, await listAccountDifferences(trx, filter)),
+    previous: await readPrevious(trx, request),
+  }
+}
+
+/** When the longest wait is short, no policy can be slow. */
+async function readSlowPolicies(trx: Trx, { filter }: ActivityRequest, { times }: Approvals) {
+  const longest = times === null ? 0n : times.longest
+  return longest < slowApprovalMilliseconds ? [] : listVotesByPolicy(trx, filter)
+}
+
+async function readPrevious(trx: Trx, { comparison, filter, timezone }: ActivityRequest) {
+  if (comparison === 'none') return null
+  const interval = previousInterval(filter.interval, timezone, comparison)
+  // The ids are those of the report's own interval.
+  return { interval, figures: await compareOperations(trx, { ...filter, interval, operationIds: null }) }
+}
+
+function comparedOf({ overall, isCounted }: Activity): Compared {
+  const compared = { incoming: { ...emptySide }, outgoing: { ...emptySide } }
+  for (const { type, status, count, rated, usd } of overall) {
+    const side = type === 'deposit' ? compared.incoming : compared.outgoing
+    side.operations += count
+    if (!isCounted(status)) continue
+    side.counted += count
+    side.rated += rated
+    side.usd += usd
+  }
+  return compared
+}
+
+/** The blocks of a report from its facts; a pure function. */
+export function composeActivity(
+  request: ActivityRequest,
+  facts: Awaited<ReturnType<typeof readFacts>>,
+): ActivityReport {
+  const { activity, approvals, noticed, otherFaults, previous } = facts
+  const { comparison, filter, isBrokenDownByOwner, drilldown } = request
+  return {
+    report: toHeader(request),
+    summary: summarize(activity),
+    byAsset: breakDownByAsset(activity),
+    byCounterparty: breakDownByCounterparty(activity),
+    byOwnAddress: breakDownByOwnAddress(activity),
+    byStatus: breakDownByStatus(activity),
+    byCategory: breakDownByCategory(activity),
+    ...(isBrokenDownByOwner ? { byAddressOwner: breakDownByOwner(activity, filter.scope.viewer.userId) } : {}),
+    timeline: toTimeline(activity),
+    approvals: summarizeApprovals(approvals.counts, approvals.times),
+    observations: observe(activity, noticed, drilldown),
+    dataQuality: assessDataQuality(activity.overall, otherFaults),
+    comparison: compareIntervals(comparison, comparedOf(activity), previous),
+  }
+}

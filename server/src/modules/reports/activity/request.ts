@@ -1,0 +1,26 @@
+import type { Static } from 'typebox'
+import type { Member } from '../../../access/caller.ts'
+import { reportDayBucketYearsMax } from '../../../lib/limits.ts'
+import type { ComparisonMode } from '../blocks/comparison.ts'
+import type { GroupBy } from '../requests/buckets.ts'
+import { checkLength, type ReportRequest, readReportRequest } from '../requests/request.ts'
+import type { AddressActivityQuery } from './schema.ts'
+
+export type ActivityRequest = ReportRequest & {
+  groupBy: GroupBy
+  comparison: ComparisonMode
+  isBrokenDownByOwner: boolean
+}
+
+type ActivityInput = Static<typeof AddressActivityQuery> & { counterpartyId?: string; counterpartyGroupId?: string }
+
+/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
+export function readActivityRequest(type: string, member: Member, query: ActivityInput, now: Date): ActivityRequest {
+  const request = readReportRequest(type, member, query, now)
+  const { groupBy = 'day', comparison = 'none' } = query
+  if (groupBy === 'day') {
+    const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
+    checkLength(request.filter.interval, request.timezone, reportDayBucketYearsMax, message)
+  }
+  return { ...request, groupBy, comparison, isBrokenDownByOwner: query.breakdownBy === 'owner' }
+}

@@ -1,0 +1,205 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isOperationInScope } from '../../../access/address-scope.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
+import type { ApprovalCount, ApprovalTimes } from '../blocks/approvals.ts'
+import type { OtherFaults } from '../blocks/data-quality.ts'
+import type { OrderStatistics, Overall } from '../blocks/flows.ts'
+import {
+  isAmong,
+  isByCounterparty,
+  isCounted,
+  isReported,
+  isUndated,
+  type OperationFilter,
+} from '../requests/operation-filter.ts'
+import { avoiding, countRows, type PlanStep } from '../requests/reading.ts'
+
+/** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
+export const lacksUsdRate = sql<boolean>`o.usd_value is null`
+export const lacksBlockchainTime = sql<boolean>`(o.status = 'confirmed' and o.blockchain_at is null)`
+export const lacksPaymentPurpose = sql<boolean>`coalesce(o.payment_purpose, '') = ''`
+export const lacksBusinessReference = sql<boolean>`(coalesce(o.note, '') = '' and o.tags = '{}')`
+
+/** The faults that are counted separately from sums. `overall`: the sums of the operations of the report. */
+export async function countOtherFaults(
+  trx: Trx,
+  filter: OperationFilter,
+  overall: readonly Overall[],
+  accountDifferences: readonly unknown[],
+): Promise<OtherFaults> {
+  const count = (from: RawBuilder<unknown>) => avoiding(trx, ['nestloop'], () => countRows(trx, from))
+  return {
+    operationsWithoutSelectedDate:
+      filter.dateBasis === 'createdAt' ? 0 : await count(sql`from operations o where ${isUndated(filter)}`),
+    invalidOperationRelations: await count(sql`from (${invalidRelations(filter)}) invalid`),
+    missingLedgerEntries: await countMissingEntries(trx, filter, overall),
+    ledgerReconciliationDifferences: accountDifferences.length,
+  }
+}
+
+/**
+ * SQL condition: the ledger lacks the entry that the status of the operation `o` requires: the deposit, the reservation of
+ * an open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
+ */
+export const lacksEntry = (filter: OperationFilter) => sql<boolean>`not exists (select from ledger_entries e
+  where e.vault_id = o.vault_id and ${isAmong(filter, 'e.operation_id')} and e.operation_id = o.id
+    and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
+    when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
+
+/** From this number of operations on, merging two indexes takes half the time of hashing one of them. */
+const mergedOperationsMin = 100_000
+
+/**
+ * How not to look for the entries of so many operations: PostgreSQL would hash in several processes, which takes more than
+ * 100 MB for a million operations, or look each entry up, where its statistics are of a time with few operations. Whom
+ * operations are with is only found out by hashing.
+ */
+export const avoidedForEntries = (operations: number, filter: OperationFilter): readonly PlanStep[] =>
+  operations >= mergedOperationsMin && !isByCounterparty(filter) ? ['hashjoin', 'nestloop'] : ['nestloop']
+
+/** @param overall the sums of the operations of the report */
+export async function countMissingEntries(
+  trx: Trx,
+  filter: OperationFilter,
+  overall: readonly Overall[],
+): Promise<number> {
+  const operations = overall.reduce((sum, { count }) => sum + count, 0)
+  return avoiding(trx, avoidedForEntries(operations, filter), () =>
+    countRows(trx, sql`from operations o where ${isReported(filter)} and ${lacksEntry(filter)}`),
+  )
+}
+
+/**
+ * SQL: inconsistent relations whose source is in the report and both ends of which are in its scope. People relate
+ * operations one by one, so the relations are few: both ends of each are looked up, whatever the planner expects.
+ */
+export function invalidRelations(filter: OperationFilter): RawBuilder<unknown> {
+  const { scope } = filter
+  return sql`
+    select r.id, r.source_operation_id
+    from operation_relations r
+    cross join lateral (
+      select * from operations s where s.vault_id = r.vault_id and s.id = r.source_operation_id offset 0) o
+    cross join lateral (
+      select * from operations s where s.vault_id = r.vault_id and s.id = r.target_operation_id offset 0) target
+    where r.vault_id = ${scope.vaultId} and ${isReported(filter)} and ${isOperationInScope(scope, 'target')} and (
+      (r.related_amount is not null and (r.token_id <> o.token_id or r.token_id <> target.token_id))
+      or (r.relation_type in ('refund', 'reversal') and (
+        o.status in ('failed', 'rejected', 'cancelled') or target.status in ('failed', 'rejected', 'cancelled')
+        or target.amount < (
+          select coalesce(sum(x.related_amount), 0) from operation_relations x
+          cross join lateral (
+            select * from operations p where p.vault_id = x.vault_id and p.id = x.source_operation_id offset 0) paid
+          where x.vault_id = r.vault_id and x.target_operation_id = r.target_operation_id
+            and x.relation_type in ('refund', 'reversal') and ${isOperationInScope(scope, 'paid')}))))`
+}
+
+/**
+ * The ranks, as shares of the number of values, of the lower and the upper middle: of n values percentile_disc takes the
+ * one at rank ceil(share × n), and the second share lifts only an even n/2 to n/2 + 1, for any n below 500 million.
+ */
+export const middles = sql`array[0.5, 0.500000001]::float8[]`
+
+/** The maximum number of tokens that are distinguished while operations are read; each costs every operation a comparison. */
+const comparedTokensMax = 16
+
+/**
+ * The minimum, the two middle values and the maximum of the amounts of every token, over the operations that count, with one sort.
+ *
+ * @param tokenIds the tokens of the operations that count, each once
+ */
+export async function listOrderStatistics(
+  trx: Trx,
+  filter: OperationFilter,
+  tokenIds: readonly string[],
+): Promise<Map<string, OrderStatistics>> {
+  const found = sql`percentile_disc(array_cat(${middles}, array[0, 1]::float8[])) within group (order by o.amount)`
+  const counted = sql`from operations o where ${isReported(filter)} and ${isCounted(filter)}`
+  if (tokenIds.length === 0) return new Map()
+  if (tokenIds.length > comparedTokensMax) {
+    const { rows } = await sql<{ token_id: string; found: string[] }>`
+      select o.token_id, (${found})::text[] as found ${counted} group by o.token_id`.execute(trx)
+    return new Map(rows.map((row) => [row.token_id, toOrderStatistics(row.found)]))
+  }
+  // Grouping would sort whole operations by token before it sorts amounts, which takes longer than the comparisons.
+  const ofTokens = tokenIds.map((id) => sql`${found} filter (where o.token_id = ${id})`)
+  const { rows } = await sql<{ found: string[][] }>`
+    select array[${sql.join(ofTokens)}]::text[] as found ${counted}`.execute(trx)
+  return new Map(tokenIds.map((id, index) => [id, toOrderStatistics(rows[0]!.found[index]!)]))
+}
+
+function toOrderStatistics(found: string[]): OrderStatistics {
+  const [lower, upper, smallest, largest] = found.map(BigInt)
+  return { lower: lower!, upper: upper!, smallest: smallest!, largest: largest! }
+}
+
+/** SQL condition: the operation `o` is a transfer that needed votes, and they were not waived. */
+export const neededApproval = sql<boolean>`(o.type = 'transfer' and exists (select from approval_requirements q
+  where q.vault_id = o.vault_id and q.subject_id = o.id and not q.bypassed))`
+
+/** SQL condition: the votes that the transfer `o` needed were given. */
+export const wasApproved = sql<boolean>`o.status in ('pending', 'confirmed', 'failed')`
+
+/** SQL: milliseconds from the creation of the transfer `o` to the vote that approved it. */
+export const approvalMilliseconds = sql`(select round(extract(epoch from max(v.voted_at) - o.created_at) * 1000)
+  from approval_voters v where v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve')`
+
+export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
+
+/** Transfers of the report that needed votes: by status, and the waiting times of approved ones. */
+export async function summarizeVotes(trx: Trx, filter: OperationFilter): Promise<Approvals> {
+  const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
+    with asked as (
+      select o.status, case when ${wasApproved} then round(extract(epoch from max(v.voted_at) - o.created_at) * 1000) end as waited
+      from operations o
+      left join approval_voters v on v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve'
+      where ${isReported(filter)} and ${neededApproval}
+      group by o.vault_id, o.id
+    )
+    select status, count(*)::float8 as count, ${timesOf}
+    from asked group by grouping sets ((status), ())`.execute(trx)
+  const overall = rows.find(({ status }) => status === null)
+  return {
+    counts: rows.flatMap(({ status, count }) => (status === null ? [] : [{ status, count }])),
+    times: overall === undefined ? null : toTimes(overall),
+  }
+}
+
+/** The waiting times of approved transfers, by the policy that required the votes. */
+export async function listVotesByPolicy(
+  trx: Trx,
+  filter: OperationFilter,
+): Promise<{ policyId: string; policyCode: string; times: ApprovalTimes }[]> {
+  const { rows } = await sql<TimesRow & { policy_id: string; policy_code: string }>`
+    with asked as (
+      select t.decision_policy_id as policy_id, t.decision_policy_code as policy_code, ${approvalMilliseconds} as waited
+      from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+      where ${isReported(filter)} and ${neededApproval} and ${wasApproved} and t.decision_policy_id is not null
+    )
+    select policy_id, max(policy_code) as policy_code, ${timesOf}
+    from asked group by policy_id order by policy_id`.execute(trx)
+  return rows.flatMap((row) => {
+    const times = toTimes(row)
+    return times === null ? [] : [{ policyId: row.policy_id, policyCode: row.policy_code, times }]
+  })
+}
+
+/** SQL: the columns that `toTimes` reads, from a column `waited` in milliseconds. */
+export const timesOf = sql`count(waited)::float8 as timed, sum(waited) as sum,
+  (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest`
+
+/** Waiting times in milliseconds, as numeric sums. */
+export type TimesRow = { timed: number; sum: string | null; middles: string[] | null; longest: string | null }
+
+export function toTimes(row: TimesRow): ApprovalTimes | null {
+  if (row.timed === 0) return null
+  const [lower, upper] = row.middles!
+  return {
+    count: row.timed,
+    sum: BigInt(row.sum!),
+    lower: BigInt(lower!),
+    upper: BigInt(upper!),
+    longest: BigInt(row.longest!),
+  }
+}

@@ -1,0 +1,54 @@
+import type { Static } from 'typebox'
+import { Closed } from '../../../http/schema.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
+import { divideHalfEven, secondsOf } from '../requests/exact.ts'
+import { approvalSeconds, Count } from '../requests/schema.ts'
+
+export const ActivityApprovals = Closed(
+  {
+    operationsRequiringApproval: Count,
+    approvedOperations: Count,
+    rejectedOperations: Count,
+    cancelledOperations: Count,
+    pendingOperations: Count,
+    ...approvalSeconds,
+  },
+  { $id: 'ActivityApprovals', description: 'How the transfers of the report were approved, and how long that took.' },
+)
+
+type ApprovalSeconds = Pick<Static<typeof ActivityApprovals>, keyof typeof approvalSeconds>
+
+/** Transfers that needed votes, by status. */
+export type ApprovalCount = { status: OperationStatus; count: number }
+
+/** How long approved transfers waited, in milliseconds, from their creation to the vote that approved them. */
+export type ApprovalTimes = { count: number; sum: bigint; lower: bigint; upper: bigint; longest: bigint }
+
+/** Transfers that needed votes: their outcome, and the waiting times of the approved ones. */
+export function summarizeApprovals(
+  counts: readonly ApprovalCount[],
+  times: ApprovalTimes | null,
+): Static<typeof ActivityApprovals> {
+  const countOf = (...statuses: OperationStatus[]) =>
+    counts.filter(({ status }) => statuses.includes(status)).reduce((sum, { count }) => sum + count, 0)
+  return {
+    operationsRequiringApproval: counts.reduce((sum, { count }) => sum + count, 0),
+    approvedOperations: countOf('pending', 'confirmed', 'failed'),
+    rejectedOperations: countOf('rejected'),
+    cancelledOperations: countOf('cancelled'),
+    pendingOperations: countOf('awaiting_approval'),
+    ...secondsFigures(times),
+  }
+}
+
+/** Mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null without any. */
+export function secondsFigures(times: ApprovalTimes | null): ApprovalSeconds {
+  if (times === null || times.count === 0) {
+    return { averageApprovalSeconds: null, medianApprovalSeconds: null, maximumApprovalSeconds: null }
+  }
+  return {
+    averageApprovalSeconds: secondsOf(divideHalfEven(times.sum, BigInt(times.count))),
+    medianApprovalSeconds: secondsOf(times.lower + times.upper) / 2,
+    maximumApprovalSeconds: secondsOf(times.longest),
+  }
+}

@@ -1,0 +1,69 @@
+import type { Static } from 'typebox'
+import { Closed, described } from '../../../http/schema.ts'
+import { Count } from '../requests/schema.ts'
+import type { Faults, Overall } from './flows.ts'
+
+const figures = {
+  totalOperations: described(Count, 'Operations of the report, whatever their status.'),
+  unmatchedOperations: described(
+    Count,
+    'External operations without a counterparty, by the classification that was asked for.',
+  ),
+  retroactivelyMatchedOperations: described(
+    Count,
+    'Operations without a counterparty when they were created, with one now.',
+  ),
+  operationsWithoutUsdRate: described(Count, 'Operations without a USD value, which USD sums leave out.'),
+  operationsWithoutSelectedDate: described(
+    Count,
+    'Operations created in the interval without the date that `dateBasis` asks for; not in `totalOperations`.',
+  ),
+  operationsWithoutBlockchainTime: described(Count, 'Confirmed operations without the time of their block.'),
+  operationsWithoutPaymentPurpose: described(Count, 'Operations without `paymentPurpose`.'),
+  operationsWithoutBusinessReference: described(Count, 'Operations with neither a note nor a tag.'),
+  uncategorizedOperations: described(Count, 'Operations without a category that the caller sees.'),
+  conflictingCounterpartyClassifications: described(Count, 'Operations with a counterparty then and another one now.'),
+  invalidOperationRelations: described(Count, 'Relations, not operations, that contradict what they relate.'),
+  missingLedgerEntries: described(Count, 'Operations without the ledger entry that brought them to their status.'),
+  ledgerReconciliationDifferences: described(
+    Count,
+    'Accounts, not operations, whose balance is not the one that their newest entry left.',
+  ),
+}
+
+export const ReportDataQuality = Closed(figures, {
+  $id: 'ReportDataQuality',
+  description: 'Gaps in the data, which limit what the figures say.',
+})
+
+const { totalOperations: _, ledgerReconciliationDifferences: _1, ...listed } = figures
+/** The figures of dataQuality that have operations to list. */
+export const exceptionKinds = Object.keys(listed) as ExceptionKind[]
+export type ExceptionKind = keyof typeof listed
+
+/** Faults outside the groups: of operations that are in none, and of the ledger. */
+export type OtherFaults = Pick<
+  Static<typeof ReportDataQuality>,
+  | 'operationsWithoutSelectedDate'
+  | 'invalidOperationRelations'
+  | 'missingLedgerEntries'
+  | 'ledgerReconciliationDifferences'
+>
+
+/** The gaps in the data of the report; docs/reports.md defines each count, operations_exceptions lists its operations. */
+export function assessDataQuality(overall: readonly Overall[], others: OtherFaults): Static<typeof ReportDataQuality> {
+  const sum = (of: (group: Overall) => number) => overall.reduce((total, group) => total + of(group), 0)
+  const faults = (name: keyof Faults) => sum((group) => group.faults[name])
+  return {
+    totalOperations: sum(({ count }) => count),
+    unmatchedOperations: faults('unmatched'),
+    retroactivelyMatchedOperations: faults('retroactivelyMatched'),
+    operationsWithoutUsdRate: sum(({ count, rated }) => count - rated),
+    operationsWithoutBlockchainTime: faults('withoutBlockchainTime'),
+    operationsWithoutPaymentPurpose: faults('withoutPaymentPurpose'),
+    operationsWithoutBusinessReference: faults('withoutBusinessReference'),
+    uncategorizedOperations: faults('uncategorized'),
+    conflictingCounterpartyClassifications: faults('conflictingCounterparty'),
+    ...others,
+  }
+}

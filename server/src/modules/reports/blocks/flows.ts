@@ -1,0 +1,188 @@
+import { formatDecimal } from '../../../lib/money.ts'
+import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
+import type { Calendar } from '../requests/buckets.ts'
+import type { AddressDetails, Asset, CounterpartyDetails } from '../requests/details.ts'
+import { formatUsd } from '../requests/exact.ts'
+import type { Profile } from '../requests/schema.ts'
+
+/** The input of the blocks of a report: sums of operations by a few properties, all read in one snapshot. */
+
+/** The operations of one token, type and status, added up. Amounts are raw, `usd` is in cents. */
+export type Group = {
+  tokenId: string
+  type: OperationType
+  status: OperationStatus
+  count: number
+  amount: bigint
+  usd: bigint
+  /** How many of them have a USD value. */
+  rated: number
+}
+
+/** A group of operations that share another property too: a counterparty, an address, a day. */
+export type Keyed<Key> = Group & { key: Key }
+
+/** A group over all operations of the report, with the sums that only the whole needs. */
+export type Overall = Group & {
+  /** In cents; null when none has a USD value. */
+  largestUsd: bigint | null
+  firstAt: Date
+  lastAt: Date
+  faults: Faults
+}
+
+/** What operations may lack, and how they may have been reclassified. */
+export const faultNames = [
+  'withoutBlockchainTime',
+  'withoutPaymentPurpose',
+  'withoutBusinessReference',
+  'uncategorized',
+  'unmatched',
+  'retroactivelyMatched',
+  'conflictingCounterparty',
+  // The address book now names a different counterparty for the other side, or one where there was none, or none any more.
+  'reclassified',
+] as const
+/** How many operations of a group have each of the faults. */
+export type Faults = Record<(typeof faultNames)[number], number>
+
+/** The minimum, the two middle values and the maximum of the amounts that count; raw. */
+export type OrderStatistics = { smallest: bigint; lower: bigint; upper: bigint; largest: bigint }
+
+export type Activity = {
+  calendar: Calendar
+  assets: ReadonlyMap<string, Asset>
+  /** Whether operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
+  isCounted: (status: OperationStatus) => boolean
+  overall: Overall[]
+  /** By the index of the day in the calendar. */
+  byDay: Keyed<number>[]
+  byCounterparty: Keyed<string | null>[]
+  byAddress: Keyed<string>[]
+  byCategory: Keyed<string | null>[]
+  byOwner: Keyed<string>[]
+  /** The operations that the report gives to another counterparty than the one recorded at their creation. */
+  reclassifiedCount: number
+  /** By token. */
+  orderStatistics: ReadonlyMap<string, OrderStatistics>
+  counterparties: ReadonlyMap<string, CounterpartyDetails>
+  addresses: ReadonlyMap<string, AddressDetails>
+  owners: ReadonlyMap<string, Profile>
+}
+
+/** Incoming and outgoing sums over groups. Counts include all operations, sums only those that count. */
+export type Flow = {
+  count: number
+  incomingCount: number
+  outgoingCount: number
+  incoming: Map<string, bigint>
+  outgoing: Map<string, bigint>
+  /** In cents. */
+  incomingUsd: bigint
+  outgoingUsd: bigint
+  /** Operations that are in the sums, and how many of them have a USD value. */
+  countedCount: number
+  ratedCount: number
+}
+
+type Counting = Pick<Activity, 'isCounted'>
+
+export function flowOf(groups: Iterable<Group>, { isCounted }: Counting): Flow {
+  const flow = emptyFlow()
+  for (const group of groups) addToFlow(flow, group, isCounted(group.status))
+  return flow
+}
+
+/** One flow per key, in the order in which keys first appear. */
+export function flowsByKey<Key>(groups: Iterable<Group & { key: Key }>, { isCounted }: Counting): Map<Key, Flow> {
+  const flows = new Map<Key, Flow>()
+  for (const group of groups) {
+    const flow = flows.get(group.key) ?? emptyFlow()
+    flows.set(group.key, flow)
+    addToFlow(flow, group, isCounted(group.status))
+  }
+  return flows
+}
+
+export function emptyFlow(): Flow {
+  return {
+    count: 0,
+    incomingCount: 0,
+    outgoingCount: 0,
+    incoming: new Map(),
+    outgoing: new Map(),
+    incomingUsd: 0n,
+    outgoingUsd: 0n,
+    countedCount: 0,
+    ratedCount: 0,
+  }
+}
+
+function addToFlow(flow: Flow, { type, tokenId, count, amount, usd, rated }: Group, isCounted: boolean): void {
+  const isIncoming = type === 'deposit'
+  flow.count += count
+  if (isIncoming) flow.incomingCount += count
+  else flow.outgoingCount += count
+  if (!isCounted) return
+  flow.countedCount += count
+  flow.ratedCount += rated
+  const amounts = isIncoming ? flow.incoming : flow.outgoing
+  amounts.set(tokenId, (amounts.get(tokenId) ?? 0n) + amount)
+  if (isIncoming) flow.incomingUsd += usd
+  else flow.outgoingUsd += usd
+}
+
+export const grossUsd = (flow: Flow): bigint => flow.incomingUsd + flow.outgoingUsd
+export const netUsd = (flow: Flow): bigint => flow.incomingUsd - flow.outgoingUsd
+export const grossByToken = (flow: Flow): Map<string, bigint> => combine(flow, (a, b) => a + b)
+export const netByToken = (flow: Flow): Map<string, bigint> => combine(flow, (a, b) => a - b)
+
+function combine({ incoming, outgoing }: Flow, by: (a: bigint, b: bigint) => bigint): Map<string, bigint> {
+  const tokenIds = new Set([...incoming.keys(), ...outgoing.keys()])
+  return new Map([...tokenIds].map((id) => [id, by(incoming.get(id) ?? 0n, outgoing.get(id) ?? 0n)]))
+}
+
+type Assets = ReadonlyMap<string, Asset>
+
+/** An asset as blocks present it: all but its decimals. */
+export function nameAsset({ tokenId, assetCode, assetSymbol, network, contractAddress }: Asset) {
+  return { tokenId, assetCode, assetSymbol, network, contractAddress }
+}
+
+/** Raw amounts by token as entries in token units, in the order of asset codes. */
+export function assetAmounts(amounts: ReadonlyMap<string, bigint>, assets: Assets) {
+  return assetEntries(
+    [...amounts].map(([tokenId, raw]) => [tokenId, formatDecimal(raw, assets.get(tokenId)!.decimals)]),
+    assets,
+  )
+}
+
+/** Amounts that are text already, in the order of asset codes. */
+export function assetEntries(amounts: Iterable<readonly [tokenId: string, amount: string]>, assets: Assets) {
+  return [...amounts].map(([tokenId, amount]) => ({ ...nameAsset(assets.get(tokenId)!), amount })).sort(compareAssets)
+}
+
+type Code = Pick<Asset, 'assetCode' | 'tokenId'>
+export const compareAssets = (a: Code, b: Code) =>
+  compareText(a.assetCode, b.assetCode) || compareText(a.tokenId, b.tokenId)
+
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The largest turnover first, then more operations, then by name: the order of every breakdown. */
+export function compareFlows([nameA, a]: readonly [string, Flow], [nameB, b]: readonly [string, Flow]): number {
+  const difference = grossUsd(b) - grossUsd(a)
+  if (difference !== 0n) return difference < 0n ? -1 : 1
+  return b.count - a.count || compareText(nameA, nameB)
+}
+
+/** The four USD figures of a flow. */
+export function usdFigures(flow: Flow) {
+  return {
+    incomingUsd: formatUsd(flow.incomingUsd),
+    outgoingUsd: formatUsd(flow.outgoingUsd),
+    grossTurnoverUsd: formatUsd(grossUsd(flow)),
+    netFlowUsd: formatUsd(netUsd(flow)),
+  }
+}

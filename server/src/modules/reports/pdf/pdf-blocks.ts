@@ -1,0 +1,73 @@
+import type { Row } from '../documents/document.ts'
+import { type Drawing, type Texts, wrap } from './pdf-layout.ts'
+import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
+
+/** How many values are side by side, and their sizes. */
+const block = { columns: 6, labelSize: 6.2, labelHeight: 8.5, size: 7.6, lineHeight: 9.4, gap: 10, after: 5, below: 5 }
+const heading = { size: 8.5, height: 15, baseline: 9 }
+const gray = { label: 0.38, rule: 0.82 }
+
+/** A label above the lines of its value. */
+type Value = { label: string[]; lines: string[] }
+/** Values side by side. */
+type Group = Value[]
+
+/** Every row as a block of values with their labels above them, for tables with more columns than a page is wide. */
+export function createBlocks(pages: Pages, columns: { label: string; textsOf: Texts }[]): Drawing<Group[]> {
+  const { regular } = pages.widths
+  const width = pageWidth / block.columns
+  const inner = width - block.gap
+  const most = (group: Group, part: keyof Value) => Math.max(...group.map((value) => value[part].length))
+  const heightOf = (group: Group, lines = most(group, 'lines')) =>
+    most(group, 'label') * block.labelHeight + lines * block.lineHeight + block.after
+
+  /** Draws the lines that fit and returns the rest. */
+  function drawGroup(group: Group): Group | null {
+    const labels = most(group, 'label')
+    const lines = most(group, 'lines')
+    const fitting = Math.max(1, Math.floor((pages.room() - heightOf(group, 0)) / block.lineHeight))
+    const drawn = Math.min(lines, fitting)
+    const top = pages.y() + block.labelHeight
+    for (const [i, value] of group.entries()) {
+      const x = leftEdge + i * width
+      for (const [n, line] of value.label.entries()) {
+        pages.text(x, top + n * block.labelHeight, line, { size: block.labelSize, gray: gray.label })
+      }
+      for (const [n, line] of value.lines.slice(0, drawn).entries()) {
+        pages.text(x, top + labels * block.labelHeight + n * block.lineHeight, line, { size: block.size })
+      }
+    }
+    pages.moveDown(heightOf(group, drawn))
+    return drawn === lines ? null : group.map((value) => ({ ...value, lines: value.lines.slice(drawn) }))
+  }
+
+  return {
+    headerHeight: 0,
+    drawHeader() {},
+    headingHeight: heading.height,
+    drawHeading(text) {
+      pages.text(leftEdge, pages.y() + heading.baseline, text, { font: 'bold', size: heading.size })
+      pages.moveDown(heading.height)
+    },
+    measure(row: Row) {
+      const values = columns.map(({ label, textsOf }) => ({
+        label: wrap(label, regular, block.labelSize, inner),
+        lines: textsOf(row).flatMap((text) => wrap(text, regular, block.size, inner)),
+      }))
+      const count = Math.ceil(values.length / block.columns)
+      return Array.from({ length: count }, (_, i) => values.slice(i * block.columns, (i + 1) * block.columns))
+    },
+    heightOf: (groups) => groups.reduce((sum, group) => sum + heightOf(group), block.below),
+    draw(groups) {
+      for (const [i, group] of groups.entries()) {
+        const isTooHigh = pages.room() < heightOf(group, Math.min(most(group, 'lines'), 3))
+        if (i > 0 && isTooHigh) return groups.slice(i)
+        const rest = drawGroup(group)
+        if (rest !== null) return [rest, ...groups.slice(i + 1)]
+      }
+      pages.rule(leftEdge, pages.y(), pageWidth, gray.rule)
+      pages.moveDown(block.below)
+      return null
+    },
+  }
+}

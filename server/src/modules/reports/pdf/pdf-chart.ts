@@ -1,0 +1,115 @@
+import type { Chart } from '../documents/document.ts'
+import { groupDigits } from '../documents/print.ts'
+import type { ZonedTime } from '../documents/zoned-time.ts'
+import { type Color, leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
+
+const size = { height: 150, title: 10.5, label: 6.5, axis: 64, legend: 14, dates: 14 }
+const gray = { label: 0.38, grid: 0.88, zero: 0.45 }
+/** Dark, light and black: told apart in print without colours too. */
+const colors: Record<'incoming' | 'outgoing' | 'net', Color> = {
+  incoming: [0.1, 0.36, 0.46],
+  outgoing: [0.93, 0.67, 0.36],
+  net: [0.08, 0.08, 0.08],
+}
+/** So many grid lines at most, and so many dates. */
+const stepsMax = 6
+const datesMax = 9
+
+/** What came in as bars upwards, what went out as bars downwards, and the difference as a line, for every bucket. */
+export function drawChart(pages: Pages, { title, unit, points }: Chart, time: ZonedTime): void {
+  const needed = size.title + 22 + size.legend + size.height + size.dates
+  if (pages.room() < needed) pages.add()
+  else pages.moveDown(16)
+  pages.moveDown(size.title)
+  pages.text(leftEdge, pages.y(), pages.printable(title), { font: 'bold', size: size.title })
+  pages.moveDown(6)
+  const highest = Math.max(...points.map(({ incoming, net }) => Math.max(incoming, net)), 0)
+  const lowest = Math.min(...points.map(({ outgoing, net }) => Math.min(-outgoing, net)), 0)
+  if (highest === 0 && lowest === 0) {
+    pages.moveDown(size.label + 4)
+    const reason = `There is nothing to draw: no operation of the report that counts has a value in ${unit}.`
+    pages.text(leftEdge, pages.y(), pages.printable(reason), { size: 7, gray: gray.label })
+    return
+  }
+  drawLegend(pages, unit)
+  const step = niceStep((highest - lowest) / stepsMax)
+  const [top, low] = [Math.ceil(highest / step) * step, Math.floor(lowest / step) * step]
+  const upper = pages.y()
+  const yOf = (value: number) => upper + ((top - value) / (top - low)) * size.height
+  drawGrid(pages, { top, low, step }, yOf)
+  drawFlows(pages, points, yOf)
+  pages.moveDown(size.height)
+  drawDates(pages, points, time)
+  pages.moveDown(size.dates)
+}
+
+function drawLegend(pages: Pages, unit: string): void {
+  const baseline = pages.y() + 8
+  let x = leftEdge + size.axis
+  const entries: [keyof typeof colors, string][] = [
+    ['incoming', `In, ${unit}`],
+    ['outgoing', `Out, ${unit}`],
+    ['net', `Net, ${unit}`],
+  ]
+  for (const [name, label] of entries) {
+    if (name === 'net') pages.rule(x, baseline - 2.3, 8, colors.net, 1)
+    else pages.fill(x, baseline - 5, 8, 5.4, colors[name])
+    const text = pages.printable(label)
+    pages.text(x + 11, baseline, text, { size: size.label, gray: gray.label })
+    x += 26 + pages.width(text, { size: size.label })
+  }
+  pages.moveDown(size.legend)
+}
+
+function drawGrid(
+  pages: Pages,
+  { top, low, step }: { top: number; low: number; step: number },
+  yOf: (value: number) => number,
+): void {
+  const steps = Math.round((top - low) / step)
+  for (let i = 0; i <= steps; i += 1) {
+    const value = low + i * step
+    const isZero = Math.abs(value) < step / 2
+    const shade = isZero ? gray.zero : gray.grid
+    pages.rule(leftEdge + size.axis, yOf(value), plotWidth, shade)
+    const label = isZero ? '0' : groupDigits(value.toFixed(step >= 1 ? 0 : 2))
+    const width = pages.width(label, { size: size.label })
+    pages.text(leftEdge + size.axis - 5 - width, yOf(value) + 2.2, label, { size: size.label, gray: gray.label })
+  }
+}
+
+const plotWidth = pageWidth - size.axis
+const xOf = (position: number, count: number) => leftEdge + size.axis + (position / count) * plotWidth
+
+function drawFlows(pages: Pages, points: Chart['points'], yOf: (value: number) => number): void {
+  const slot = plotWidth / points.length
+  const bar = Math.max(0.15, Math.min(24, slot * 0.62))
+  for (const [i, { incoming, outgoing }] of points.entries()) {
+    const x = xOf(i + 0.5, points.length) - bar / 2
+    if (incoming > 0) pages.fill(x, yOf(incoming), bar, yOf(0) - yOf(incoming), colors.incoming)
+    if (outgoing > 0) pages.fill(x, yOf(0), bar, yOf(-outgoing) - yOf(0), colors.outgoing)
+  }
+  const net = points.map(({ net }, i) => [xOf(i + 0.5, points.length), yOf(net)] as const)
+  // A line needs two points; the net of a single bucket is a dash across its bar.
+  if (net.length > 1) pages.line(net, colors.net, 0.9)
+  const dot = Math.min(1.6, slot / 5)
+  if (dot < 0.4) return
+  for (const [x, y] of net) pages.fill(x - dot, y - dot, 2 * dot, 2 * dot, colors.net)
+}
+
+/** The day on which a bucket begins, below it, of as many buckets as there is room for. */
+function drawDates(pages: Pages, points: Chart['points'], time: ZonedTime): void {
+  const every = Math.ceil(points.length / datesMax)
+  for (let i = 0; i < points.length; i += every) {
+    const label = time.print(points[i]!.start).slice(0, 10)
+    const width = pages.width(label, { size: size.label })
+    const x = Math.min(xOf(i + 0.5, points.length) - width / 2, leftEdge + pageWidth - width)
+    pages.text(x, pages.y() + 9, label, { size: size.label, gray: gray.label })
+  }
+}
+
+/** 1, 2 or 5 times a power of ten, and at least the given step. */
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least))
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least)!
+}

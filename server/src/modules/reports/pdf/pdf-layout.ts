@@ -1,0 +1,121 @@
+import { type Column, isNumeric, type Row } from '../documents/document.ts'
+import type { Widths } from './pdf-font.ts'
+
+export function widthOf(text: string, widths: Widths, size: number): number {
+  let width = 0
+  for (let i = 0; i < text.length; i += 1) width += widths[text.charCodeAt(i)]!
+  return width * size
+}
+
+/** Splits text into lines no wider than `width`, at spaces, and within a word only if the word is wider than a line. */
+export function wrap(text: string, widths: Widths, size: number, width: number): string[] {
+  // Widths are sums of fractions: text that was measured to fit must not fail by a rounding error.
+  const room = width + 0.01
+  if (widthOf(text, widths, size) <= room) return [text]
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`
+    if (widthOf(joined, widths, size) <= room) {
+      line = joined
+      continue
+    }
+    if (line !== '') lines.push(line)
+    const pieces = breakWord(word, widths, size, room)
+    line = pieces.pop()!
+    lines.push(...pieces)
+  }
+  lines.push(line)
+  return lines
+}
+
+/** At least one character per piece, however narrow the line. */
+function breakWord(word: string, widths: Widths, size: number, width: number): string[] {
+  const pieces: string[] = []
+  let start = 0
+  let used = 0
+  for (let i = 0; i < word.length; i += 1) {
+    const one = widths[word.charCodeAt(i)]! * size
+    if (used + one > width && i > start) {
+      pieces.push(word.slice(start, i))
+      start = i
+      used = 0
+    }
+    used += one
+  }
+  pieces.push(word.slice(start))
+  return pieces
+}
+
+/** Columns side by side, or, when there are too many for a page, each row as a block of labelled values. */
+export type Layout = { kind: 'columns'; widths: number[] } | { kind: 'blocks' }
+
+type Measured = Pick<Column, 'kind'> & { natural: number; header: number }
+
+/** A text column is not made narrower than this for other columns, a column of numbers not at all. */
+const textWidthMin = 58
+const timestampWidthMin = 46
+const figuresWidthMax = 150
+const textWidthMax = 210
+/** Columns with spare room are not drawn further apart than this, so that rows stay readable. */
+const widenMax = 1.6
+/** A single row with more columns than this is read more easily as a block. */
+const singleRowColumnsMax = 4
+
+/**
+ * Chooses the layout of a table from the preferred widths of its first rows.
+ *
+ * @param whole the width between the margins of a page
+ */
+export function planLayout(columns: Measured[], whole: number, isSingleRow: boolean): Layout {
+  if (isSingleRow && columns.length > singleRowColumnsMax) return { kind: 'blocks' }
+  const wanted = columns.map(({ kind, natural, header }) =>
+    Math.min(Math.max(natural, header), isNumeric(kind) ? figuresWidthMax : textWidthMax),
+  )
+  if (sum(wanted) <= whole) return { kind: 'columns', widths: widen(wanted, whole) }
+  const least = columns.map(({ kind, header }, i) => {
+    if (isNumeric(kind)) return wanted[i]!
+    return Math.min(wanted[i]!, Math.max(header, kind === 'timestamp' ? timestampWidthMin : textWidthMin))
+  })
+  if (sum(least) > whole) return { kind: 'blocks' }
+  return { kind: 'columns', widths: narrow(wanted, least, whole) }
+}
+
+/** Shrinks the widest columns first: all are cut to one width, as large as possible, but none below its minimum. */
+function narrow(wanted: number[], least: number[], whole: number): number[] {
+  const cutTo = (limit: number) => wanted.map((width, i) => Math.max(least[i]!, Math.min(width, limit)))
+  let low = 0
+  let high = Math.max(...wanted)
+  while (high - low > 0.01) {
+    const middle = (low + high) / 2
+    if (sum(cutTo(middle)) > whole) high = middle
+    else low = middle
+  }
+  return cutTo(low)
+}
+
+/** Spare width goes to all columns in proportion, up to a bound. */
+function widen(widths: number[], whole: number): number[] {
+  const factor = Math.min(widenMax, whole / sum(widths))
+  return widths.map((width) => width * factor)
+}
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
+
+/** Sizes of the text of a row. */
+export const cell = { size: 7, lineHeight: 8.6, padX: 4, padY: 3 }
+
+/** The texts of one printed column of a row, one for each of its values. */
+export type Texts = (row: Row) => string[]
+
+/** How the rows of a table are drawn, below each other in columns or as blocks of labelled values. */
+export type Drawing<Item> = {
+  measure(row: Row): Item
+  heightOf(item: Item): number
+  headerHeight: number
+  drawHeader(): void
+  headingHeight: number
+  drawHeading(printable: string): void
+  /** Draws what fits on the page, at least one line, and returns the rest. */
+  draw(item: Item): Item | null
+}

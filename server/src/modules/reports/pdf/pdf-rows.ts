@@ -1,0 +1,84 @@
+import { type ColumnKind, isNumeric, type Row } from '../documents/document.ts'
+import { splitNumber } from '../documents/print.ts'
+import { cell, type Drawing, type Texts, widthOf, wrap } from './pdf-layout.ts'
+import { leftEdge, type Pages } from './pdf-pages.ts'
+
+const shade = { rule: 0.82, header: [0.93, 0.93, 0.93], heading: [0.965, 0.965, 0.965] } as const
+
+type Column = {
+  label: string
+  kind: ColumnKind
+  textsOf: Texts
+  width: number
+  /** The room behind the decimal point, which is at the same place in every row. */
+  fraction: number
+}
+
+const heightOf = (lines: number) => lines * cell.lineHeight + 2 * cell.padY
+
+/** Rows below each other, in columns under a header. */
+export function createRows(pages: Pages, columns: Column[]): Drawing<string[][]> {
+  const { regular, bold } = pages.widths
+  const tableWidth = columns.reduce((sum, { width }) => sum + width, 0)
+  const edges = columns.map((_, i) => leftEdge + columns.slice(0, i).reduce((sum, { width }) => sum + width, 0))
+  const inner = columns.map(({ width }) => width - 2 * cell.padX)
+  const labels = columns.map(({ label }, i) => wrap(label, bold, cell.size, inner[i]!))
+  const longest = (cells: string[][]) => Math.max(...cells.map((lines) => lines.length))
+  const headerHeight = heightOf(longest(labels))
+
+  function drawCells(cells: string[][], font: 'regular' | 'bold'): void {
+    const top = pages.y() + cell.padY + cell.size - 0.6
+    for (const [i, lines] of cells.entries()) {
+      for (const [n, line] of lines.entries()) {
+        if (line === '') continue
+        const x = edges[i]! + cell.padX + shiftOf(i, line, font)
+        pages.text(x, top + n * cell.lineHeight, line, { font, size: cell.size })
+      }
+    }
+  }
+
+  /** Labels of numbers end where the column does; numbers have their decimal points below each other. */
+  function shiftOf(i: number, line: string, font: 'regular' | 'bold'): number {
+    const { kind, fraction } = columns[i]!
+    if (!isNumeric(kind)) return 0
+    const room = inner[i]! - widthOf(line, pages.widths[font], cell.size)
+    if (font === 'bold') return room
+    const [, after] = splitNumber(line)
+    const behind = widthOf(after, regular, cell.size)
+    // A number that is longer than the room beside the point ends where the column does.
+    return Math.max(0, room - Math.max(0, fraction - behind))
+  }
+
+  return {
+    headerHeight,
+    headingHeight: heightOf(1),
+    measure: (row: Row) =>
+      columns.map(({ textsOf }, i) => textsOf(row).flatMap((text) => wrap(text, regular, cell.size, inner[i]!))),
+    heightOf: (cells) => heightOf(longest(cells)),
+    drawHeader() {
+      pages.fill(leftEdge, pages.y(), tableWidth, headerHeight, shade.header)
+      drawCells(labels, 'bold')
+      pages.moveDown(headerHeight)
+    },
+    drawHeading(text) {
+      const [line] = wrap(text, bold, cell.size, tableWidth - 2 * cell.padX)
+      pages.fill(leftEdge, pages.y(), tableWidth, heightOf(1), shade.heading)
+      const baseline = pages.y() + cell.padY + cell.size - 0.6
+      pages.text(leftEdge + cell.padX, baseline, line!, { font: 'bold', size: cell.size })
+      pages.moveDown(heightOf(1))
+      pages.rule(leftEdge, pages.y(), tableWidth, shade.rule)
+    },
+    draw(cells) {
+      const lines = longest(cells)
+      const fitting = Math.max(1, Math.floor((pages.room() - 2 * cell.padY) / cell.lineHeight))
+      const drawn = Math.min(lines, fitting)
+      drawCells(
+        cells.map((all) => all.slice(0, drawn)),
+        'regular',
+      )
+      pages.moveDown(heightOf(drawn))
+      pages.rule(leftEdge, pages.y(), tableWidth, shade.rule)
+      return drawn === lines ? null : cells.map((all) => all.slice(drawn))
+    },
+  }
+}

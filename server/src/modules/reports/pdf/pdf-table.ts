@@ -1,0 +1,177 @@
+import { type Column, inLots, isNumeric, type PrintedColumn, type Row, type Table } from '../documents/document.ts'
+import { absent, printCell, splitNumber } from '../documents/print.ts'
+import type { ZonedTime } from '../documents/zoned-time.ts'
+import { createBlocks } from './pdf-blocks.ts'
+import { cell, type Drawing, planLayout, type Texts, widthOf } from './pdf-layout.ts'
+import { leftEdge, type Pages, pageWidth } from './pdf-pages.ts'
+import { createRows } from './pdf-rows.ts'
+
+const rowsPerLot = 200
+/** Later rows may have longer numbers than the first ones: room for so many more digits. */
+const spareDigits = 4
+const title = { size: 10.5, before: 16, after: 6 }
+const titleHeight = title.size + title.after
+/** A table is not begun, and a long row not cut, in less room than this. */
+const roomMin = 60
+const gray = 0.38
+/** Draws a table and reports the number of rows after each batch. */
+export async function* drawTable(pages: Pages, table: Table, time: ZonedTime): AsyncGenerator<number> {
+  let writer: Writer | undefined
+  for await (const lot of inLots(table.rows, rowsPerLot)) {
+    writer ??= start(pages, table, lot, time)
+    for (const row of lot) writer.add(row)
+    yield lot.length
+  }
+  if (writer !== undefined) return writer.end()
+  if (pages.room() < title.before + titleHeight + 20) pages.add()
+  else pages.moveDown(title.before)
+  drawTitle(pages, pages.printable(table.title))
+  pages.moveDown(cell.lineHeight)
+  pages.text(leftEdge, pages.y(), 'None.', { size: cell.size, gray })
+}
+
+type Writer = { add(row: Row): void; end(): void }
+
+function start(pages: Pages, table: Table, sample: Row[], time: ZonedTime): Writer {
+  const { widths, printable } = pages
+  const columns = printedOf(table).map((column) => ({
+    ...column,
+    label: printable(column.kind === 'timestamp' ? `${column.label} (${time.zone})` : column.label),
+    textsOf: textsOf(column, table.columns, printable, time),
+  }))
+  const measured = columns.map(({ label, kind, textsOf }) => {
+    const isNumber = isNumeric(kind)
+    const texts = sample.flatMap(textsOf)
+    const widest = (parts: string[]) =>
+      parts.reduce((most, part) => Math.max(most, widthOf(part, widths.regular, cell.size)), 0)
+    const parts = isNumber ? texts.map(splitNumber) : []
+    const fraction = widest(parts.map(([, after]) => after))
+    const spare = spareDigits * widthOf('0', widths.regular, cell.size)
+    const natural = isNumber ? widest(parts.map(([before]) => before)) + fraction + spare : widest(texts)
+    const words = widest(label.split(' ')) * 1.08
+    return { kind, fraction, natural: natural + 2 * cell.padX, header: words + 2 * cell.padX }
+  })
+  const layout = planLayout(measured, pageWidth, sample.length === 1 && table.isGrouped !== true)
+  const name = printable(table.title)
+  if (layout.kind === 'blocks') {
+    return createWriter(
+      pages,
+      name,
+      createBlocks(
+        pages,
+        columns.filter(({ isInHeading }) => table.headingOf === undefined || isInHeading !== true),
+      ),
+      { isRowWhole: true, headingOf: table.headingOf },
+    )
+  }
+  const drawn = columns.map((column, i) => ({ ...column, width: layout.widths[i]!, fraction: measured[i]!.fraction }))
+  const headingOf = table.isGrouped === true ? table.headingOf : undefined
+  return createWriter(pages, name, createRows(pages, drawn), { isRowWhole: false, headingOf })
+}
+
+const printedOf = ({ printed, columns }: Table): readonly PrintedColumn[] =>
+  printed ??
+  columns
+    .filter(({ isOmittedInPrint }) => isOmittedInPrint !== true)
+    .map(({ key, label, kind }) => ({ label, kind, keys: [key] }))
+
+function textsOf(
+  { keys, kind, separator, isLabelled }: PrintedColumn,
+  columns: readonly Column[],
+  printable: (text: string) => string,
+  time: ZonedTime,
+): Texts {
+  const parts = keys.map((key) => {
+    const own = isLabelled === true ? columns.find((column) => column.key === key) : undefined
+    return own === undefined ? { key, kind, before: '' } : { key, kind: own.kind, before: `${own.label}: ` }
+  })
+  const missing = [printable(absent)]
+  return (row) => {
+    const texts: string[] = []
+    for (const { key, kind, before } of parts) {
+      const value = row[key] ?? null
+      if (value !== null && value !== '') texts.push(printable(before + printCell(value, kind, time)))
+    }
+    if (texts.length === 0) return missing
+    return separator === undefined ? texts : [texts.join(separator)]
+  }
+}
+
+/**
+ * Lays out the rows one after the other. What belongs together, the rows under one heading or a table without headings, is
+ * kept on one page if a page can hold it: its rows are held back until it is known to be longer than that.
+ */
+function createWriter<Item>(
+  pages: Pages,
+  name: string,
+  drawing: Drawing<Item>,
+  { isRowWhole, headingOf }: { isRowWhole: boolean; headingOf: Table['headingOf'] },
+): Writer {
+  let heading: string | null = null
+  let held: Item[] = []
+  let heldHeight = 0
+  let isTitled = false
+  let isBegun = false
+
+  const headingHeight = () => (heading === null ? 0 : drawing.headingHeight)
+  const wholePage = () => pages.roomOfPage() - titleHeight - drawing.headerHeight - headingHeight()
+
+  function begin(): void {
+    const above = isTitled ? 0 : title.before + titleHeight + drawing.headerHeight
+    const needed = above + headingHeight() + (heldHeight <= wholePage() ? heldHeight : roomMin)
+    if (!isTitled) {
+      if (pages.room() < needed) pages.add()
+      else pages.moveDown(title.before)
+      drawTitle(pages, name)
+      drawing.drawHeader()
+      isTitled = true
+    } else if (pages.room() < needed) turnPage(false)
+    if (heading !== null) drawing.drawHeading(heading)
+    isBegun = true
+    for (const item of held) draw(item)
+    held = []
+  }
+
+  function draw(item: Item): void {
+    const height = drawing.heightOf(item)
+    if (height > pages.room() && (height <= wholePage() || pages.room() < roomMin)) turnPage()
+    let rest = drawing.draw(item)
+    while (rest !== null) {
+      turnPage()
+      rest = drawing.draw(rest)
+    }
+  }
+
+  function turnPage(isWithin = true): void {
+    pages.add()
+    drawTitle(pages, `${name} (continued)`)
+    drawing.drawHeader()
+    if (isWithin && heading !== null) drawing.drawHeading(`${heading} (continued)`)
+  }
+
+  function finish(): void {
+    if (held.length > 0) begin()
+    isBegun = false
+    heldHeight = 0
+  }
+
+  return {
+    add(row) {
+      const next = headingOf === undefined ? null : pages.printable(headingOf(row))
+      if (isRowWhole || next !== heading) finish()
+      heading = next
+      const item = drawing.measure(row)
+      if (isBegun) return draw(item)
+      held.push(item)
+      heldHeight += drawing.heightOf(item)
+      if (heldHeight > wholePage()) begin()
+    },
+    end: finish,
+  }
+}
+
+function drawTitle(pages: Pages, name: string): void {
+  pages.moveDown(title.size)
+  pages.text(leftEdge, pages.y(), name, { font: 'bold', size: title.size })
+  pages.moveDown(title.after)
+}

@@ -1,0 +1,133 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
+import type { Trx } from '../../../db/client.ts'
+import { type Classification, isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
+import type { Profile } from './schema.ts'
+
+/** The names behind the ids of a report: assets, counterparties, addresses and people. */
+
+export type Asset = {
+  tokenId: string
+  assetCode: string
+  assetSymbol: string
+  network: string
+  contractAddress: string | null
+  decimals: number
+}
+
+export type CounterpartyDetails = { name: string; kind: string }
+
+export type AddressDetails = {
+  address: string
+  label: string | null
+  derivationPath: string
+  segments: Record<string, unknown>
+  folderSnapshots: { id: string; name: string }[]
+}
+
+export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<string, Asset>> {
+  const { rows } = await sql<Asset>`
+    select t.id as "tokenId", t.code as "assetCode", t.symbol as "assetSymbol", n.slug as network,
+      t.contract_address as "contractAddress", t.decimals
+    from tokens t join networks n on n.id = t.network_id where t.id = any(${ids}::text[])`.execute(trx)
+  return new Map(rows.map((asset) => [asset.tokenId, asset]))
+}
+
+/**
+ * Names and types of counterparties: the current ones, or those recorded at the last operation of the scope with them
+ * before the interval ended.
+ */
+export async function findCounterparties(
+  trx: Trx,
+  { scope, counterpartyClassification, interval }: OperationFilter,
+  ids: readonly string[],
+): Promise<Map<string, CounterpartyDetails>> {
+  if (ids.length === 0) return new Map()
+  const found =
+    counterpartyClassification === 'current'
+      ? sql<CounterpartyDetails & { id: string }>`
+        select id, name, kind from counterparties where vault_id = ${scope.vaultId} and id = any(${ids}::text[])`
+      : sql<CounterpartyDetails & { id: string }>`
+        select wanted.id, then_called.name, then_called.kind
+        from unnest(${ids}::text[]) wanted(id) cross join lateral (
+          select o.counterparty_name as name, o.counterparty_kind as kind from operations o
+          where o.vault_id = ${scope.vaultId} and o.counterparty_id = wanted.id and o.created_at < ${interval.to}
+            and ${isOperationInScope(scope, 'o')}
+          order by o.created_at desc, o.id desc limit 1) then_called`
+  const { rows } = await found.execute(trx)
+  return new Map(rows.map(({ id, name, kind }) => [id, { name, kind }]))
+}
+
+/** The counterparty of an operation in the rows of a list. */
+export type PartyColumns = { partyId: string | null; partyName: string | null }
+
+export const toParty = ({ partyId: id, partyName: name }: PartyColumns) =>
+  id === null ? null : { id, name: name ?? '' }
+
+/**
+ * SQL: joins the counterparty of the operation `o` as a row (id, name): as recorded with the operation, or as the address
+ * book names it now. For lists; `laterMatches` finds the same for sums.
+ */
+export function joinCounterparty(classification: Classification, alias: string): RawBuilder<unknown> {
+  if (classification === 'historical') {
+    return sql`left join lateral (select o.counterparty_id as id, o.counterparty_name as name) ${sql.ref(alias)} on true`
+  }
+  // The entry that was recorded, or one that was made after the operation for the same address. One lookup after the other:
+  // PostgreSQL may not expect a short address book and look through all of it, once for every entry.
+  const nameOf = sql`cross join lateral (select c.id, c.name from counterparties c
+    where c.vault_id = o.vault_id and c.id = entry.counterparty_id offset 0) c`
+  return sql`left join lateral (
+    select c.id, c.name from (
+      select s.counterparty_id, 2 as position from counterparty_addresses s
+      where s.vault_id = o.vault_id and s.id = o.counterparty_address_id
+      union all
+      select s.counterparty_id, 1 from transfers t
+      cross join lateral (select * from counterparty_addresses s where s.vault_id = t.vault_id and s.network_id = o.network_id
+        and s.address_key = t.to_address_key offset 0) s
+      where t.vault_id = o.vault_id and t.id = o.id and t.created_at <= s.created_at and o.flow_type = 'external'
+      union all
+      select s.counterparty_id, 1 from deposits d
+      join networks n on n.id = o.network_id
+      cross join lateral (select * from counterparty_addresses s where s.vault_id = d.vault_id and s.network_id = o.network_id
+        and s.address_key in (d.from_address, lower(d.from_address)) offset 0) s
+      where d.vault_id = o.vault_id and d.id = o.id and d.created_at <= s.created_at and o.flow_type = 'external'
+        and (n.type = 'evm' or s.address = d.from_address)
+    ) entry
+    ${nameOf}
+    order by entry.position limit 1
+  ) ${sql.ref(alias)} on true`
+}
+
+/** Addresses with the folders that they are in, or were in when an operation of the report was created. */
+export async function findAddresses(
+  trx: Trx,
+  filter: OperationFilter,
+  ids: readonly string[],
+): Promise<Map<string, AddressDetails & { ownerId: string }>> {
+  const { scope } = filter
+  const folders =
+    filter.folderClassification === 'current'
+      ? sql`select m.address_id, f.id, f.name from address_group_members m
+          join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
+          where m.vault_id = ${scope.vaultId} and m.address_id = any(${ids}::text[]) and ${isFolderVisible(scope, 'f')}`
+      : sql`select distinct l.address_id, l.group_id as id, coalesce(f.name, l.group_name) as name ${pastMemberships(scope)}
+          and l.address_id = any(${ids}::text[])
+          and exists (select from operations o where ${isReported(filter)} and o.address_id = l.address_id
+            and o.created_at >= l.added_at and (l.removed_at is null or o.created_at < l.removed_at))`
+  const { rows } = await sql<AddressDetails & { id: string; ownerId: string }>`
+    with folders as (${folders}), snapshots as (
+      select address_id, json_agg(json_build_object('id', id, 'name', name) order by name, id) as list
+      from folders group by address_id
+    )
+    select a.id, a.address, a.label, a.derivation_path as "derivationPath", a.segments, a.owner_id as "ownerId",
+      coalesce(snapshots.list, '[]') as "folderSnapshots"
+    from addresses a left join snapshots on snapshots.address_id = a.id
+    where a.vault_id = ${scope.vaultId} and a.id = any(${ids}::text[])`.execute(trx)
+  return new Map(rows.map(({ id, ...details }) => [id, details]))
+}
+
+export async function findProfiles(trx: Trx, ids: readonly string[]): Promise<Map<string, Profile>> {
+  const { rows } = await sql<Profile>`
+    select id, name, username, image, color, emoji from users where id = any(${ids}::text[])`.execute(trx)
+  return new Map(rows.map((owner) => [owner.id, owner]))
+}

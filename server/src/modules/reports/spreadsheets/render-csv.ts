@@ -1,0 +1,101 @@
+import { stringify } from 'csv-stringify/sync'
+import {
+  type Cell,
+  type Column,
+  inLots,
+  isNumeric,
+  isPlainNumber,
+  type OnRows,
+  type ReportDocument,
+  type Table,
+} from '../documents/document.ts'
+import { createArchive, partBytesMax } from './archive.ts'
+
+const rowsPerLot = 100
+const byteOrderMark = '\uFEFF'
+
+/**
+ * The only table of a report as CSV by RFC 4180 in UTF-8 with a byte order mark, from which spreadsheets recognise the
+ * encoding. A cell that a spreadsheet might evaluate as a formula begins with an apostrophe (threat: CSV injection);
+ * negative amounts are not formulas and stay as they are.
+ */
+export async function* renderCsv({ tables }: ReportDocument, onRows: OnRows): AsyncGenerator<Uint8Array> {
+  const [table, ...others] = tables
+  if (table === undefined || others.length > 0) throw new Error(`A CSV file holds one table, not ${tables.length}`)
+  yield Buffer.from(toHead(table))
+  for await (const lines of linesOf(table, onRows)) yield Buffer.from(lines)
+}
+
+/**
+ * A ZIP archive with a CSV file for each table, in their order, and `about.csv` with the facts. It is never held in memory
+ * as a whole. A table that is too long for a part of an archive goes on in a file of its own.
+ */
+export async function* renderCsvArchive(
+  document: ReportDocument,
+  onRows: OnRows,
+  limits = { bytesMax: partBytesMax },
+): AsyncGenerator<Uint8Array> {
+  const archive = createArchive(document.generatedAt)
+  for (const table of document.tables) {
+    let files = 1
+    archive.open(`${table.name}.csv`)
+    archive.write(toHead(table))
+    for await (const lines of linesOf(table, onRows)) {
+      if (archive.bytesOfPart() >= limits.bytesMax) {
+        yield* archive.close()
+        files += 1
+        archive.open(`${table.name}-${files}.csv`)
+        archive.write(toHead(table))
+      }
+      archive.write(lines)
+      yield* archive.take()
+    }
+    yield* archive.close()
+  }
+  archive.open('about.csv')
+  archive.write(toAbout(document))
+  yield* archive.close()
+  yield* archive.end()
+}
+
+const toHead = ({ columns }: Table) => byteOrderMark + toLines([columns.map(({ key }) => key)], [])
+
+async function* linesOf({ columns, rows }: Table, onRows: OnRows): AsyncGenerator<string> {
+  for await (const lot of inLots(rows, rowsPerLot)) {
+    const lines = lot.map((row) => columns.map(({ key }) => row[key] ?? null))
+    yield toLines(lines, columns)
+    onRows(lot.length)
+  }
+}
+
+/** What a reader must know about the tables, known when all of them are written. */
+function toAbout({ title, facts, contentSha256 }: ReportDocument): string {
+  const lines = facts.map(({ label, value, reference = '' }) => [label, value, reference])
+  const all = [['fact', 'value', 'id'], ['Title', title, ''], ...lines, ['Content SHA-256', contentSha256(), '']]
+  return byteOrderMark + toLines(all, [])
+}
+
+function toLines(lines: Cell[][], columns: Column[]): string {
+  return stringify(
+    lines.map((cells) => cells.map((cell, i) => toText(cell, columns[i]))),
+    {
+      record_delimiter: '\r\n',
+      // Either character alone ends a line for some programs, which would read the rest as another row.
+      quoted_match: /[\r\n]/,
+    },
+  )
+}
+
+function toText(cell: Cell, column: Column | undefined): string {
+  if (typeof cell !== 'string') return cell === null ? '' : String(cell)
+  return column !== undefined && isNumeric(column.kind) && isPlainNumber(cell) ? cell : defuse(cell)
+}
+
+/**
+ * Where semicolons or tabs separate cells, as in many European settings, a cell that contains one is read as two cells,
+ * and the second could be a formula.
+ */
+function defuse(text: string): string {
+  const inside = text.replace(/([;\t\r\n|]"*)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")
+  return /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(inside) ? `'${inside}` : inside
+}

@@ -1,0 +1,184 @@
+import { type Column, inLots, type OnRows, type ReportDocument, type Row } from '../documents/document.ts'
+import { createZonedTime, type ZonedTime } from '../documents/zoned-time.ts'
+import { createArchive, partBytesMax } from './archive.ts'
+import { isLongNumber, letters, style, textCell, toCell } from './xlsx-cells.ts'
+import { declaration, main, packageParts } from './xlsx-package.ts'
+
+/** The maxima of a sheet: of rows by the specification of Excel, where the header counts as a row. */
+const sheetLimits = { rowsMax: 1_048_576, bytesMax: partBytesMax }
+const sheetNameLengthMax = 31
+const rowsPerLot = 200
+/** In characters of the standard font. */
+const columnWidths = { min: 8, max: 60 }
+const timeWidth = 20
+/** The facts are the first sheet, but written last, when everything is known. */
+const factsSheet = 'About'
+
+/**
+ * XLSX (ECMA-376) written row by row into an archive that is never held in memory as a whole: a sheet with the facts, then
+ * one per table, its header bold and frozen; a table too long for a sheet continues in the next. Numbers are numbers
+ * unless they have more digits than a spreadsheet keeps: then they are text, and the cells of their column say why.
+ * Timestamps are dates on the clocks of the zone. Strings are written as strings, which are never evaluated, in cells
+ * formatted as text, so that editing one does not make a formula.
+ */
+export async function* renderXlsx(
+  document: ReportDocument,
+  onRows: OnRows,
+  limits = sheetLimits,
+): AsyncGenerator<Uint8Array> {
+  const archive = createArchive(document.generatedAt)
+  const time = createZonedTime(document.timezone)
+  const sheetNames = [factsSheet]
+  let longNumbers = 0
+
+  for (const { title, columns, rows } of document.tables) {
+    let sheet: Sheet | null = null
+    let widths: number[] | undefined
+    const openSheet = (): Sheet => {
+      archive.open(pathOf(sheetNames.length + 1))
+      sheetNames.push(toSheetName(title, sheetNames))
+      archive.write(toSheetStart(columns, widths ?? [], time))
+      return { rows: 1, longColumns: new Set() }
+    }
+    const closeSheet = (open: Sheet) => {
+      archive.write(toSheetEnd(open))
+      return archive.close()
+    }
+    for await (const lot of inLots(rows, rowsPerLot)) {
+      widths ??= columns.map((column) => widthOf(column, lot))
+      let xml = ''
+      for (const row of lot) {
+        if (sheet !== null && (sheet.rows >= limits.rowsMax || archive.bytesOfPart() >= limits.bytesMax)) {
+          archive.write(xml)
+          xml = ''
+          yield* closeSheet(sheet)
+          sheet = null
+        }
+        sheet ??= openSheet()
+        sheet.rows += 1
+        xml += toRow(columns, row, sheet.rows, time)
+        longNumbers += noteLongNumbers(columns, row, sheet)
+      }
+      archive.write(xml)
+      yield* archive.take()
+      onRows(lot.length)
+    }
+    yield* closeSheet(sheet ?? openSheet())
+  }
+
+  archive.open(pathOf(1))
+  archive.write(toFactsSheet(document, longNumbers))
+  yield* archive.close()
+  for (const [path, xml] of packageParts(sheetNames)) {
+    archive.open(path)
+    archive.write(xml)
+    yield* archive.close()
+  }
+  yield* archive.end()
+}
+
+/** A sheet that is being written: its number of rows, and its columns that hold a number as text. */
+type Sheet = { rows: number; longColumns: Set<number> }
+
+const pathOf = (number: number) => `xl/worksheets/sheet${number}.xml`
+
+/** Returns how many numbers of the row are text. */
+function noteLongNumbers(columns: Column[], row: Row, { longColumns }: Sheet): number {
+  let found = 0
+  for (const [i, { key, kind }] of columns.entries()) {
+    if (!isLongNumber(row[key] ?? null, kind)) continue
+    longColumns.add(i)
+    found += 1
+  }
+  return found
+}
+
+function toFactsSheet({ title, facts, timezone, contentSha256 }: ReportDocument, longNumbers: number): string {
+  const notes = [
+    { label: 'Times', value: `on the clocks of ${timezone}` },
+    ...(longNumbers === 0
+      ? []
+      : [
+          {
+            label: 'Numbers as text',
+            value: `${longNumbers}: they have more than 15 digits, of which a spreadsheet would drop some`,
+          },
+        ]),
+    { label: 'Content SHA-256', value: contentSha256() },
+  ]
+  const rows = [...facts, ...notes].map(({ label, value, reference }: ReportDocument['facts'][number], i) => {
+    const number = i + 2
+    const id = reference === undefined ? '' : textCell(`C${number}`, reference)
+    return `<row r="${number}">${textCell(`A${number}`, label, style.header)}${textCell(`B${number}`, value)}${id}</row>`
+  })
+  return [
+    `${declaration}<worksheet xmlns="${main}"><cols><col min="1" max="1" width="24" customWidth="1"/>`,
+    '<col min="2" max="2" width="90" customWidth="1"/><col min="3" max="3" width="30" customWidth="1"/></cols>',
+    `<sheetData><row r="1">${textCell('A1', title, style.title)}</row>${rows.join('')}</sheetData></worksheet>`,
+  ].join('')
+}
+
+function toSheetStart(columns: Column[], widths: number[], { zone }: ZonedTime): string {
+  const cols = columns.map((column, i) => {
+    const width = widths[i] ?? widthOf(column, [])
+    return `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`
+  })
+  const header = columns.map(({ label, kind }, i) =>
+    textCell(`${letters(i)}1`, kind === 'timestamp' ? `${label} (${zone})` : label, style.header),
+  )
+  return [
+    `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0">`,
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>',
+    `<cols>${cols.join('')}</cols><sheetData><row r="1">${header.join('')}</row>`,
+  ].join('')
+}
+
+/** A reader who selects a cell of a column with numbers as text is told why they are. */
+function toSheetEnd({ rows, longColumns }: Sheet): string {
+  const notes = [...longColumns].map(
+    (column) =>
+      '<dataValidation allowBlank="1" showInputMessage="1" promptTitle="Numbers as text" ' +
+      'prompt="A number with more than 15 digits is text here, because a spreadsheet would drop some of them." ' +
+      `sqref="${letters(column)}2:${letters(column)}${rows}"/>`,
+  )
+  const all = notes.length === 0 ? '' : `<dataValidations count="${notes.length}">${notes.join('')}</dataValidations>`
+  return `</sheetData>${all}</worksheet>`
+}
+
+function toRow(columns: Column[], row: Row, number: number, time: ZonedTime): string {
+  let xml = `<row r="${number}">`
+  for (const [i, column] of columns.entries()) {
+    xml += toCell(`${letters(i)}${number}`, row[column.key] ?? null, column, time)
+  }
+  return `${xml}</row>`
+}
+
+/** As wide as the widest of the first rows, within bounds; separators of thousands take room too. */
+function widthOf({ key, label, kind }: Column, rows: Row[]): number {
+  if (kind === 'timestamp') return Math.max(timeWidth, label.length + 2)
+  let width = label.length
+  for (const row of rows) {
+    const { length } = String(row[key] ?? '')
+    width = Math.max(width, kind === 'text' ? length : Math.ceil(length * 1.3))
+  }
+  return Math.min(Math.max(width + 2, columnWidths.min), columnWidths.max)
+}
+
+/** A name that Excel accepts: short, whole words, without the characters of references, and unique. */
+function toSheetName(title: string, taken: string[]): string {
+  const isTaken = (name: string) => taken.some((other) => other.toLowerCase() === name.toLowerCase())
+  const bare = title.replace(/[[\]:*?/\\\s]+/g, ' ').replace(/^[' ]+|[' ]+$/g, '')
+  for (let n = 1; ; n += 1) {
+    const suffix = n === 1 ? '' : ` (${n})`
+    const name = wholeWords(bare, sheetNameLengthMax - suffix.length) + suffix
+    // Excel keeps this name for itself.
+    if (!isTaken(name) && name.toLowerCase() !== 'history') return name
+  }
+}
+
+/** As many words as fit; a single word that does not is cut. */
+function wholeWords(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text
+  const end = text.lastIndexOf(' ', lengthMax)
+  return text.slice(0, end > 0 ? end : lengthMax).replace(/['\s]+$/, '')
+}

@@ -1,0 +1,94 @@
+import { type Cell, type Column, type ColumnKind, isNumeric, isPlainNumber } from '../documents/document.ts'
+import type { ZonedTime } from '../documents/zoned-time.ts'
+
+/** Cells of a sheet as XML (ECMA-376). */
+
+/** UTF-16 units, as Excel counts them. */
+const cellLengthMax = 32_767
+/** A number in a sheet is a double, of which programs show and keep so many digits. */
+const digitsMax = 15
+/** The most decimals that a number format may have. */
+export const decimalsMax = 30
+const dayMilliseconds = 86_400_000
+/** Days from 1899-12-30, the zero of dates in a sheet, to 1970-01-01. Before March 1900 Excel counts a day that never was. */
+const daysBefore1970 = 25_569
+const firstDay = 61
+
+/** Formats of cells by their position in `stylesXml`; that of a number with n decimals is `decimals + n`. */
+export const style = {
+  number: 0,
+  text: 1,
+  header: 2,
+  percent: 3,
+  title: 4,
+  time: 5,
+  longNumber: 6,
+  decimals: 7,
+} as const
+
+/** Whether a double holds the plain number so that every program shows all of its digits. */
+function isExactInSheet(number: string): boolean {
+  const [whole, fraction = ''] = number.replace('-', '').split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
+  return digits.length <= digitsMax && fraction.length <= decimalsMax
+}
+
+/** Whether the value of a numeric column is written as text, because a number would lose digits. */
+export function isLongNumber(value: Cell, kind: ColumnKind): boolean {
+  return typeof value === 'string' && isNumeric(kind) && isPlainNumber(value) && !isExactInSheet(value)
+}
+
+export function toCell(place: string, value: Cell, { kind }: Column, time: ZonedTime): string {
+  if (value === null || value === '') return ''
+  if (kind === 'timestamp') return timeCell(place, String(value), time)
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Error(`A report holds ${value}, which no sheet can show`)
+    return numberCell(place, String(value), kind === 'percent' ? style.percent : style.number)
+  }
+  if (kind === 'text' || !isPlainNumber(value)) return textCell(place, value)
+  if (!isExactInSheet(value)) return textCell(place, value, style.longNumber)
+  return numberCell(place, value, style.decimals + (value.split('.')[1]?.length ?? 0))
+}
+
+const numberCell = (place: string, number: string, format: number) =>
+  `<c r="${place}" s="${format}"><v>${number}</v></c>`
+
+/** A date of the clocks of the zone: sheets know no zones. */
+function timeCell(place: string, instant: string, time: ZonedTime): string {
+  const serial = time.wallMilliseconds(instant) / dayMilliseconds + daysBefore1970
+  return serial >= firstDay ? numberCell(place, String(serial), style.time) : textCell(place, time.print(instant))
+}
+
+export function textCell(place: string, text: string, format: number = style.text): string {
+  return `<c r="${place}" s="${format}" t="inlineStr"><is><t xml:space="preserve">${escapeText(shorten(text))}</t></is></c>`
+}
+
+function shorten(text: string): string {
+  return text.length > cellLengthMax ? `${text.slice(0, cellLengthMax - 1)}…` : text
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Characters that XML cannot hold become `_xHHHH_` (ECMA-376, ST_Xstring), and text that looks like that is escaped. */
+export function escapeText(text: string): string {
+  if (!/[^\x20-\x7E\xA0-\uD7FF]|[&<>]|_x/.test(text)) return text
+  return text
+    .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
+    .replace(/[&<>]/g, (character) => entities[character]!)
+    .replace(
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+      /[\x00-\x08\x0B-\x1F\uFFFE\uFFFF]/g,
+      (character) => `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+    )
+}
+
+const knownLetters: string[] = []
+
+/** The letters of a column by its position from zero: A … Z, AA … */
+export function letters(index: number): string {
+  const known = knownLetters[index]
+  if (known !== undefined) return known
+  const made = (index < 26 ? '' : letters(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26))
+  knownLetters[index] = made
+  return made
+}
