@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../server/src/db/client.ts'
-import { verifyLedger } from '../server/src/modules/money/ledger/verify.ts'
+import { verifyLedger } from '../server/src/modules/money/verifications/verify-ledger.ts'
 import { measureBadInput, measureDeposits, measureHotSpots, measureOverload } from './lib/deposits.ts'
 import { measureRates } from './lib/rates.ts'
 import { measureReads } from './lib/reads.ts'

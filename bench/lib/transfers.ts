@@ -1,5 +1,5 @@
 import { newId } from '../../server/src/lib/ids.ts'
-import { deliverDueTransfers } from '../../server/src/modules/money/transfers/deliver.ts'
+import { deliverDueTransfers } from '../../server/src/modules/money/delivery/deliver.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import { type LoadResult, loadClosed, toRequest } from './http-load.ts'
 import { measureRounds, toSeries } from './rounds.ts'
