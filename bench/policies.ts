@@ -1,5 +1,6 @@
-import { evaluatePolicy } from '../server/src/modules/rules/policies/decide.ts'
-import type { Facts, PolicySnapshot } from '../server/src/modules/rules/policies/decision.ts'
+import { evaluatePolicy } from '../server/src/modules/rules/decisions/decide.ts'
+import type { PolicySnapshot } from '../server/src/modules/rules/decisions/decision.ts'
+import type { Facts } from '../server/src/modules/rules/selectors/facts.ts'
 
 /**
  * CPU time of the policies of one transfer: 1,000 candidates, each with two rules and five selectors of every applicable

@@ -1,7 +1,7 @@
-import { differencesOf } from '../../server/src/modules/rules/governance/difference.ts'
-import { directionOf } from '../../server/src/modules/rules/governance/direction.ts'
-import type { RulesDocument, RulesPolicy } from '../../server/src/modules/rules/governance/document-schema.ts'
-import { planChanges } from '../../server/src/modules/rules/governance/plan-changes.ts'
+import { planChanges } from '../../server/src/modules/rules/change-sets/plan-changes.ts'
+import { differencesOf } from '../../server/src/modules/rules/rules-versions/difference.ts'
+import { directionOf } from '../../server/src/modules/rules/rules-versions/direction.ts'
+import type { RulesDocument, RulesPolicy } from '../../server/src/modules/rules/rules-versions/document-schema.ts'
 
 /** The seconds that it takes to plan a change of every policy and every group, with its differences and its direction. */
 export function planningSeconds(policies: number, groups: number): number {

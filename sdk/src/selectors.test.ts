@@ -1,5 +1,5 @@
 import { expectTypeOf, it } from 'vitest'
-import type { SelectorType as KnownToService } from '../../server/src/modules/rules/policies/selectors.ts'
+import type { SelectorType as KnownToService } from '../../server/src/modules/rules/selectors/selectors.ts'
 import type { CreateAddressSelector, PolicySelector, TransferSelector } from './generated/api.ts'
 import type { AnyOf, Comparison, SelectorType, TimeWindow, VelocityLimit } from './selectors.ts'
 

@@ -15,6 +15,8 @@ import { counterpartyComponents } from './modules/address-book/counterparties/sc
 import { counterpartyGroupExecutors } from './modules/address-book/groups/actions.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
+import { adjustExecutor } from './modules/money/adjustments/adjust-together.ts'
+import { adjustmentRoutes } from './modules/money/adjustments/routes.ts'
 import { backtestRoutes } from './modules/money/backtests/routes.ts'
 import { backtestComponents } from './modules/money/backtests/schema.ts'
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
@@ -26,18 +28,20 @@ import { holdRoutes } from './modules/money/holds/routes.ts'
 import { holdComponents } from './modules/money/holds/schema.ts'
 import { inboxRoutes } from './modules/money/inbox/routes.ts'
 import { inboxComponents } from './modules/money/inbox/schema.ts'
-import { adjustExecutor } from './modules/money/ledger/adjust-together.ts'
 import { ledgerRoutes } from './modules/money/ledger/routes.ts'
 import { ledgerComponents } from './modules/money/ledger/schema.ts'
+import { orderComponents } from './modules/money/orders/schema.ts'
 import { payoutRoutes } from './modules/money/payouts/routes.ts'
 import { payoutComponents } from './modules/money/payouts/schema.ts'
+import { reconciliationRoutes } from './modules/money/reconciliations/routes.ts'
 import { screeningComponents } from './modules/money/screening/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
+import { raiseFeeExecutor } from './modules/money/stuck/raise-fee.ts'
+import { transferResolveExecutor } from './modules/money/stuck/resolve.ts'
+import { stuckTransferRoutes } from './modules/money/stuck/routes.ts'
+import { stuckTransferComponents } from './modules/money/stuck/schema.ts'
 import { evidenceComponents } from './modules/money/transfers/evidence-schema.ts'
-import { raiseFeeExecutor } from './modules/money/transfers/raise-fee.ts'
-import { replacementComponents } from './modules/money/transfers/replacement-schema.ts'
-import { transferResolveExecutor } from './modules/money/transfers/resolve.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
 import { ledgerVerificationRoutes } from './modules/money/verifications/routes.ts'
@@ -95,12 +99,20 @@ import { reportExportRoutes } from './modules/reports/exports/routes.ts'
 import { reportExportComponents } from './modules/reports/exports/schema.ts'
 import { approvalRequestRoutes } from './modules/rules/approval-requests/routes.ts'
 import { approvalRequestComponents } from './modules/rules/approval-requests/schema.ts'
-import { rulesExecutor } from './modules/rules/governance/executor.ts'
+import { changeSetRoutes } from './modules/rules/change-sets/routes.ts'
+import { rulesExecutor } from './modules/rules/change-sets/rules-executor.ts'
+import { changeSetComponents } from './modules/rules/change-sets/schema.ts'
+import { decisionComponents } from './modules/rules/decisions/schema.ts'
 import { governanceRoutes } from './modules/rules/governance/routes.ts'
 import { governanceComponents } from './modules/rules/governance/schema.ts'
+import { withheldTokenRoutes } from './modules/rules/governance/withheld-token-routes.ts'
 import { policyFormComponents } from './modules/rules/policies/form-schema.ts'
-import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
+import { policyRoutes } from './modules/rules/policy-editing/routes.ts'
+import { policyGroupComponents } from './modules/rules/policy-groups/schema.ts'
+import { rulesVersionRoutes } from './modules/rules/rules-versions/routes.ts'
+import { rulesVersionComponents } from './modules/rules/rules-versions/schema.ts'
+import { selectorComponents } from './modules/rules/selectors/selector-schema.ts'
 import { signatureComponents } from './modules/rules/signatures/schema.ts'
 import type { Executors } from './modules/rules/votes/executor.ts'
 import { createAddressExecutor } from './modules/vaults/addresses/actions.ts'
@@ -153,13 +165,18 @@ const components = [
   ...memberComponents,
   ...invitationComponents,
   ...serviceTokenComponents,
+  ...selectorComponents,
+  ...policyGroupComponents,
   ...policyComponents,
+  ...decisionComponents,
   ...policyFormComponents,
   ...backtestComponents,
   ...simulationComponents,
   ...signatureComponents,
   ...approvalRequestComponents,
   ...governanceComponents,
+  ...rulesVersionComponents,
+  ...changeSetComponents,
   ...networkComponents,
   ...tokenComponents,
   ...rateComponents,
@@ -173,9 +190,10 @@ const components = [
   ...screeningComponents,
   ...depositComponents,
   ...transferComponents,
+  ...orderComponents,
   ...holdComponents,
   ...evidenceComponents,
-  ...replacementComponents,
+  ...stuckTransferComponents,
   ...inboxComponents,
   ...changesComponents,
   ...payoutComponents,
@@ -212,7 +230,10 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   invitationRoutes,
   serviceTokenRoutes,
   policyRoutes,
-  (app, deps) => governanceRoutes(app, deps, governedOf(deps)),
+  governanceRoutes,
+  rulesVersionRoutes,
+  (app, deps) => changeSetRoutes(app, { deps, governed: governedOf(deps) }),
+  withheldTokenRoutes,
   imageRoutes,
   networkRoutes,
   tokenRoutes,
@@ -220,10 +241,13 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => platformChangeRoutes(app, deps, platformExecutors),
   vaultsRoutes,
   ledgerRoutes,
+  adjustmentRoutes,
+  reconciliationRoutes,
   ledgerVerificationRoutes,
   balanceTimelineRoutes,
   (app, deps) => depositRoutes(app, deps, executorsOf(deps)),
-  (app, deps) => transferRoutes(app, deps, executorsOf(deps)),
+  transferRoutes,
+  (app, deps) => stuckTransferRoutes(app, deps, executorsOf(deps)),
   (app, deps) => holdRoutes(app, deps, executorsOf(deps)),
   (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
   changeRoutes,

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { readCommandConfig } from '../config/config.ts'
 import type { Db } from '../db/client.ts'
 import { createSealKey } from '../lib/seal-key.ts'
-import { verifyLedger } from '../modules/money/ledger/verify.ts'
-import { verifyLedgerSeals } from '../modules/money/ledger/verify-seals.ts'
-import { verifyPayouts } from '../modules/money/payouts/compare-record.ts'
-import { verifyTransfers } from '../modules/money/transfers/compare-record.ts'
+import { verifyLedger } from '../modules/money/verifications/verify-ledger.ts'
+import { verifyLedgerSeals } from '../modules/money/verifications/verify-seals.ts'
+import { verifyPayouts } from '../modules/money/payouts/compare-payout.ts'
+import { verifyTransfers } from '../modules/money/transfers/compare-order.ts'
 import { verifyAudit } from '../modules/record/audit/verify.ts'
 import type { SealLog } from '../modules/record/seals/content.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from '../modules/record/seals/heads.ts'
 import { listHeads } from '../modules/record/seals/queries.ts'
 import type { ChainReport, TrustedKeys } from '../modules/record/seals/verify-chain.ts'
-import { verifyRequests } from '../modules/rules/approval-requests/compare-record.ts'
+import { verifyRequests } from '../modules/rules/approval-requests/compare-request-record.ts'
 import { foundDifference, macsNotChecked, print, useOwnRecordKey, withDatabase } from './database-commands.ts'
 
 export type VerifyFlags = {

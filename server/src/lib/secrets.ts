@@ -62,7 +62,7 @@ export const sealedVersion = 3
 export const undirectedVersion = 2
 const keyIdBytes = 8
 const markBytes = 8
-/** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (governance/document.ts). */
+/** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (rules-versions/rules-document.ts). */
 const headBytes = 1 + keyIdBytes + markBytes
 
 const hasVersion = (version: number, sealed: Buffer): boolean =>

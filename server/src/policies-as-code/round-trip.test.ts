@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import type { Change } from '../modules/rules/governance/actions.ts'
+import type { Change } from '../modules/rules/change-sets/governed-actions.ts'
+import { planChanges } from '../modules/rules/change-sets/plan-changes.ts'
 import type {
   RulesCategory,
   RulesDocument,
   RulesPolicy,
   RulesVariant,
-} from '../modules/rules/governance/document-schema.ts'
-import { planChanges } from '../modules/rules/governance/plan-changes.ts'
+} from '../modules/rules/rules-versions/document-schema.ts'
 import { createRandom } from '../testing/random.ts'
 import type { Known } from './rules-file.ts'
 import { toDocument } from './to-document.ts'

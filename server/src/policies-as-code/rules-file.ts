@@ -8,8 +8,9 @@ import {
   noteLengthMax,
   pathIndexMax,
 } from '../lib/limits.ts'
-import { categoryApprovalScopes } from '../modules/rules/governance/document-schema.ts'
-import { actionTypes, type ConditionType, policyEffects } from '../modules/rules/policies/decision.ts'
+import { type ConditionType, policyEffects } from '../modules/rules/decisions/decision.ts'
+import { categoryApprovalScopes } from '../modules/rules/rules-versions/document-schema.ts'
+import { actionTypes } from '../modules/rules/selectors/facts.ts'
 
 /**
  * The file of rules, as people read it: groups are named by their code and people by their e-mail address, which identify them

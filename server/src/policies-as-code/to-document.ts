@@ -1,13 +1,13 @@
 import { canonicalJson } from '../lib/canonical-json.ts'
+import { conditionTypes } from '../modules/rules/decisions/decision.ts'
+import { findPolicyFaults } from '../modules/rules/policies/policy-draft.ts'
 import type {
   RulesCategory,
   RulesDocument,
   RulesGroup,
   RulesPolicy,
   RulesVariant,
-} from '../modules/rules/governance/document-schema.ts'
-import { conditionTypes } from '../modules/rules/policies/decision.ts'
-import { findPolicyFaults } from '../modules/rules/policies/policy-draft.ts'
+} from '../modules/rules/rules-versions/document-schema.ts'
 import type {
   FileCategory,
   FileGroup,

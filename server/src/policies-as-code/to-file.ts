@@ -5,7 +5,7 @@ import type {
   RulesGroup,
   RulesPolicy,
   RulesVariant,
-} from '../modules/rules/governance/document-schema.ts'
+} from '../modules/rules/rules-versions/document-schema.ts'
 import type {
   FileCategory,
   FileGroup,

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../lib/canonical-json.ts'
-import type { Difference } from '../modules/rules/governance/difference.ts'
-import type { Direction } from '../modules/rules/governance/direction.ts'
-import type { RulesDocument, RulesPolicy } from '../modules/rules/governance/document-schema.ts'
+import type { Difference } from '../modules/rules/rules-versions/difference.ts'
+import type { Direction } from '../modules/rules/rules-versions/direction.ts'
+import type { RulesDocument, RulesPolicy } from '../modules/rules/rules-versions/document-schema.ts'
 import type { Person } from './rules-file.ts'
 
 /** Text of others on a terminal or in a log, where control characters could be commands and new lines other messages. */

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { governedOf } from '../composition/governed.ts'
-import { applyDueChangeSets } from '../modules/rules/governance/due.ts'
+import { applyDueChangeSets } from '../modules/rules/change-sets/due.ts'
 import type { AnswerOf, BodyOf } from './answer.ts'
 import { createTestApp, type Person, type TestApp } from './app.ts'
 import { addMember, createVaultFixture, ensureGroup, type VaultFixture } from './fixtures.ts'

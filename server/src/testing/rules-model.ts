@@ -1,6 +1,7 @@
-import type { RulesDocument } from '../modules/rules/governance/document-schema.ts'
-import { decideFrom } from '../modules/rules/policies/decide.ts'
-import type { Decision, Facts, PolicySnapshot } from '../modules/rules/policies/decision.ts'
+import { decideFrom } from '../modules/rules/decisions/decide.ts'
+import type { Decision, PolicySnapshot } from '../modules/rules/decisions/decision.ts'
+import type { RulesDocument } from '../modules/rules/rules-versions/document-schema.ts'
+import type { Facts } from '../modules/rules/selectors/facts.ts'
 import { createRandom } from './random.ts'
 
 /** Random rules, and what the pure evaluator makes of them. */

@@ -1,8 +1,8 @@
 import { administratorsCode, everyoneCode } from '../access/memberships.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
-import { insertSystemGroups } from '../modules/rules/policies/group-actions.ts'
-import { insertMemberships } from '../modules/rules/policies/queries.ts'
+import { insertSystemGroups } from '../modules/rules/policy-groups/actions.ts'
+import { insertMemberships } from '../modules/rules/policy-groups/memberships.ts'
 import type { Person, TestApp } from './app.ts'
 
 export type VaultFixture = {

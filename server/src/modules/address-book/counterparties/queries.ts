@@ -5,7 +5,7 @@ import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
-import type { counterpartyKinds } from '../../rules/policies/decision.ts'
+import type { counterpartyKinds } from '../../rules/selectors/facts.ts'
 
 export type CounterpartyKind = (typeof counterpartyKinds)[number]
 

@@ -17,7 +17,7 @@ import {
   Uri,
 } from '../../../http/schema.ts'
 import { addressesPerCounterpartyMax, addressLengthMax, labelLengthMax } from '../../../lib/limits.ts'
-import { counterpartyKinds } from '../../rules/policies/decision.ts'
+import { counterpartyKinds } from '../../rules/selectors/facts.ts'
 
 const Label = Type.String({ maxLength: labelLengthMax, examples: ['Hot wallet'] })
 const Slug = Type.String({ minLength: 1, maxLength: 64, description: 'Slug of the network.', examples: ['ethereum'] })

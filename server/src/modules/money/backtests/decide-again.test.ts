@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { actionTypes } from '../../rules/policies/decision.ts'
-import { decidedElsewhere } from '../../rules/policies/keep-decision.ts'
+import { decidedElsewhere } from '../../rules/decisions/keep-decision.ts'
+import { actionTypes } from '../../rules/selectors/facts.ts'
 import { gatedActions } from '../../rules/votes/executor.ts'
 import { changeOf } from './decide-again.ts'
 

@@ -1,5 +1,5 @@
 import type { Member } from '../../../access/caller.ts'
-import { toTrace } from '../../rules/policies/present.ts'
+import { toTrace } from '../../rules/decisions/present.ts'
 import { type Again, type Outcome, votesNeeded } from './decide-again.ts'
 import { type BacktestResult, inCents } from './evaluate.ts'
 import type { BacktestRow, ChangeRow } from './queries.ts'

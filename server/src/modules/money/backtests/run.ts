@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Viewer } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
+import { findMembership } from '../../rules/decisions/candidates.ts'
 import { findOpenVote } from '../../rules/governance/voters.ts'
-import { findMembership } from '../../rules/policies/queries.ts'
 import { backtest } from './evaluate.ts'
 import { type BacktestRow, backtestJobs, deleteChanges, insertChanges, listGroupIds } from './queries.ts'
 

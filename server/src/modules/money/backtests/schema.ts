@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, optional, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { backtestDaysOfVoters, backtestDecisionsMax, backtestInlineMax } from '../../../lib/limits.ts'
+import { DecisionEffect, DecisionPolicy, PolicyTrace } from '../../rules/decisions/schema.ts'
 import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
-import { DecisionEffect, DecisionPolicy, PolicyTrace } from '../../rules/policies/schema.ts'
 import { changes } from './decide-again.ts'
 import { subjectTypes } from './stored-decisions.ts'
 

@@ -3,8 +3,9 @@ import { isOperationInScope, scopeToCount, type Viewer, visibleScopeOf } from '.
 import type { Db } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
-import type { Decision, Facts, PolicyTrace } from '../../rules/policies/decision.ts'
-import { decidedElsewhere } from '../../rules/policies/keep-decision.ts'
+import type { Decision, PolicyTrace } from '../../rules/decisions/decision.ts'
+import { decidedElsewhere } from '../../rules/decisions/keep-decision.ts'
+import type { Facts } from '../../rules/selectors/facts.ts'
 import { isSubjectVisible } from '../../rules/votes/queries.ts'
 
 /** The decision on one step, as it was recorded; `facts` are null in records of an early version. */

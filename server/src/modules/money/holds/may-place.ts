@@ -1,7 +1,7 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { forbidden } from '../../../lib/errors.ts'
-import { decide, factsOfInitiator } from '../../rules/policies/decide.ts'
+import { decide, factsOfInitiator } from '../../rules/decisions/decide.ts'
 
 /**
  * Administrators always may, and others whom a policy allows it with certainty: a hold does not wait for votes.

@@ -7,15 +7,14 @@ import { conflict, forbidden } from '../../../lib/errors.ts'
 import { holdConfirmationHours, holdRepetitionDays } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { assertPerson } from '../../rules/decisions/dual-control.ts'
 import { lockForPlacing } from '../../rules/holds/active.ts'
 import { markConfirmed } from '../../rules/holds/write.ts'
-import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { assertMayPlace } from './may-place.ts'
 import { findHold, lockActiveHold } from './queries.ts'
 import { endWithCompanion } from './release.ts'
 
 /** Holds on people, which one person places and two keep. */
-
 type OnPerson = { vaultId: string; subjectId: string; placerId: string; now: Date }
 
 /** Returns true if the user is a person and not a service. */

@@ -5,9 +5,9 @@ import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Payouts } from '../../../db/types.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
+import type { KeptDecision } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
-import type { KeptDecision } from '../../rules/policies/decision.ts'
-import type { ApprovalState } from '../../rules/votes/compare-record.ts'
+import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
 import {
   type ApproverRow,
   approvalStateOf,
@@ -18,7 +18,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { Order } from '../transfers/load-order.ts'
+import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
 import type { LoadedRow, Sum } from './load.ts'
 import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'

@@ -8,10 +8,10 @@ import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
+import { listCandidates } from '../../rules/decisions/candidates.ts'
+import { factsOfInitiator } from '../../rules/decisions/decide.ts'
+import { decideBatch } from '../../rules/decisions/decide-batch.ts'
 import { detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
-import { factsOfInitiator } from '../../rules/policies/decide.ts'
-import { decideBatch } from '../../rules/policies/decide-batch.ts'
-import { listCandidates } from '../../rules/policies/queries.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
 import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
@@ -24,13 +24,13 @@ import {
   type VotableSubject,
   voteOn,
 } from '../../rules/votes/vote.ts'
-import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
-import { findSources, recipientFacts } from '../transfers/load-order.ts'
+import { findSources, recipientFacts } from '../orders/load-order.ts'
+import { findEntitled, findHoldOnTransfersOf, lost, type Objection } from '../orders/recheck.ts'
+import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
-import { findEntitled, findHoldOnTransfersOf, lost, type Objection } from '../transfers/recheck.ts'
 import { assertAwaiting, mustBeSigned } from '../transfers/vote.ts'
-import { compareWithRecord } from './compare-record.ts'
+import { compareWithRecord } from './compare-payout.ts'
 import {
   hasArchivedRecipient,
   hasTransferHeld,

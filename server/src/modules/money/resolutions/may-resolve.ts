@@ -1,10 +1,12 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type AppError, conflict } from '../../../lib/errors.ts'
-import { factsOfInitiator } from '../../rules/policies/decide.ts'
-import type { ActionType, Decision } from '../../rules/policies/decision.ts'
-import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
-import { findAdministratorsId, type Initiator } from '../../rules/policies/queries.ts'
+import type { Initiator } from '../../rules/decisions/candidates.ts'
+import { factsOfInitiator } from '../../rules/decisions/decide.ts'
+import type { Decision } from '../../rules/decisions/decision.ts'
+import { decideUnderDualControl } from '../../rules/decisions/dual-control.ts'
+import { findAdministratorsId } from '../../rules/policy-groups/memberships.ts'
+import type { ActionType } from '../../rules/selectors/facts.ts'
 import type { Executor } from '../../rules/votes/executor.ts'
 
 type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve' | 'hold_release'>

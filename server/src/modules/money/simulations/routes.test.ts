@@ -4,7 +4,7 @@ import type { Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { actionTypes } from '../../rules/policies/decision.ts'
+import { actionTypes } from '../../rules/selectors/facts.ts'
 
 let bench: TransferBench
 let address: Address

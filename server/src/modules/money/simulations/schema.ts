@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { Closed, optional } from '../../../http/schema.ts'
 import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
+import { ActionType } from '../../rules/decisions/schema.ts'
 import { DraftPolicies, TriedPolicies } from '../../rules/policies/form-schema.ts'
-import { ActionType } from '../../rules/policies/schema.ts'
 
 const examplePayload = {
   fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',

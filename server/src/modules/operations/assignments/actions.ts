@@ -5,10 +5,12 @@ import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/
 import type { OperationType } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
-import { factsOfInitiator } from '../../rules/policies/decide.ts'
-import type { Decision, Facts } from '../../rules/policies/decision.ts'
-import { initiatorLeft } from '../../rules/policies/lost-permission.ts'
-import { findAdministratorsId, findInitiator, type Initiator } from '../../rules/policies/queries.ts'
+import { findInitiator, type Initiator } from '../../rules/decisions/candidates.ts'
+import { factsOfInitiator } from '../../rules/decisions/decide.ts'
+import type { Decision } from '../../rules/decisions/decision.ts'
+import { initiatorLeft } from '../../rules/decisions/lost-permission.ts'
+import { findAdministratorsId } from '../../rules/policy-groups/memberships.ts'
+import type { Facts } from '../../rules/selectors/facts.ts'
 import {
   type Executor,
   type PreparedStep,
@@ -17,9 +19,9 @@ import {
   type StepContext,
 } from '../../rules/votes/executor.ts'
 import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
+import { type OperationViewer, operationViewer, type Rights, rightsOf } from '../categories/rights.ts'
 import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
 import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
-import { type OperationViewer, operationViewer, type Rights, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './write.ts'
 

@@ -6,9 +6,9 @@ import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, ensureGroup, profileOf } from '../../../testing/fixtures.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { findInitiator } from '../../rules/policies/queries.ts'
+import { findInitiator } from '../../rules/decisions/candidates.ts'
+import { operationViewer, rightsOf } from '../categories/rights.ts'
 import { findAssignment, listAssignments } from './queries.ts'
-import { operationViewer, rightsOf } from './rights.ts'
 
 let bench: TransferBench
 let admin: Person

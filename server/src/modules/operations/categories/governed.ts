@@ -1,4 +1,4 @@
-import { governedAction } from '../../rules/governance/actions.ts'
+import { governedAction } from '../../rules/change-sets/governed-actions.ts'
 import { createCategory, updateCategory } from './actions.ts'
 import { addField, deleteField, updateField } from './field-actions.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../deps.ts'
 import { Closed } from '../../../http/schema.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { governedAction } from '../../rules/governance/actions.ts'
+import { governedAction } from '../../rules/change-sets/governed-actions.ts'
 import { vaultOf } from '../../rules/governance/govern.ts'
 import { createInvitation, revokeInvitation } from './actions.ts'
 import { CreateInvitation } from './schema.ts'

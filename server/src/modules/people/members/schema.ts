@@ -12,9 +12,9 @@ import {
   Timestamp,
   userKinds,
 } from '../../../http/schema.ts'
-import { type ActionType, actionTypes } from '../../rules/policies/decision.ts'
-import { outlooks } from '../../rules/policies/outlook.ts'
-import { MemberUserId } from '../../rules/policies/schema.ts'
+import { outlooks } from '../../rules/decisions/outlook.ts'
+import { MemberUserId } from '../../rules/policy-groups/schema.ts'
+import { type ActionType, actionTypes } from '../../rules/selectors/facts.ts'
 import { Search } from '../users/schema.ts'
 
 const groups = Type.Array(Closed({ id: Id, name: Name }), {

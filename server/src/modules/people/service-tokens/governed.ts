@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Closed, Id } from '../../../http/schema.ts'
-import { governedAction } from '../../rules/governance/actions.ts'
+import { governedAction } from '../../rules/change-sets/governed-actions.ts'
 import { createServiceToken } from './actions.ts'
 import { addServiceKey, revokeServiceKey } from './keys.ts'
 import { AddServiceKey, CreateServiceToken } from './schema.ts'

@@ -10,7 +10,7 @@ import { equalsSecret, newCode, newSecret, sha256 } from '../../../lib/secrets.t
 import { senderOf } from '../../../lib/sender.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
-import { listVaultIdsOf } from '../../rules/policies/queries.ts'
+import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import { acceptInvitations, lockPendingInvitations } from '../invitations/actions.ts'
 import { hasPendingInvitation } from '../invitations/queries.ts'
 import type { Assertion } from '../passkeys/schema.ts'

@@ -7,7 +7,7 @@ import { sessionEndDays, userAgentLengthMax } from '../../../lib/limits.ts'
 import { equalsSecret, newSecret, sha256 } from '../../../lib/secrets.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
-import { listVaultIdsOf } from '../../rules/policies/queries.ts'
+import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import type { ProfileRow } from '../users/queries.ts'
 import { type Device, forgetDevice, noteDevice } from './devices.ts'
 

@@ -7,7 +7,7 @@ import { announceRegistryChange, announceVaultChange, quote } from '../../record
 import { dropNotificationsOf } from '../../record/notifications/write.ts'
 import { holdPlatformChange } from '../../registry/platform-changes/actions.ts'
 import type { PlatformChangeRow } from '../../registry/platform-changes/queries.ts'
-import { listVaultIdsOf } from '../../rules/policies/queries.ts'
+import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import { listWithoutQuorum, warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { endSessionsOf } from '../sign-in/sessions.ts'
 import { toPlatformUser } from './present.ts'

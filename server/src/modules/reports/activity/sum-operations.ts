@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import type { OperationType } from '../../../lib/operations.ts'
-import { hasCategoryRightIf, isOwnOperation } from '../../operations/assignments/rights.ts'
+import { hasCategoryRightIf, isOwnOperation } from '../../operations/categories/rights.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
 import { type Faults, faultNames, type Group, type Keyed, type Overall } from '../blocks/flows.ts'
 import { centsOf } from '../requests/exact.ts'

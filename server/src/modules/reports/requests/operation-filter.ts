@@ -3,7 +3,7 @@ import { type AddressScope, isFolderVisible, isOperationInScope } from '../../..
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import type { FlowType, OperationStatus } from '../../../lib/operations.ts'
-import { hasCategoryRight } from '../../operations/assignments/rights.ts'
+import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { Interval } from './buckets.ts'
 import type { classifications, dateBases } from './schema.ts'
 

@@ -8,12 +8,12 @@ import { type Answered, accepted, type Refusal, type Sent } from '../../../http/
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { Reason } from '../../../lib/reasons.ts'
 import { listSignedVotes, toVoteEvidence } from '../signatures/queries.ts'
-import { assertSteppedUp, steppedUpActions } from '../signatures/step-up.ts'
 import type { Executors, GatedAction } from '../votes/executor.ts'
 import { toApprovalRequest } from './present.ts'
 import { findRequest } from './queries.ts'
 import { requestAction } from './request.ts'
 import type { ApprovalRequest, WaitingAction } from './schema.ts'
+import { assertSteppedUp, steppedUpActions } from './step-up.ts'
 import { prefetching, type RequestAction, type StepResult } from './steps.ts'
 
 export type Waits = Answered<202, Static<typeof WaitingAction>>

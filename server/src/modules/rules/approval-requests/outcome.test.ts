@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { combine, type Decision, type PolicyEffect, type PolicySnapshot } from '../policies/decision.ts'
+import { combine, type Decision, type PolicyEffect, type PolicySnapshot } from '../decisions/decision.ts'
 import { nextStatus, type RequestEvent, requestStatuses } from './lifecycle.ts'
 import { outcomeOf } from './request.ts'
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { rulesVersionOf } from '../policies/decision.ts'
+import { rulesVersionOf } from '../decisions/decision.ts'
 import { toApprover, toRequirement } from '../votes/present.ts'
 import { isQuorumReachable } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'

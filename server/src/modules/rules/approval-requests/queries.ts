@@ -3,9 +3,9 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { ApprovalRequests } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
+import type { Decision } from '../decisions/decision.ts'
 import { sharedHoldLock } from '../holds/active.ts'
-import type { Decision } from '../policies/decision.ts'
-import type { ApprovalState } from '../votes/compare-record.ts'
+import type { ApprovalState } from '../votes/compare-approval.ts'
 import type { PreparedStep } from '../votes/executor.ts'
 import {
   type ApproverRow,

@@ -8,7 +8,7 @@ import { toApprovalRequest } from './present.ts'
 import { listRequests } from './queries.ts'
 import { AppliedChain, ApprovalRequest, CompositeBody, RequestQuery, WaitingAction } from './schema.ts'
 import { prefetching } from './steps.ts'
-import { cancelRequest, votableRequests } from './vote.ts'
+import { cancelRequest, votableRequests } from './vote-on-request.ts'
 
 /** `executors` must cover every action, because a vote may complete a request of any of them. */
 export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors): void {

@@ -4,9 +4,10 @@ import type { Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { AppError, badRequest } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { decide, factsOfInitiator } from '../policies/decide.ts'
-import type { CounterpartyFacts, Decision, Facts } from '../policies/decision.ts'
-import type { Initiator } from '../policies/queries.ts'
+import type { Initiator } from '../decisions/candidates.ts'
+import { decide, factsOfInitiator } from '../decisions/decide.ts'
+import type { Decision } from '../decisions/decision.ts'
+import type { CounterpartyFacts, Facts } from '../selectors/facts.ts'
 import {
   type Executor,
   type Executors,

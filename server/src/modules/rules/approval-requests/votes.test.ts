@@ -3,9 +3,9 @@ import type { Person } from '../../../testing/app.ts'
 import { type ApprovalBench, createApprovalBench, newCounterparty, newGroup } from '../../../testing/approval-bench.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
-import { verifyRequests } from './compare-record.ts'
+import { verifyRequests } from './compare-request-record.ts'
 import { hashPayload } from './steps.ts'
-import { expireRequests } from './vote.ts'
+import { expireRequests } from './vote-on-request.ts'
 
 let bench: ApprovalBench
 

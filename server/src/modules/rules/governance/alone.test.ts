@@ -5,8 +5,8 @@ import type { Answer } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
 import { outcomesOf, type Pick, picker, randomPolicy, strictness } from '../../../testing/rules-model.ts'
-import { readRules } from './document.ts'
-import type { RulesDocument } from './document-schema.ts'
+import type { RulesDocument } from '../rules-versions/document-schema.ts'
+import { readRules } from '../rules-versions/rules-document.ts'
 
 /**
  * One administrator of a vault with threshold 2, with service tokens of their own, who sends whatever there is to send.

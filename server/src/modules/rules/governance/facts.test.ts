@@ -8,7 +8,7 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress } from '../../../testing/fixtures.ts'
 import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
 
-import type { Facts } from '../policies/decision.ts'
+import type { Facts } from '../selectors/facts.ts'
 
 /**
  * One administrator and one platform administrator against the facts that policies look at. The vault needs the votes of two
@@ -304,8 +304,8 @@ const rows: Record<keyof Facts, () => Promise<void>> = {
 
 describe('T83 each fact', () => {
   it('is one of the type, and has its row in docs/governance.md and its test', async () => {
-    const source = await readFile(new URL('../policies/decision.ts', import.meta.url), 'utf8')
-    const file = ts.createSourceFile('decision.ts', source, ts.ScriptTarget.Latest)
+    const source = await readFile(new URL('../selectors/facts.ts', import.meta.url), 'utf8')
+    const file = ts.createSourceFile('facts.ts', source, ts.ScriptTarget.Latest)
     const type = file.statements.find((one) => ts.isTypeAliasDeclaration(one) && one.name.text === 'Facts')
     const { members } = (type as ts.TypeAliasDeclaration).type as ts.TypeLiteralNode
     const facts = members.map((member) => (member.name as ts.Identifier).text)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { governedOf } from '../../../composition/governed.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
 import { describedApiOf } from '../../../testing/described-api.ts'
-import { governedActions } from './actions.ts'
+import { governedActions } from '../change-sets/governed-actions.ts'
 
 let test: TestApp
 
@@ -78,7 +78,7 @@ it('docs/governance.md lists them all', async () => {
 })
 
 it('the database refuses an unpublished change of each table of the document', async () => {
-  const source = await readFile(new URL('document.ts', import.meta.url), 'utf8')
+  const source = await readFile(new URL('../rules-versions/rules-document.ts', import.meta.url), 'utf8')
   const tables = new Set([...source.matchAll(/\b(?:from|join) (\w+) \w+\b/g)].map(([, table]) => table!))
   // The registry and the structure of a draft, and what is written with its parent.
   const without = ['networks', 'tokens', 'vault_networks', 'routes', 'invitation_groups']

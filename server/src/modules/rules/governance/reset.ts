@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { isEveryone } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { endOutdated } from './apply.ts'
-import type { GovernanceSettings } from './document-schema.ts'
-import { readGovernance } from './queries.ts'
-import { listElectorate, type Voter } from './quorum.ts'
-import { lockRules, publishRules } from './versions.ts'
+import { endOutdated } from '../change-sets/apply.ts'
+import { listElectorate, type Voter } from '../change-sets/quorum.ts'
+import type { GovernanceSettings } from '../rules-versions/document-schema.ts'
+import { readGovernance } from '../rules-versions/read-governance.ts'
+import { lockRules, publishRules } from '../rules-versions/versions.ts'
 
 type Reset = {
   code: string

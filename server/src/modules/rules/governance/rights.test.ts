@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
-import { rightOf } from '../policies/action-rights.ts'
+import { rightOf } from '../decisions/action-rights.ts'
 
 /** One administrator of a vault with governance, who wants nobody to be able to stop them. */
 let bench: GovernanceBench

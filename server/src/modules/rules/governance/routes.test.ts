@@ -6,7 +6,7 @@ import {
   type GovernanceBench,
 } from '../../../testing/governance-bench.ts'
 import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
-import { hashOfRules } from './document.ts'
+import { hashOfRules } from '../rules-versions/rules-document.ts'
 
 let bench: GovernanceBench
 

@@ -6,6 +6,7 @@ import { conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/record.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
+import { lockGroup } from '../policy-groups/queries.ts'
 import {
   type ApproverDraft,
   findPolicyFaults,
@@ -14,7 +15,7 @@ import {
   settingsOf,
   toRules,
 } from './policy-draft.ts'
-import { findPolicy, lockGroup, lockPolicy, type PolicyRow } from './queries.ts'
+import { findPolicy, lockPolicy, type PolicyRow } from './queries.ts'
 import type { PolicyDraft } from './schema.ts'
 
 /** @throws 400 naming every fault, 404, 403, 409 when the vault has a policy of that code */

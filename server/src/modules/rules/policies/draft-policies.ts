@@ -3,15 +3,11 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { badRequest, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import type { PolicySnapshot } from './decision.ts'
+import type { DraftPolicy, Drafts } from '../decisions/candidates.ts'
+import { listGroupsAmong } from '../policy-groups/memberships.ts'
 import type { DraftPolicies } from './form-schema.ts'
 import { draftOf, findMissingReferences, findPolicyFaults, toRules } from './policy-draft.ts'
-import { findPolicyIds, listGroupsAmong } from './queries.ts'
-
-type DraftPolicy = PolicySnapshot & { enabled: boolean }
-
-/** Policies that are not saved, to be tried in place of the saved ones or beside them. */
-export type Drafts = { mode: Static<typeof DraftPolicies>['mode']; policies: DraftPolicy[] }
+import { findPolicyIds } from './queries.ts'
 
 type DraftBody = Static<typeof DraftPolicies>
 
@@ -72,18 +68,4 @@ export async function readDrafts(
   }
   if (faults.length > 0) throw faulty(faults)
   return { mode, policies }
-}
-
-/** What decides when the drafts are in force; `saved` are the candidates among the saved policies. */
-export function candidatesUnder(
-  { mode, policies }: Drafts,
-  saved: PolicySnapshot[],
-  { actionType, groupIds }: { actionType: string; groupIds: string[] },
-): PolicySnapshot[] {
-  const codes = new Set(policies.map(({ code }) => code))
-  const kept = mode === 'replace' ? [] : saved.filter(({ code }) => !codes.has(code))
-  const tried = policies.filter(
-    (policy) => policy.enabled && policy.actionType === actionType && groupIds.includes(policy.groupId),
-  )
-  return [...kept, ...tried.map(({ enabled: _, ...policy }) => policy)].toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Ref } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
-import { ActionType, ConditionType, creation, PolicyEffect, SelectorType } from './schema.ts'
-import { namedBySelectors } from './selectors.ts'
+import { draftModes } from '../decisions/candidates.ts'
+import { ActionType, ConditionType, PolicyEffect, SelectorType } from '../decisions/schema.ts'
+import { namedBySelectors } from '../selectors/selectors.ts'
+import { creation } from './schema.ts'
 
 /** What a form for policies is drawn from. */
 export const PolicySelectors = Closed(
@@ -58,7 +60,7 @@ export const TriedPolicies = Type.Array(Ref(PolicyDraft), {
 
 export const DraftPolicies = Closed({
   mode: described(
-    Enum(['replace', 'add']),
+    Enum(draftModes),
     '`replace`: the drafts alone decide. `add`: they decide beside the saved policies, and one with the code of a saved ' +
       'policy in place of it.',
   ),

@@ -4,12 +4,12 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
-import type { StoredRule } from './decision.ts'
-import { listGroupsAmong, listMembersAmong, lockExistingGroups } from './queries.ts'
+import type { StoredRule } from '../decisions/decision.ts'
+import { listGroupsAmong, listMembersAmong, lockExistingGroups } from '../policy-groups/memberships.ts'
+import type { RouteVariant } from '../selectors/addresses.ts'
+import { findSelectorFault, type SelectorType } from '../selectors/selectors.ts'
+import { addressKeyOf, spellingKey } from '../selectors/values.ts'
 import type { Creation, PolicyDraft, UpdatePolicy } from './schema.ts'
-import type { RouteVariant } from './selectors/addresses.ts'
-import { addressKeyOf, spellingKey } from './selectors/values.ts'
-import { findSelectorFault, type SelectorType } from './selectors.ts'
 
 export type PolicyChange = Static<typeof UpdatePolicy>
 type RuleDraft = NonNullable<Creation['rules']>[number]

@@ -1,6 +1,7 @@
 import type { Db, Trx } from '../../../db/client.ts'
-import { chainActions, type Decision } from '../policies/decision.ts'
-import type { Initiator } from '../policies/queries.ts'
+import type { Initiator } from '../decisions/candidates.ts'
+import type { Decision } from '../decisions/decision.ts'
+import { chainActions } from '../selectors/facts.ts'
 
 /** The actions that wait as an approval request; a waiting transfer is an operation. */
 export const gatedActions = [
@@ -48,7 +49,7 @@ export type PreparedStep = {
   targetId: string | null
   /** The version of the target at the request; null for a creation or a target that does not exist yet. */
   baseVersion: string | null
-  /** What policies may look at: see policies/decision.ts. */
+  /** What policies may look at: see selectors/facts.ts. */
   facts: Record<string, unknown>
 }
 

@@ -5,9 +5,10 @@ import { insertRows } from '../../../db/insert-rows.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
-import type { Requirement } from '../policies/decision.ts'
-import type { RecordedRequirement } from './compare-record.ts'
-import { type GroupThreshold, groupThresholdsOf, placesOf, placesTaken } from './places.ts'
+import type { Requirement } from '../decisions/decision.ts'
+import { type GroupThreshold, groupThresholdsOf } from '../decisions/decision.ts'
+import type { RecordedRequirement } from './compare-approval.ts'
+import { placesOf, placesTaken } from './places.ts'
 import { type ProfileRow, profileOf } from './queries.ts'
 
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */

@@ -1,7 +1,4 @@
-import type { Approver } from '../policies/decision.ts'
-
-/** A group whose members must give so many of the votes. */
-export type GroupThreshold = { groupId: string; threshold: number }
+import type { GroupThreshold } from '../decisions/decision.ts'
 
 /**
  * How many of the votes that groups must give are given; pure. A vote counts for one group alone, so that two of one group and
@@ -33,11 +30,6 @@ export function placesTaken(thresholds: readonly GroupThreshold[], votes: readon
 
 export const placesOf = (thresholds: readonly GroupThreshold[]): number =>
   thresholds.reduce((sum, { threshold }) => sum + threshold, 0)
-
-/** The groups of a list of approvers that have a threshold of their own. */
-export function groupThresholdsOf(approvers: readonly Approver[] | null): GroupThreshold[] {
-  return (approvers ?? []).flatMap(({ id, threshold }) => (threshold === undefined ? [] : [{ groupId: id, threshold }]))
-}
 
 /** How many more votes it takes at least: for the threshold of all, and for the places of the groups. */
 export function votesMissing(

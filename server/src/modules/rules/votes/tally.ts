@@ -1,4 +1,5 @@
-import { type GroupThreshold, placesTaken, votesMissing } from './places.ts'
+import type { GroupThreshold } from '../decisions/decision.ts'
+import { placesTaken, votesMissing } from './places.ts'
 
 /** What a voter decides. */
 export type VoteChoice = 'approve' | 'reject'

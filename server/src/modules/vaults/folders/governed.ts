@@ -1,4 +1,4 @@
-import { governedAction } from '../../rules/governance/actions.ts'
+import { governedAction } from '../../rules/change-sets/governed-actions.ts'
 import { addAddress, removeAddress, updateAddressGroup } from './actions.ts'
 import { AddressGroupMemberCreation, AddressGroupUpdate } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../../../deps.ts'
-import { governedAction } from '../../rules/governance/actions.ts'
+import { governedAction } from '../../rules/change-sets/governed-actions.ts'
 import { updateProtection, updateVault } from './actions.ts'
 import type { Probed } from './probe-wallet.ts'
 import { ProtectionUpdate, RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from './schema.ts'

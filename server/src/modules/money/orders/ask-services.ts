@@ -1,0 +1,254 @@
+import { sql } from 'kysely'
+import {
+  type AddressScope,
+  isAddressInScope,
+  isTransferAllowed,
+  visibleScopeOf,
+} from '../../../access/address-scope.ts'
+import type { ByMember } from '../../../access/caller.ts'
+import { type Db, prepared } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { AppError, conflict } from '../../../lib/errors.ts'
+import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
+import { newId } from '../../../lib/ids.ts'
+import {
+  feeEstimateAgeMilliseconds,
+  feeEstimatesKeptMax,
+  orderEstimateMilliseconds,
+  orderScreeningMilliseconds,
+  orderScreeningsAtOnce,
+} from '../../../lib/limits.ts'
+import { formatDecimal, parseDecimal, usdValueOf } from '../../../lib/money.ts'
+import { type FeeQuestion, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { listCandidates } from '../../rules/decisions/candidates.ts'
+import type { SelectorType } from '../../rules/selectors/selectors.ts'
+import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/client.ts'
+import { isTokenOf, loadOrder, type Order } from './load-order.ts'
+import type { OrderBody } from './schema.ts'
+
+/** The coin of the network of an address, with what the address has available of it, in raw units. */
+export type CoinAccount = { id: string; code: string; decimals: number; available: string }
+
+/** The fee that the wallet service expects, in raw units of the coin, and what the address has of that. */
+export type Gas = { fee: bigint; coin: CoinAccount }
+
+/** What is known of the fees of a token in a vault; null: the wallet service did not say. */
+type Known = { fee: bigint | null; at: number }
+
+type Payer = Pick<Order['source'], 'network_slug' | 'address' | 'contract_address'>
+
+type Question = CoinAccount &
+  Payer & {
+    token_id: string
+    token_decimals: number
+    token_available: string
+  }
+
+/** What wallet services said of fees, kept by the process for some seconds. */
+export type FeeEstimates = Map<string, Known>
+
+/**
+ * The estimate for an order that it cannot pay now, looked up before its transaction; null: it can, or nobody knows. The
+ * wallet service is asked when nothing is known of the fees of the token, and again before an order is refused: orders of
+ * addresses that have enough of the coin share one estimate for some seconds. What it does not say refuses nothing, and is
+ * not asked again for as long. Where gas is not checked, nothing is refused.
+ */
+export async function findUnpayable(
+  db: Db,
+  scope: AddressScope,
+  { deps, estimates, body, now }: { deps: Deps; estimates: FeeEstimates; body: OrderBody; now: Date },
+): Promise<Gas | null> {
+  if (!deps.config.checksGas) return null
+  const question = await findQuestion(db, scope, body)
+  const amount = question === null ? null : parseDecimal(body.amount, question.token_decimals)
+  // What is wrong with the order is said by the order.
+  if (question === null || amount === null || BigInt(question.token_available) < amount) return null
+  const canPay = (fee: bigint) => missingGas({ fee, coin: question }, question.token_id, amount) === 0n
+  const { toAddress, feeLevel } = body
+  const asked = toFeeQuestion({ source: question, to: { address: toAddress }, amount, feeLevel })
+  const fee = await expectFee(deps, estimates, { vaultId: scope.vaultId, asked, now, suffices: canPay })
+  return fee === null || canPay(fee) ? null : { fee, coin: question }
+}
+
+/** `suffices`: whether a fee that is known of the token refuses nothing, so that the wallet service need not be asked again. */
+type Expecting = { vaultId: string; asked: FeeQuestion; now: Date; suffices: (fee: bigint) => boolean }
+
+/** The fee that the wallet service expects; null: it does not say. */
+export async function expectFee(
+  deps: Deps,
+  estimates: FeeEstimates,
+  { vaultId, asked, now, suffices }: Expecting,
+): Promise<bigint | null> {
+  const key = [vaultId, asked.network, asked.contractAddress ?? '', asked.feeLevel ?? defaultFeeLevel].join(' ')
+  const before = estimates.get(key)
+  const isFresh = before !== undefined && now.getTime() - before.at < feeEstimateAgeMilliseconds
+  if (isFresh && (before.fee === null || suffices(before.fee))) return before.fee
+  try {
+    const wallet = await walletOfVault(deps, vaultId)
+    const deadline = AbortSignal.timeout(orderEstimateMilliseconds)
+    const fee = BigInt((await wallet.estimateFee(asked, deadline)).fee)
+    remember(estimates, key, { fee, at: now.getTime() })
+    return fee
+  } catch (error) {
+    deps.log.debug({ err: error }, 'no fee estimate for an order')
+    // A refusal may be about this order alone.
+    const isRefusal = error instanceof WalletServiceError && error.kind === 'refused'
+    if (!isRefusal) remember(estimates, key, { fee: null, at: now.getTime() })
+    return null
+  }
+}
+
+function remember(estimates: FeeEstimates, key: string, known: Known): void {
+  if (estimates.size >= feeEstimatesKeptMax) estimates.clear()
+  estimates.set(key, known)
+}
+
+type Asking = { source: Payer; to: Pick<Order['to'], 'address'> } & Pick<Order, 'amount' | 'feeLevel'>
+
+/** What the wallet service is asked about the fee of an order. */
+export function toFeeQuestion({ source, to, amount, feeLevel }: Asking): FeeQuestion {
+  return {
+    network: source.network_slug,
+    fromAddress: source.address,
+    toAddress: to.address,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+  }
+}
+
+/** How much of the coin an address lacks for the fee, after the amount where that is of the coin too; in raw units. */
+export function missingGas({ fee, coin }: Gas, tokenId: string, amount: bigint): bigint {
+  const rest = BigInt(coin.available) - (coin.id === tokenId ? amount : 0n)
+  return fee > rest ? fee - (rest > 0n ? rest : 0n) : 0n
+}
+
+export function sentenceOfMissing(missing: bigint, { code, decimals }: Pick<CoinAccount, 'code' | 'decimals'>): string {
+  return `The address lacks ${formatDecimal(missing, decimals)} ${code} for the network fee of the transfer`
+}
+
+export const insufficientGasMessage =
+  'Insufficient gas: send the address the coin of its network, or wait until fees fall'
+
+export function insufficientGas(gas: Gas, tokenId: string, amount: bigint): AppError {
+  return conflict(
+    'insufficient_gas',
+    insufficientGasMessage,
+    sentenceOfMissing(missingGas(gas, tokenId, amount), gas.coin),
+  )
+}
+
+/** What the wallet service is asked, of an address that the caller may spend from; null: the order is refused otherwise. */
+async function findQuestion(db: Db, scope: AddressScope, body: OrderBody): Promise<Question | null> {
+  const { rows } = await sql<Question>`${prepared}
+    select c.id, c.code, c.decimals, coalesce(g.balance, 0)::text as available, n.slug as network_slug, a.address,
+      t.contract_address, t.id as token_id, t.decimals as token_decimals,
+      coalesce(l.balance, 0)::text as token_available
+    from addresses a
+    join networks n on n.id = a.network_id
+    join tokens c on c.network_id = a.network_id and c.contract_key = ''
+    join tokens t on t.network_id = a.network_id and ${isTokenOf(body)}
+    left join ledger_accounts g on g.vault_id = a.vault_id and g.address_id = a.id and g.token_id = c.id
+      and g.purpose = 'available'
+    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id
+      and l.purpose = 'available'
+    where a.id = ${body.fromAddressId} and ${isAddressInScope(scope, 'a')} and ${isTransferAllowed(scope, 'a')}`.execute(
+    db,
+  )
+  return rows[0] ?? null
+}
+
+/** What each address has available of the coin of its network; nothing where that is not registered. */
+export async function listCoins(db: Db, vaultId: string, addressIds: string[]): Promise<Map<string, CoinAccount>> {
+  const { rows } = await sql<CoinAccount & { address_id: string }>`${prepared}
+    select a.id as address_id, t.id, t.code, t.decimals, coalesce(l.balance, 0)::text as available
+    from addresses a
+    join tokens t on t.network_id = a.network_id and t.contract_key = ''
+    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id
+      and l.purpose = 'available'
+    where a.vault_id = ${vaultId} and a.id = any(${[...new Set(addressIds)]})`.execute(db)
+  return new Map(rows.map((row) => [row.address_id, row]))
+}
+
+/** A score as policies read it; undefined: it was not asked for, or there is no answer. */
+export type Score = string | undefined
+
+/**
+ * The score of an order that is about to be placed or previewed, before its transaction. The screening is asked only about what
+ * the caller may order, and only where a policy reads the score. An order that is wrong has none: placing it says why.
+ */
+export async function scoreOrder(deps: Deps, body: OrderBody, by: ByMember): Promise<Score> {
+  const [score] = await scoreOrders(deps, by, async () => {
+    const { member, now } = by
+    const loading = { scope: visibleScopeOf(member), initiator: member, spends: true, now }
+    return [(await loadOrder(deps.db, body, loading)).order]
+  })
+  return score
+}
+
+/** The scores of the orders that `load` reads, in their order; as many as were answered in time. */
+export async function scoreOrders(
+  deps: Deps,
+  { member, now }: ByMember,
+  load: () => Promise<Order[]>,
+): Promise<readonly Score[]> {
+  const screener = screenerOf(deps)
+  if (screener === null || !(await isScoreRead(deps, { member, now }))) return []
+  const orders = await load().catch((error: unknown) => {
+    if (error instanceof AppError) return []
+    throw error
+  })
+  const deadline = AbortSignal.timeout(orderScreeningMilliseconds)
+  const scores: Score[] = orders.map(() => undefined)
+  const left = orders.entries()
+  const askOneByOne = async () => {
+    for (const [i, order] of left) {
+      if (deadline.aborted) return
+      scores[i] = await scoreOf(deps, screener, toQuestion(order, member.vault.id, now), deadline)
+    }
+  }
+  await Promise.all(Array.from({ length: orderScreeningsAtOnce }, askOneByOne))
+  return scores
+}
+
+/** Whether a policy that may decide on transfers of the member looks at the score. */
+async function isScoreRead({ db }: Deps, { member }: ByMember): Promise<boolean> {
+  const policies = await listCandidates(db, member.vault.id, 'transfer', member.groupIds)
+  return policies.some(({ rules }) =>
+    rules.some(({ selectors }) => selectors.some(({ selectorType }) => selectorType === scoreSelector)),
+  )
+}
+
+const scoreSelector: SelectorType = 'riskScore'
+
+async function scoreOf(
+  { log }: Deps,
+  screener: Screener,
+  question: ScreeningQuestion,
+  deadline: AbortSignal,
+): Promise<Score> {
+  try {
+    return String((await screener.ask(question, deadline)).score)
+  } catch (error) {
+    log.warn({ err: error }, 'an order has no risk score')
+    return undefined
+  }
+}
+
+function toQuestion({ source, to, amount }: Order, vaultId: string, now: Date): ScreeningQuestion {
+  return {
+    id: newId(now),
+    subject: { type: 'order', id: null },
+    vaultId,
+    network: source.network_slug,
+    asset: source.token_code,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+    amountDecimal: formatDecimal(amount, source.decimals),
+    usdValue: source.usd_rate === null ? null : usdValueOf(amount, source.decimals, source.usd_rate),
+    fromAddress: source.address,
+    toAddress: to.address,
+    txHash: null,
+  }
+}

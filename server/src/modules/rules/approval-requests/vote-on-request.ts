@@ -1,0 +1,172 @@
+import type { ByMember } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Refusal } from '../../../http/mutate.ts'
+import { conflict } from '../../../lib/errors.ts'
+import { audit } from '../../record/audit/record.ts'
+import { notifyOfStop } from '../../record/notifications/write.ts'
+import { findInitiator, findMembership } from '../decisions/candidates.ts'
+import { initiatorLeft, waiverLost } from '../decisions/lost-permission.ts'
+import { type ActiveHold, findActiveHold } from '../holds/active.ts'
+import type { Executors, StepContext } from '../votes/executor.ts'
+import { expireDue } from '../votes/expire.ts'
+import { type Approval, assertMayCancel, closeVoting, lockVisible, type VotableSubject } from '../votes/vote.ts'
+import { differenceFromRecord } from './compare-request-record.ts'
+import { nextStatus, type RequestEvent } from './lifecycle.ts'
+import {
+  isRequestVisible,
+  type LockedRequest,
+  listDueRequests,
+  listStoredRequests,
+  lockRequest,
+  type StoredRequest,
+} from './queries.ts'
+import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
+
+/** How an approved request is carried out; `fetched` is the result of `prefetching`. */
+type Execution = { executors: Executors; fetched: unknown[] | null }
+
+/** Only the release of a hold is voted on while the vault is held: there must be a way out. */
+function findHold(trx: Trx, { vault_id: vaultId, initiator_id, steps }: LockedRequest): Promise<ActiveHold | null> {
+  const isRelease = steps.every(({ step }) => step.action === 'hold_release')
+  return findActiveHold(trx, { vaultId, ofVault: !isRelease, userIds: [initiator_id] })
+}
+
+const lockable = { title: 'Approval request', isVisible: isRequestVisible, lock: lockRequest }
+
+/** Approval requests as a votable subject. */
+export function votableRequests(
+  log: Deps['log'],
+  execution: Execution,
+): VotableSubject<LockedRequest, StoredRequest, null> {
+  return {
+    type: 'approval_request',
+    noun: 'request',
+    ...lockable,
+    findHold,
+    assertOpen({ status, expires_at }, now) {
+      if (status !== 'pending') throw conflict('wrong_state', `The request is ${status} already`)
+      if (expires_at <= now) throw conflict('approval_expired', 'The time to vote on this request has expired')
+    },
+    listStored: listStoredRequests,
+    compare(stored, records) {
+      const difference = differenceFromRecord(stored, records)
+      return difference === null ? { recorded: null } : { difference }
+    },
+    async stop(trx, request, failureReason, now) {
+      const { vault_id: vaultId, id } = request
+      log.error({ approvalRequestId: id, vaultId, reason: failureReason }, 'approval request stopped')
+      await resolveRequest(trx, request, { event: 'applyFailed', actorId: null, now, failureReason })
+      await notifyOfStop(trx, { vaultId, subjectType: 'approval_request', subjectId: id }, now)
+      const message = 'The request failed because it differs from its audit record'
+      return conflict('differs_from_record', message, failureReason)
+    },
+    mustBeSigned: (_recorded, { vault }) => vault.protection === 'votes',
+    toVoteRecord: (decision) => ({ action: 'approval_request.voted', details: { decision } }),
+    onApproved: (trx, request, approval) => execute(trx, request, approval, execution),
+    onRejected: (trx, request, { member, now }) =>
+      resolveRequest(trx, request, { event: 'rejected', actorId: member.userId, now }),
+  }
+}
+
+/**
+ * Carries out the request in this transaction. If that fails, only the vote is kept, and the request ends as failed or stale.
+ * @throws 409 when it is no longer permitted; PrefetchNeededError
+ */
+async function execute(
+  trx: Trx,
+  request: LockedRequest,
+  { member, now, requirements }: Approval<null>,
+  { executors, fetched }: Execution,
+): Promise<Refusal | null> {
+  const context: StepContext = { vaultId: request.vault_id, initiatorId: request.initiator_id, now }
+  const isWaived = requirements.some(({ bypassed }) => bypassed)
+  await assertMayGoOn(trx, context, request, { isWaived, executors })
+  const { action, steps } = request
+  const attempt = await tryApplySteps(trx, { context, action, steps, executors, fetched })
+  const actorId = member.userId
+  if ('results' in attempt) {
+    await resolveRequest(trx, request, { event: 'approved', actorId, now, results: attempt.results })
+    return null
+  }
+  const { event, reason: failureReason } = attempt
+  await resolveRequest(trx, request, { event, actorId, now, failureReason })
+  const message = 'Your vote was recorded, but the request could not be applied and had no effect'
+  return { refusal: conflict('not_applied', message, failureReason) }
+}
+
+/** The last vote checks again what may have changed since the request; policies can only restrict it further. */
+async function assertMayGoOn(
+  trx: Trx,
+  context: StepContext,
+  { steps }: LockedRequest,
+  { isWaived, executors }: { isWaived: boolean; executors: Executors },
+): Promise<void> {
+  const isForAuditors = steps.every(({ step }) => executors[step.action]?.isForAuditors === true)
+  const find = isForAuditors ? findMembership : findInitiator
+  const initiator = await find(trx, context.vaultId, context.initiatorId)
+  if (initiator === null) throw initiatorLeft()
+  if (isWaived && !initiator.isAdmin) throw waiverLost()
+  const decisions = await decideSteps(trx, context, initiator, steps, executors)
+  const block = decisions.find(({ effect }) => effect === 'block')
+  if (block !== undefined)
+    throw conflict('blocked_by_policy_now', 'A policy blocks this now', block.blockReason ?? undefined)
+}
+
+/** Cancels a request, by its initiator or an administrator. @throws 403, 404, 409 when it waits no longer */
+export async function cancelRequest(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
+  const request = await lockVisible(trx, lockable, member, id)
+  assertMayCancel('request', request, member)
+  await resolveRequest(trx, request, { event: 'cancelled', actorId: member.userId, now })
+}
+
+type Resolution = {
+  event: RequestEvent
+  /** null: the service itself. */
+  actorId: string | null
+  now: Date
+  results?: StepResult[]
+  failureReason?: string
+}
+
+/**
+ * Resolves a locked request: status, audit record and notifications.
+ * @throws 409 when it is resolved already
+ */
+async function resolveRequest(trx: Trx, request: LockedRequest, resolution: Resolution): Promise<void> {
+  const { event, actorId, now, results = null, failureReason = null } = resolution
+  const { vault_id: vaultId, id, action, payload_hash } = request
+  const to = nextStatus(request.status, event)
+  if (to === null) throw conflict('wrong_state', `The request is ${request.status} already`)
+  const { numUpdatedRows } = await trx
+    .updateTable('approval_requests')
+    .set({
+      status: to,
+      results: results === null ? null : JSON.stringify(results),
+      resolved_result_id: results?.at(-1)?.resultId ?? null,
+      failure_reason: failureReason,
+      resolved_at: now,
+      updated_at: now,
+    })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .where('status', '=', request.status)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The request was resolved by someone else')
+  const details = { action, payloadHash: payload_hash.toString('hex'), results, failureReason }
+  await audit(trx, { vaultId, actorId, now }, `approval_request.${to}`, { type: 'approval_request', id }, details)
+  await closeVoting(trx, 'approval_request', request, actorId, now)
+}
+
+/** Expires the requests whose time to vote is over. */
+export function expireRequests(deps: Pick<Deps, 'db' | 'clock' | 'log'>): Promise<void> {
+  return expireDue(deps, {
+    noun: 'approval request',
+    listDue: listDueRequests,
+    lock: lockRequest,
+    async expire(trx, request, now) {
+      if (request.status !== 'pending') return
+      await resolveRequest(trx, request, { event: 'expired', actorId: null, now })
+    },
+  })
+}

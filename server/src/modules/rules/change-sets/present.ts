@@ -1,0 +1,20 @@
+import type { Static } from 'typebox'
+import { differencesOf } from '../rules-versions/difference.ts'
+import type { ChangeSetRow, FullChangeSetRow } from './queries.ts'
+import type { ChangeSet, ChangeSetListItem } from './schema.ts'
+
+export function toChangeSetListItem(row: ChangeSetRow): Static<typeof ChangeSetListItem> {
+  const { applyAt, resolvedAt, created_at, updatedAt, ...fields } = row
+  return {
+    ...fields,
+    applyAt: applyAt?.toISOString() ?? null,
+    resolvedAt: resolvedAt?.toISOString() ?? null,
+    createdAt: created_at.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  }
+}
+
+/** The differences are those that its author and its voters were shown, also after it was applied. */
+export function toChangeSet({ before, after, changes, ...row }: FullChangeSetRow): Static<typeof ChangeSet> {
+  return { ...toChangeSetListItem(row), changes, differences: differencesOf(before, after) }
+}

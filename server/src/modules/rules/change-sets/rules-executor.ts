@@ -1,0 +1,116 @@
+import { findMemberById } from '../../../access/authenticate.ts'
+import { byInitiator, type Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { isSameJson } from '../../../lib/canonical-json.ts'
+import { conflict } from '../../../lib/errors.ts'
+import type { Initiator } from '../decisions/candidates.ts'
+import { type Decision, votesOfPeople } from '../decisions/decision.ts'
+import { findAdministratorsId } from '../policy-groups/memberships.ts'
+import type { Direction } from '../rules-versions/direction.ts'
+import { readGovernance } from '../rules-versions/read-governance.ts'
+import { lockNewestNumber } from '../rules-versions/versions.ts'
+import { type Executor, StaleError, type Step, type StepContext } from '../votes/executor.ts'
+import { announceOutcome, applyChanges, type Engine } from './apply.ts'
+import type { Change, ChangeContext } from './governed-actions.ts'
+import { type LockedChangeSet, lockChangeSet, updateChangeSetRow } from './queries.ts'
+import type { HiddenChanges } from './secrets.ts'
+
+/** The subject of the vote: the whole of the changes, not their id. */
+export type RulesPayload = {
+  title: string
+  changes: Change[]
+  direction: Direction
+  baseVersion: number
+  /** Hash of the differences that voters are shown. Requests of earlier versions of the service have none. */
+  differencesHash?: string
+}
+
+const hourMilliseconds = 3_600_000
+
+/** Change sets as a gated action: the votes are those that the governance of the vault asks for. */
+export function rulesExecutor(engine: Engine): Executor {
+  return {
+    async prepare(_db, _context, step) {
+      const { baseVersion } = step.payload as RulesPayload
+      return { step, targetType: 'change_set', targetId: step.targetId, baseVersion: String(baseVersion), facts: {} }
+    },
+    decide: (trx, { vaultId, now }, _prepared, initiator) => decideByGovernance(trx, vaultId, initiator, now),
+    prefetch: (_context, _step, use) => engine.governed.withProbe(use),
+    async apply(trx, context, step, baseVersion, probed) {
+      await carryOut(trx, engine, { context, step, baseVersion, probed })
+      return { resultId: step.targetId! }
+    },
+  }
+}
+
+/**
+ * As many people as the threshold says, none of them the initiator, and one more for a service: it acts for the holder of its
+ * token, who may be one of those that vote.
+ */
+async function decideByGovernance(trx: Trx, vaultId: string, initiator: Initiator, now: Date): Promise<Decision> {
+  const { threshold, approverGroupId } = await readGovernance(trx, vaultId)
+  const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
+  const none = { blockReason: null, policies: [], trace: [], facts }
+  if (threshold === 0) return { ...none, effect: 'allow', decisionPolicy: null, requirements: [] }
+  const id = approverGroupId ?? (await findAdministratorsId(trx, vaultId))
+  const group = { id, code: 'governance', name: 'Governance' }
+  return { ...none, ...votesOfPeople(group, threshold + (initiator.kind === 'service' ? 1 : 0)) }
+}
+
+type Approved = { context: StepContext; step: Step; baseVersion: string | null; probed: unknown }
+
+/** What is approved takes effect at once, or waits for its time. @throws StaleError, and the errors of the changes */
+async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, probed }: Approved): Promise<void> {
+  const { vaultId, initiatorId, now } = context
+  const { changes, direction, title } = step.payload as RulesPayload
+  const id = step.targetId!
+  const set = await lockChangeSet(trx, vaultId, id)
+  if (set === null) throw new Error(`There is no change set ${id}`)
+  const { secrets, document } = set
+  if (String(await lockNewestNumber(trx, vaultId)) !== baseVersion) throw new StaleError()
+  const governance = await readGovernance(trx, vaultId)
+  const hours = direction === 'loosening' ? governance.looseningDelayHours : governance.tighteningDelayHours
+  if (governance.threshold > 0 && hours > 0) {
+    const applyAt = new Date(now.getTime() + hours * hourMilliseconds)
+    await updateChangeSetRow(trx, { vaultId, id, now }, { status: 'scheduled', apply_at: applyAt })
+    const time = applyAt.toISOString()
+    const how = 'was approved and waits for its time'
+    const outcome = { verb: 'scheduled', how, details: { applyAt: time }, after: { 'takes effect at': time } } as const
+    return announceOutcome(trx, byInitiator(context), { id, title, author_id: initiatorId }, outcome)
+  }
+  const member = await getAuthor(trx, vaultId, initiatorId)
+  await applyAndMark(trx, engine, { id, changes, secrets, direction, document }, { member, now, probed })
+}
+
+/** The author as an administrator of the vault. @throws 409 when they are none any more */
+export async function getAuthor(trx: Trx, vaultId: string, authorId: string): Promise<Member> {
+  const member = await findMemberById(trx, vaultId, authorId)
+  if (member?.isAdmin && !member.isHeld) return member
+  throw conflict('initiator_lost_permission', 'The author of the change set no longer administers the vault')
+}
+
+/** Applies approved changes in this transaction, and nothing else than what was approved. */
+export async function applyAndMark(
+  trx: Trx,
+  engine: Engine,
+  { direction, document, ...hidden }: HiddenChanges & Pick<LockedChangeSet, 'direction' | 'document'>,
+  context: ChangeContext,
+): Promise<void> {
+  const { member, now } = context
+  const done = await applyChanges(trx, engine, hidden, context)
+  if (done.direction === 'loosening' && direction === 'tightening') {
+    throw conflict(
+      'changed_concurrently',
+      'The change would loosen the rules, and was approved as one that tightens them',
+    )
+  }
+  // A folder that no rule named when it was drafted belonged to no version of the rules.
+  if (!isSameJson(done.document.folders ?? [], document.folders ?? [])) {
+    throw conflict(
+      'changed_concurrently',
+      'A folder that the change names is not as it was when the change was drafted',
+    )
+  }
+  const outcome = { status: 'applied', applied_version: done.number, resolved_at: now }
+  await updateChangeSetRow(trx, { vaultId: member.vault.id, id: hidden.id, now }, outcome)
+}

@@ -1,0 +1,128 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  described,
+  Enum,
+  Id,
+  Name,
+  Nullable,
+  ProfileBeside,
+  pageQuery,
+  Timestamp,
+} from '../../../http/schema.ts'
+import { changesPerSetMax } from '../../../lib/limits.ts'
+import { Differences, ResultingDirection, VersionNumber } from '../rules-versions/schema.ts'
+import { governedActions } from './governed-actions.ts'
+
+const Title = described(Name, 'What the change is for, for those who vote.')
+const RuleChange = Closed({
+  action: described(Enum(governedActions), 'What is done; docs/governance.md lists the endpoint of each.'),
+  targetId: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'What is changed, as in the path of the endpoint; `$change:N` stands for what change N creates.',
+        examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+      }),
+    ),
+  ),
+  payload: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The body of the endpoint. A secret is shown as its fingerprint.',
+    examples: [{ approvalThreshold: 2 }],
+  }),
+})
+
+/** The statuses of a change set in answers. */
+const changeSetStatuses = [
+  'draft',
+  'pending',
+  'scheduled',
+  'applied',
+  'rejected',
+  'cancelled',
+  'expired',
+  'failed',
+  'stale',
+] as const
+export const ChangeSetDraft = Closed(
+  {
+    title: Title,
+    changes: described(
+      Type.Array(RuleChange, { minItems: 1, maxItems: changesPerSetMax }),
+      'Carried out in their order, all or none.',
+    ),
+  },
+  {
+    $id: 'ChangeSetDraft',
+    examples: [
+      {
+        title: 'A group for the night shift',
+        changes: [
+          { action: 'policy_group_create', payload: { code: 'night', name: 'Night shift' } },
+          {
+            action: 'policy_group_member_add',
+            targetId: '$change:0',
+            payload: { userId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' },
+          },
+        ],
+      },
+    ],
+  },
+)
+
+const changeSetFields = {
+  id: Id,
+  vaultId: Id,
+  title: Title,
+  status: described(
+    Enum(changeSetStatuses),
+    '`draft` until it is submitted, `pending` while votes are missing, `scheduled` while its delay runs; all others are ' +
+      'final. `stale`: the rules changed first.',
+  ),
+  isDirect: Type.Boolean({ description: 'One change that its own endpoint asked for.', examples: [false] }),
+  authorId: described(Id, 'Who drafted it, and has no vote on it.'),
+  author: ProfileBeside,
+  baseVersion: described(VersionNumber, 'The version of the rules that it was drafted on.'),
+  newestVersion: described(
+    VersionNumber,
+    'The version of the rules now; if it is another one, the change set must be rebased.',
+  ),
+  direction: ResultingDirection,
+  changeCount: described(Type.Integer({ minimum: 1, examples: [2] }), 'Number of changes.'),
+  requestId: described(Nullable(Id), 'The approval request with its votes; null before it is submitted.'),
+  applyAt: described(Nullable(Timestamp), 'When an approved change takes effect, in UTC; null without a delay.'),
+  appliedVersion: described(Nullable(VersionNumber), 'The version that it made; null unless it was applied.'),
+  failureReason: Nullable(
+    Type.String({ description: 'Why it was not applied.', examples: ['Version 8 of the rules came first'] }),
+  ),
+  resolvedById: described(Nullable(Id), 'Who cancelled it; null otherwise.'),
+  resolvedBy: ProfileBeside,
+  resolvedAt: described(Nullable(Timestamp), 'When it ended, in UTC; null before.'),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+
+export const ChangeSetListItem = Closed(changeSetFields, { $id: 'ChangeSetListItem' })
+export const ChangeSet = Closed(
+  {
+    ...changeSetFields,
+    changes: described(Type.Array(RuleChange), 'Carried out in their order, all or none.'),
+    differences: Differences,
+  },
+  { $id: 'ChangeSet', description: 'Several changes of the rules that are decided on as one.' },
+)
+
+export const ChangeSetQuery = Closed({
+  open: Type.Optional(
+    Type.Boolean({
+      description: 'true restricts the list to change sets that have not ended, false to those that have.',
+      examples: [true],
+    }),
+  ),
+  ...pageQuery,
+})
+
+export const changeSetComponents = [ChangeSetDraft, ChangeSetListItem, ChangeSet]

@@ -1,0 +1,163 @@
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Facts } from '../selectors/facts.ts'
+import { evaluateSelector } from '../selectors/selectors.ts'
+import { candidatesUnder, type Drafts, type Initiator, listCandidates } from './candidates.ts'
+import {
+  asksApproval,
+  combine,
+  type Decision,
+  type PolicySnapshot,
+  type PolicyTrace,
+  type Rule,
+  type RuleTrace,
+  type SelectorTrace,
+} from './decision.ts'
+import { sumUnderLock } from './velocity-in-flight.ts'
+import { sumVelocity, velocityWindowsOf } from './velocity-sums.ts'
+
+export type Question = {
+  vaultId: string
+  actionType: string
+  initiator: Initiator
+  facts: Facts
+}
+
+/** What every decision knows: who asks, and when. */
+export function factsOfInitiator(
+  { userId, kind, groupIds }: Pick<Initiator, 'userId' | 'kind' | 'groupIds'>,
+  now: Date,
+): Pick<Facts, 'now' | 'initiatorId' | 'initiatorKind' | 'initiatorGroupIds'> {
+  return { now, initiatorId: userId, initiatorKind: kind, initiatorGroupIds: groupIds }
+}
+
+/**
+ * Decides on an action by the policies of the vault: one round trip for the candidates (enabled policies of the action's
+ * type in groups of the initiator), one more when a candidate limits velocity, then the pure evaluation. Changes nothing
+ * and locks nothing, so its velocity figures may be outdated at once. With drafts, it is what they would decide.
+ */
+export async function decide(db: Db | Trx, question: Question, drafts: Drafts | null = null): Promise<Decision> {
+  const { vaultId, actionType, initiator } = question
+  const saved = await listCandidates(db, vaultId, actionType, initiator.groupIds)
+  const { groupIds } = initiator
+  return decideBy(db, drafts === null ? saved : candidatesUnder(drafts, saved, { actionType, groupIds }), question)
+}
+
+/**
+ * The candidates of `decide` and the sums of their windows, for an action that is carried out in this transaction if it is
+ * allowed. Near a limit, requests that count against it are decided one after the other, and each sees the writes of those
+ * before it; far from it, side by side. Only scopes that are limited by a policy that can still match are locked. Facts that
+ * must hold until the commit are read after this.
+ */
+export async function lockCandidates(
+  trx: Trx,
+  { vaultId, actionType, initiator, facts }: Question,
+): Promise<{ candidates: PolicySnapshot[]; sums: Pick<Facts, 'velocity'> }> {
+  const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
+  const matchable = candidates.filter((policy) => !isRuledOut(policy, facts))
+  const limiting = velocityWindowsOf(matchable)
+  if (limiting.length === 0) return { candidates, sums: {} }
+  const windows = { limiting, all: velocityWindowsOf(candidates) }
+  return { candidates, sums: { velocity: await sumUnderLock(trx, matchable, windows, { vaultId, facts }) } }
+}
+
+/**
+ * Decides by these candidates. The sums are read in a separate statement, because a statement that waited for a lock would
+ * still see the state before it. A window whose sum is among the facts already is not summed again.
+ */
+export async function decideBy(
+  db: Db | Trx,
+  candidates: PolicySnapshot[],
+  { vaultId, initiator, facts: gathered }: Question,
+): Promise<Decision> {
+  const { velocity: known = [] } = gathered
+  const windows = velocityWindowsOf(candidates).filter(
+    ({ per, windowSeconds }) => !known.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds),
+  )
+  const facts: Facts =
+    windows.length === 0
+      ? gathered
+      : { ...gathered, velocity: [...known, ...(await sumVelocity(db, vaultId, windows, gathered))] }
+  return decideFrom(candidates, facts, initiator)
+}
+
+/** What these candidates decide from these facts alone; pure. A sum that is not among the facts is unknown. */
+export function decideFrom(
+  candidates: PolicySnapshot[],
+  facts: Facts,
+  { isAdmin }: Pick<Initiator, 'isAdmin'>,
+): Decision {
+  const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
+  const matches = evaluated.flatMap(({ policy, trace }) => (trace.matched ? { policy, inDoubt: trace.inDoubt } : []))
+  return { ...combine(matches, isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
+}
+
+/** true, false, or null for unknown. Combined by Kleene's logic, so that doubt never outweighs a certain answer. */
+type Truth = boolean | null
+
+/**
+ * Whether a policy matches, and why. A policy without rules always matches. If the answer is unknown, it is assumed against
+ * the request: a policy that restricts (block, approval) matches, and one that only allows does not. The trace marks such
+ * an assumption, because it must never be the reason why an action is permitted.
+ */
+export function evaluatePolicy(policy: PolicySnapshot, facts: Facts, evaluate = evaluateSelector): PolicyTrace {
+  const assumed = policy.effect !== 'allow' || asksApproval(policy)
+  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, assumed, evaluate))
+  const truth = allOf(rules.map(({ truth }) => truth))
+  return {
+    policyId: policy.id,
+    policyCode: policy.code,
+    matched: truth ?? assumed,
+    inDoubt: truth === null,
+    rules: rules.map(({ trace }) => trace),
+  }
+}
+
+/** Whether a policy cannot match, regardless of the facts that are still unknown. */
+function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
+  return policy.rules.some(({ conditionType, selectors }) => {
+    const truths = selectors.map((selector) => evaluateSelector(selector, facts).matched)
+    return combineTruths(conditionType, truths) === false
+  })
+}
+
+/** `assumed` is the result of a rule that is unknown; the trace then shows its selectors with the assumed results. */
+function evaluateRule(
+  { conditionType, selectors }: Rule,
+  facts: Facts,
+  assumed: boolean,
+  evaluate: typeof evaluateSelector,
+): { truth: Truth; trace: RuleTrace } {
+  const assumedOfSelector = conditionType === 'exclude' ? !assumed : assumed
+  const truths: Truth[] = []
+  const traces: SelectorTrace[] = []
+  for (const selector of selectors) {
+    const { matched, observed } = evaluate(selector, facts)
+    truths.push(matched)
+    const { selectorType, value: expected } = selector
+    traces.push({ selectorType, matched: matched ?? assumedOfSelector, expected, observed })
+  }
+  const truth = combineTruths(conditionType, truths)
+  return { truth, trace: { conditionType, matched: truth ?? assumed, selectors: traces } }
+}
+
+/** The result of a rule without selectors, or of an unknown kind, is unknown. */
+function combineTruths(conditionType: string, truths: Truth[]): Truth {
+  if (truths.length === 0) return null
+  if (conditionType === 'require') return allOf(truths)
+  if (conditionType === 'any') return anyOf(truths)
+  if (conditionType === 'exclude') return not(anyOf(truths))
+  return null
+}
+
+function allOf(truths: Truth[]): Truth {
+  return not(anyOf(truths.map(not)))
+}
+
+function anyOf(truths: Truth[]): Truth {
+  if (truths.includes(true)) return true
+  return truths.includes(null) ? null : false
+}
+
+function not(truth: Truth): Truth {
+  return truth === null ? null : !truth
+}

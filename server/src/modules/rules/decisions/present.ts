@@ -1,0 +1,66 @@
+import type { Static } from 'typebox'
+import { velocityTypes } from '../selectors/selectors.ts'
+import { readVelocityWindow } from '../selectors/velocity.ts'
+import {
+  type Decision,
+  groupThresholdsOf,
+  type KeptDecision,
+  type PolicyTrace,
+  type SelectorTrace,
+} from './decision.ts'
+import type { PolicyDecision, PolicySimulation } from './schema.ts'
+
+/** The reader of a trace: who reads the whole vault, the initiator, or another viewer of the subject, such as an approver. */
+type TraceReader = { readsAll: boolean; isInitiator: boolean }
+
+/** A decision as it is stored with its subject. */
+export function toPolicyDecision(
+  { effect, decisionPolicy, trace }: KeptDecision,
+  reader: TraceReader,
+): Static<typeof PolicyDecision> {
+  return { effect, decisionPolicy, trace: toTrace(trace, reader) }
+}
+
+export function toPolicySimulation(
+  decision: Decision,
+  reader: TraceReader,
+): Omit<Static<typeof PolicySimulation>, 'funds'> {
+  const { effect, blockReason, decisionPolicy, requirements, trace } = decision
+  return {
+    effect,
+    blockReason,
+    decisionPolicy,
+    requirements: requirements.map(({ policyId, policyCode, threshold, bypassed, approvers }) => ({
+      policyId,
+      policyCode,
+      threshold,
+      bypassed,
+      groups: groupThresholdsOf(approvers),
+    })),
+    trace: toTrace(trace, reader),
+  }
+}
+
+function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boolean): boolean {
+  // A category that did not match is shown only to readers who may see it.
+  if (selectorType === 'percentOfBalance' || selectorType === 'category') return !isInitiator
+  if (!velocityTypes.has(selectorType)) return false
+  return !isInitiator || readVelocityWindow(expected)?.per !== 'initiator'
+}
+
+/**
+ * A trace without values that the reader may not see. Sums of other people's transfers are for administrators and auditors only, the
+ * initiator's own sums and balances for the initiator as well. Whether a selector matched is visible to all readers.
+ */
+export function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceReader): PolicyTrace[] {
+  if (readsAll) return trace
+  return trace.map((policy) => ({
+    ...policy,
+    rules: policy.rules.map((rule) => ({
+      ...rule,
+      selectors: rule.selectors.map((selector) =>
+        isPrivate(selector, isInitiator) ? { ...selector, observed: null } : selector,
+      ),
+    })),
+  }))
+}

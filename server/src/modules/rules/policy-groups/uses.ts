@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import type { SelectorType } from '../selectors/selectors.ts'
+
+type Uses = { hasPolicies: boolean; isApprover: boolean; isSelected: boolean }
+
+/** The uses that prevent the deletion of a group. */
+export async function groupUses(trx: Trx, { vaultId, id }: { vaultId: string; id: string }): Promise<Uses> {
+  const { rows } = await sql<Uses>`
+    select
+      exists (select 1 from policies p where p.vault_id = ${vaultId} and p.group_id = ${id}) as "hasPolicies",
+      exists (select 1 from policy_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id})
+        or exists (select 1 from category_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id}) as "isApprover",
+      ${isSelected(vaultId, 'initiatorGroup', id)} as "isSelected"`.execute(trx)
+  return rows[0]!
+}
+
+/** Whether a rule of a policy of the vault, enabled or not, names this value with this selector. */
+export async function isSelectedByPolicy(
+  trx: Trx,
+  vaultId: string,
+  selectorType: SelectorType,
+  value: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`select ${isSelected(vaultId, selectorType, value)} as is`.execute(trx)
+  return rows[0]!.is
+}
+
+export const isSelected = (vaultId: string, selectorType: SelectorType, value: string) => sql<boolean>`exists (
+  select from policies p
+  where p.vault_id = ${vaultId} and jsonb_path_exists(
+    p.rules,
+    '$[*].selectors[*] ? (@.selectorType == $type).value[*] ? (@ == $value)',
+    jsonb_build_object('type', ${selectorType}::text, 'value', ${value}::text)
+  ))`

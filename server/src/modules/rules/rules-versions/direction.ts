@@ -1,0 +1,260 @@
+import { everyoneCode } from '../../../access/memberships.ts'
+import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
+import { compareDecimals } from '../../../lib/money.ts'
+import { protects } from '../decisions/action-rights.ts'
+import { asksApproval } from '../decisions/decision.ts'
+import { pairs } from './difference.ts'
+import type { RulesDocument, RulesGroup, RulesPolicy } from './document-schema.ts'
+
+/**
+ * Whether a change of the rules can only make decisions stricter (block, then deny, then approval by more votes, then
+ * approval, then allow), for every initiator and whatever the other rules are. It is computed, not declared, and what is not
+ * proven here is a loosening. Each proof holds beside any other change, so a change of several parts tightens when each of
+ * its parts does.
+ */
+export const directions = ['loosening', 'tightening'] as const
+export type Direction = (typeof directions)[number]
+
+export function directionOf(before: RulesDocument, after: RulesDocument): Direction {
+  const parts = [
+    governanceTightens(before, after),
+    groupsTighten(before, after),
+    policiesTighten(before.policies, after.policies),
+    invitationsTighten(before, after),
+    categoriesTighten(before.categories, after.categories),
+    walletTightens(before.wallet, after.wallet),
+    isSubset(after.tokens.map(canonicalJson), before.tokens.map(canonicalJson)),
+    variantsTighten(before.variants, after.variants),
+    isSubset((after.serviceKeys ?? []).map(canonicalJson), (before.serviceKeys ?? []).map(canonicalJson)),
+    isKept(before.categoryRights, after.categoryRights),
+    isKept(before.folders, after.folders),
+    namesStay(before.groups, after.groups),
+  ]
+  return parts.every(Boolean) ? 'tightening' : 'loosening'
+}
+
+/**
+ * Whether one administrator may make the change at once. Who decides about the rules is never up to one person, not even in
+ * the stricter direction: a threshold that nobody can reach would freeze them. So would the demand for signatures.
+ */
+export function mayChangeAlone(before: RulesDocument, after: RulesDocument): boolean {
+  const isOfOne = isSameJson(before.governance, after.governance) && isSameJson(before.wallet, after.wallet)
+  return isOfOne && directionOf(before, after) === 'tightening'
+}
+
+/**
+ * What is in both is the same. What a policy sees of an order is neither stricter nor looser for a policy that blocks and
+ * for one that allows; what is new is named by no earlier rule.
+ */
+const isKept = <Item extends { id: string }>(before: Item[] = [], after: Item[] = []): boolean =>
+  pairs(before, after).every(
+    ({ before: was, after: is }) => was === undefined || is === undefined || isSameJson(was, is),
+  )
+
+/** Groups are called what they were: a vote for "Treasury" is none for what is called so later. */
+const namesStay = (before: RulesGroup[], after: RulesGroup[]): boolean =>
+  pairs(before, after).every(({ before: was, after: is }) => {
+    if (was === undefined || is === undefined) return true
+    return was.code === is.code && was.name === is.name && was.description === is.description
+  })
+
+const idOf = ({ id }: { id: string }) => id
+const isSubset = (some: readonly string[], all: readonly string[]) => {
+  const known = new Set(all)
+  return some.every((one) => known.has(one))
+}
+
+function governanceTightens({ governance: before }: RulesDocument, { governance: after }: RulesDocument): boolean {
+  return (
+    (before.approverGroupId === after.approverGroupId || before.threshold === 0) &&
+    after.threshold >= before.threshold &&
+    after.looseningDelayHours >= before.looseningDelayHours &&
+    after.tighteningDelayHours >= before.tighteningDelayHours
+  )
+}
+
+/** Nothing of the wallet service is stricter than another, but to demand signatures is stricter than not to. */
+function walletTightens(
+  { protection: was, ...before }: RulesDocument['wallet'],
+  { protection: is, ...after }: RulesDocument['wallet'],
+): boolean {
+  return isSameJson(before, after) && (was === undefined || was === is)
+}
+
+/**
+ * Whether members of the group decide: administrators and auditors, and the voters. Neither more nor fewer of them is
+ * stricter, because each can also object.
+ */
+function decides({ id, isSystem }: RulesGroup, { governance, policies, categories }: RulesDocument): boolean {
+  if (isSystem || id === governance.approverGroupId) return true
+  return [...policies, ...categories].some(({ approvers }) => approvers.some((approver) => approver.id === id))
+}
+
+const votesByName = (userId: string, { policies, categories }: RulesDocument): boolean =>
+  [...policies, ...categories].some(({ approvers }) => approvers.some((approver) => approver.id === userId))
+
+function groupsTighten(before: RulesDocument, after: RulesDocument): boolean {
+  return pairs(before.groups, after.groups).every(({ before: was, after: is }) => {
+    const group = (was ?? is)!
+    const [members, remaining] = [was?.members ?? [], is?.members ?? []]
+    if (isSameJson(members, remaining)) return true
+    if (!isSubset(remaining, members)) return false
+    if (decides(group, before) || decides(group, after)) return false
+    const gone = members.filter((userId) => !remaining.includes(userId))
+    if (gone.some((userId) => votesByName(userId, before))) return false
+    // Who is in no group any more can do nothing at all, not even what everybody may.
+    const haveLeft = gone.every((userId) => after.groups.every((other) => !other.members.includes(userId)))
+    const left = haveLeft ? [group.id, ...everyoneOf(before)] : [group.id]
+    if (left.some((id) => mayProtect(id, before) || mayProtect(id, after))) return false
+    if (haveLeft) return left.every((id) => !asks(id, before))
+    return !restricts(group.id, before) && !restricts(group.id, after)
+  })
+}
+
+/** Whether a policy of the group asks its members for votes. */
+const asks = (groupId: string, { policies }: RulesDocument): boolean =>
+  policies.some((policy) => policy.groupId === groupId && asksApproval(policy))
+
+const everyoneOf = ({ groups }: RulesDocument): string[] =>
+  groups.filter(({ isSystem, code }) => isSystem && code === everyoneCode).map(idOf)
+
+/** Whether leaving the group may take a right to protect away: it has the right by a policy, or a rule of one names it. */
+const mayProtect = (groupId: string, { policies }: RulesDocument): boolean =>
+  policies.some(
+    (policy) =>
+      policy.enabled && protects(policy.actionType) && (policy.groupId === groupId || namesGroup(policy, groupId)),
+  )
+
+const namesGroup = ({ rules }: RulesPolicy, groupId: string): boolean =>
+  rules.some(({ selectors }) =>
+    selectors.some(
+      ({ selectorType, value }) =>
+        selectorType === 'initiatorGroup' && [value].flat().some((named) => named === groupId),
+    ),
+  )
+
+/** Whether leaving the group may free somebody of a policy: one that restricts its members, or a rule that names it. */
+function restricts(groupId: string, { policies }: RulesDocument): boolean {
+  return policies.some(
+    (policy) =>
+      policy.enabled &&
+      ((policy.groupId === groupId && (policy.effect !== 'allow' || asksApproval(policy))) ||
+        namesGroup(policy, groupId)),
+  )
+}
+
+function policiesTighten(before: RulesPolicy[], after: RulesPolicy[]): boolean {
+  return pairs(before, after).every(({ before: was, after: is }) => {
+    const [earlier, later] = [was?.enabled === true ? was : null, is?.enabled === true ? is : null]
+    if ([earlier, later].some((policy) => policy !== null && protects(policy.actionType)))
+      return decidesTheSame(earlier, later)
+    if (earlier === null) return later === null || later.effect === 'block'
+    if (later === null) return permitsAlone(earlier)
+    return policyTightens(earlier, later)
+  })
+}
+
+/** A right to protect is neither given nor taken by a tightening: only what people call the policy may differ. */
+function decidesTheSame(was: RulesPolicy | null, is: RulesPolicy | null): boolean {
+  if (was === null || is === null) return false
+  const { code, name, description, blockReason } = was
+  return isSameJson(was, { ...is, code, name, description, blockReason })
+}
+
+/** Without votes and only when its rules hold for certain: without it, less is permitted. */
+const permitsAlone = (policy: RulesPolicy) => policy.effect === 'allow' && !asksApproval(policy)
+
+function policyTightens(was: RulesPolicy, is: RulesPolicy): boolean {
+  if (was.groupId !== is.groupId || was.actionType !== is.actionType) return false
+  if (is.effect === 'block') return matchesMore(was, is)
+  if (was.effect === 'block') return false
+  if (permitsAlone(was) && permitsAlone(is)) return matchesLess(was, is)
+  if (!isSameJson(was.rules, is.rules)) return false
+  // A policy that asks for votes in doubt lets the action wait for them, and one that allows does not.
+  if (was.effect !== is.effect) return false
+  return votesTighten(was, is)
+}
+
+function votesTighten(was: RulesPolicy, is: RulesPolicy): boolean {
+  if (is.approvalThreshold < was.approvalThreshold) return false
+  if (is.adminBypass && !was.adminBypass && asksApproval(was)) return false
+  if (!asksApproval(was)) return true
+  if (is.allowInitiatorApproval && !was.allowInitiatorApproval) return false
+  return isSameJson(was.approvers, is.approvers)
+}
+
+/**
+ * All rules must hold: with fewer of them, or with rules that hold more often in their place, a policy matches more often. It
+ * does in doubt as well: where a selector is unknown, so is the one with the other bound or list, which looks at the same fact.
+ */
+const matchesMore = (was: RulesPolicy, is: RulesPolicy) =>
+  is.rules.every((rule) => was.rules.some((earlier) => holdsLess(rule, earlier)))
+
+/** Each earlier rule is still there, or one that holds less often stands in its place. */
+const matchesLess = (was: RulesPolicy, is: RulesPolicy) =>
+  was.rules.every((earlier) => is.rules.some((rule) => holdsLess(earlier, rule)))
+
+type Rule = RulesPolicy['rules'][number]
+type Selector = Rule['selectors'][number]
+
+function holdsLess(was: Rule, is: Rule): boolean {
+  if (isSameJson(was, is)) return true
+  if (was.conditionType !== 'require' || is.conditionType !== 'require') return false
+  return was.selectors.every((selector) => is.selectors.some((other) => matchesLessOften(selector, other)))
+}
+
+/** The selectors whose value is a list of names, any of which is enough. */
+const listed = new Set([
+  ...['token', 'network', 'sourceAddress', 'addressGroup', 'destination', 'destinationType', 'counterparty'],
+  ...['counterpartyGroup', 'counterpartyKind', 'initiator', 'initiatorGroup', 'initiatorKind', 'category'],
+])
+
+function matchesLessOften(was: Selector, is: Selector): boolean {
+  if (was.selectorType !== is.selectorType) return false
+  if (isSameJson(was.value, is.value)) return true
+  if (listed.has(was.selectorType)) {
+    return isSubset([is.value].flat().map(canonicalJson), [was.value].flat().map(canonicalJson))
+  }
+  return boundTightens(was.value, is.value)
+}
+
+/** The same comparison with a narrower bound: at most less, or at least more. */
+function boundTightens(was: unknown, is: unknown): boolean {
+  if (!isBound(was) || !isBound(is)) return false
+  const { value: earlier, ...kind } = was
+  const { value: later, ...otherKind } = is
+  if (!isSameJson(kind, otherKind)) return false
+  const order = compareDecimals(later, earlier)
+  return was.op.startsWith('lt') ? order <= 0 : order >= 0
+}
+
+function isBound(value: unknown): value is { op: string; value: string } {
+  const { op, value: bound } = (value ?? {}) as Record<string, unknown>
+  return ['lt', 'lte', 'gt', 'gte'].includes(op as string) && typeof bound === 'string'
+}
+
+function invitationsTighten(before: RulesDocument, after: RulesDocument): boolean {
+  return isSubset(after.invitations.map(canonicalJson), before.invitations.map(canonicalJson))
+}
+
+type Category = RulesDocument['categories'][number]
+
+/** Values of a category that is not listed are changed without votes. */
+function categoriesTighten(before: Category[], after: Category[]): boolean {
+  return pairs(before, after).every(({ before: was, after: is }) => {
+    if (was === undefined) return true
+    if (is === undefined || is.approvalThreshold < was.approvalThreshold) return false
+    if (is.approvalScope !== was.approvalScope && is.approvalScope !== 'assign_and_edit') return false
+    if (is.allowInitiatorApproval && !was.allowInitiatorApproval) return false
+    return isSameJson(was.approvers, is.approvers)
+  })
+}
+
+type Variant = RulesDocument['variants'][number]
+
+function variantsTighten(before: Variant[], after: Variant[]): boolean {
+  return pairs(before, after).every(({ before: was, after: is }) => {
+    if (was === undefined || is === undefined) return is === undefined || !is.enabled
+    return (was.enabled || !is.enabled) && was.tokenId === is.tokenId
+  })
+}

@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import { published } from '../../../http/schema.ts'
+import { type ActionType, actionTypes } from './facts.ts'
+import type { JsonSchema } from './selector.ts'
+import { describeSelectors } from './selectors.ts'
+
+/** The parts of values in words. */
+const meanings: Readonly<Record<string, string>> = {
+  selectorType: 'The property of the action that is compared.',
+  op: 'How it is compared; both ends of `between` are included.',
+  value: 'What it is compared with. What is named must exist in the vault.',
+  min: 'Lower bound, as a decimal string.',
+  max: 'Upper bound, as a decimal string.',
+  windowSeconds: 'Length of the window that ends now.',
+  per: 'Whose transfers count.',
+  timezone: 'A zone of the IANA database, such as `Europe/Berlin`.',
+  days: 'The days on which the window begins.',
+  from: 'First minute of the window on the wall clock.',
+  to: 'Minute at which the window ends; a window that ends before it begins ends on the next day.',
+  route: 'Code of the route.',
+  variant: 'Code of the variant.',
+}
+
+/** The component of the selectors that a policy for this action may use, with the form of the value of each. */
+const nameOf = (actionType: ActionType): string =>
+  `${actionType.replaceAll(/(^|_)([a-z])/g, (_, _mark, letter: string) => letter.toUpperCase())}Selector`
+
+function toComponent(actionType: ActionType) {
+  const $id = nameOf(actionType)
+  const description = `What a rule of a policy for \`${actionType}\` may look at, each with the form of its value.`
+  const own = JSON.stringify(describeSelectors(actionType))
+  const first = actionTypes.find((other) => JSON.stringify(describeSelectors(other)) === own)!
+  if (first !== actionType) return Type.Unsafe<object>({ $id, description, allOf: [Type.Ref(nameOf(first))] })
+  const ofForm = new Map<string, { types: string[]; form: JsonSchema }>()
+  for (const { selectorType, valueSchema } of describeSelectors(actionType)) {
+    const key = JSON.stringify(valueSchema)
+    const group = ofForm.get(key) ?? { types: [], form: valueSchema }
+    group.types.push(selectorType)
+    ofForm.set(key, group)
+  }
+  return Type.Unsafe<object>({
+    $id,
+    description,
+    anyOf: [...ofForm.values()].map(({ types, form }) =>
+      withMeanings({
+        type: 'object',
+        properties: { selectorType: { type: 'string', enum: types }, value: form },
+        required: ['selectorType', 'value'],
+        additionalProperties: false,
+      }),
+    ),
+  })
+}
+
+function withMeanings(schema: JsonSchema): JsonSchema {
+  const { properties, anyOf, items, ...rest } = schema as {
+    properties?: Record<string, JsonSchema>
+    anyOf?: JsonSchema[]
+    items?: JsonSchema
+  } & JsonSchema
+  const described = Object.entries(properties ?? {}).map(([name, part]) => {
+    const description = meanings[name]
+    return [name, { ...(description && { description }), ...withMeanings(part) }]
+  })
+  return {
+    ...rest,
+    ...(anyOf && { anyOf: anyOf.map(withMeanings) }),
+    ...(items && { items: withMeanings(items) }),
+    ...(properties && { properties: Object.fromEntries(described) }),
+  }
+}
+
+const PolicySelector = Type.Unsafe<object>({
+  $id: 'PolicySelector',
+  description: 'A selector of a rule; which ones apply depends on the `actionType` of the policy.',
+  examples: [{ selectorType: 'amount', value: { op: 'gt', value: '1000' } }],
+  anyOf: actionTypes.map((actionType) => Type.Ref(nameOf(actionType))),
+})
+
+export const selectorComponents = [...actionTypes.map(toComponent), PolicySelector]
+
+/**
+ * A selector as requests have it. It is checked by `findPolicyFaults`, which names the field at fault within its value; the
+ * document describes it by the component.
+ */
+export const asPolicySelector = published('PolicySelector')

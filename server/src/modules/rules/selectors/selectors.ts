@@ -1,0 +1,307 @@
+import type { FieldFault } from '../../../lib/errors.ts'
+import {
+  addressGroup,
+  addressLookAlike,
+  destination,
+  destinationAgeHours,
+  destinationType,
+  firstPaymentToDestination,
+  routeVariant,
+  sourceAddress,
+} from './addresses.ts'
+import { type ActionType, actionTypes, type Facts } from './facts.ts'
+import {
+  counterparty,
+  counterpartyAgeHours,
+  counterpartyGroup,
+  counterpartyKind,
+  initiator,
+  initiatorGroup,
+  initiatorKind,
+} from './parties.ts'
+import { amount, amountUsd, category, maxFee, network, percentOfBalance, riskScore, token } from './payment.ts'
+import { type Finding, type JsonSchema, type SelectorKind, unknownFinding } from './selector.ts'
+import { time } from './time.ts'
+import { readVelocityWindow, velocityAmount, velocityCount, velocityUsd } from './velocity.ts'
+
+/** What the strings of a value name, so that a form can offer a choice. */
+export const namedBySelectors = [
+  'token',
+  'network',
+  'address',
+  'address_group',
+  'route_variant',
+  'counterparty',
+  'counterparty_group',
+  'member',
+  'policy_group',
+  'category',
+] as const
+
+type Entry = {
+  kind: SelectorKind
+  /** Transfers alone unless it names others. */
+  actionTypes?: readonly ActionType[]
+  /** A title in words. */
+  label: string
+  /** Left out: nothing that the vault keeps a list of. */
+  names?: (typeof namedBySelectors)[number]
+  /** Description of what it compares. */
+  summary: string
+  /**
+   * The fact that a recorded decision lacks, because it was not recorded at the time, by a short name; null: it has all that
+   * there was to know. A fact that could not be determined then is not lacking: it is as unknown now as it was.
+   */
+  lacks?(value: unknown, facts: Facts): string | null
+  /** It looks at the initiator alone, so that its result is known before there is an action. */
+  isOfInitiator?: true
+}
+
+const transfers: readonly ActionType[] = ['transfer']
+const transfersAndAddresses: readonly ActionType[] = ['transfer', 'create_address']
+/** Actions on an existing counterparty. */
+const counterpartyChanges: readonly ActionType[] = [
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+]
+const lacksVelocity = (value: unknown, { velocity = [] }: Facts): string | null => {
+  const window = readVelocityWindow(value)
+  if (window === null) return null
+  const { per, windowSeconds } = window
+  const isKnown = velocity.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds)
+  return isKnown ? null : `velocity per ${per} in ${windowSeconds} seconds`
+}
+
+/** For facts that decisions record since a later version than the first. */
+const lacks =
+  (fact: 'destinationAddedAt' | 'isFirstPayment' | 'isLookAlike' | 'initiatorKind') =>
+  (_value: unknown, facts: Facts): string | null =>
+    facts[fact] === undefined ? fact : null
+const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'counterparty_group_archive']
+
+/**
+ * The table of all selectors, with what each compares and the actions to which it applies. The description of the API and
+ * docs/policies.md are rendered from it.
+ */
+const entries = {
+  amount: { kind: amount, label: 'Amount', summary: 'amount in token units' },
+  amountUsd: { kind: amountUsd, label: 'Amount in USD', summary: 'amount in USD at the newest rate' },
+  percentOfBalance: {
+    kind: percentOfBalance,
+    label: 'Share of the balance in per cent',
+    summary: 'amount in per cent of what the source address has available of the token before the transfer',
+  },
+  velocityAmount: {
+    kind: velocityAmount,
+    lacks: lacksVelocity,
+    label: 'Amount within a period',
+    summary: 'sum of the transfers of the token in a window, this one included, in token units',
+  },
+  velocityUsd: {
+    kind: velocityUsd,
+    lacks: lacksVelocity,
+    label: 'USD within a period',
+    summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
+  },
+  velocityCount: {
+    kind: velocityCount,
+    lacks: lacksVelocity,
+    label: 'Transfers within a period',
+    summary: 'number of transfers in a window, this one included',
+  },
+  maxFee: {
+    kind: maxFee,
+    label: 'Highest network fee',
+    summary: 'highest network fee that the order permits, in units of the coin; unknown without a limit',
+  },
+  riskScore: {
+    kind: riskScore,
+    label: 'Risk score',
+    summary: 'score from 0 to 100 that the screening gives the payment; unknown without an answer or without screening',
+  },
+  token: { kind: token, label: 'Token', names: 'token', summary: 'token by id or code' },
+  network: {
+    kind: network,
+    label: 'Network',
+    names: 'network',
+    actionTypes: transfersAndAddresses,
+    summary: 'network by slug',
+  },
+  sourceAddress: {
+    kind: sourceAddress,
+    label: 'Paying address',
+    names: 'address',
+    summary: 'source address, by id or on-chain address',
+  },
+  addressGroup: {
+    kind: addressGroup,
+    label: 'Folder of the paying address',
+    names: 'address_group',
+    summary: 'folder of the source address, by id',
+  },
+  routeVariant: {
+    kind: routeVariant,
+    label: 'Segment of the address',
+    names: 'route_variant',
+    actionTypes: transfersAndAddresses,
+    summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
+  },
+  destination: { kind: destination, label: 'Recipient address', summary: 'on-chain address of the recipient' },
+  destinationType: {
+    kind: destinationType,
+    label: 'Kind of recipient',
+    summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
+  },
+  destinationAgeHours: {
+    kind: destinationAgeHours,
+    lacks: lacks('destinationAddedAt'),
+    label: 'Age of the recipient address in hours',
+    summary: 'hours since the address of the recipient came into the address book; unknown outside of it',
+  },
+  firstPaymentToDestination: {
+    kind: firstPaymentToDestination,
+    lacks: lacks('isFirstPayment'),
+    label: 'First payment to the recipient',
+    summary: 'whether no transfer of the vault to this address was confirmed yet',
+  },
+  addressLookAlike: {
+    kind: addressLookAlike,
+    lacks: lacks('isLookAlike'),
+    label: 'Recipient looks like another one',
+    summary: 'whether the address begins and ends like another one that the vault knows, and is not known itself',
+  },
+  counterparty: {
+    kind: counterparty,
+    label: 'Counterparty',
+    names: 'counterparty',
+    actionTypes: [...transfers, ...counterpartyChanges],
+    summary: 'counterparty that is paid or changed, by id',
+  },
+  counterpartyGroup: {
+    kind: counterpartyGroup,
+    label: 'Counterparty group',
+    names: 'counterparty_group',
+    actionTypes: [...transfers, ...counterpartyChanges, ...groupChanges],
+    summary: 'group of the counterparty by id; for counterparty_group_* the group that is changed',
+  },
+  counterpartyKind: {
+    kind: counterpartyKind,
+    label: 'Kind of counterparty',
+    actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
+    summary: 'individual, company, exchange, service or other',
+  },
+  counterpartyAgeHours: {
+    kind: counterpartyAgeHours,
+    label: 'Age of the counterparty in hours',
+    actionTypes: [...transfers, ...counterpartyChanges],
+    summary: 'hours since the counterparty was created',
+  },
+  initiator: {
+    kind: initiator,
+    label: 'Initiator',
+    names: 'member',
+    actionTypes,
+    summary: 'initiator, by user id',
+    isOfInitiator: true,
+  },
+  initiatorGroup: {
+    kind: initiatorGroup,
+    label: 'Group of the initiator',
+    names: 'policy_group',
+    actionTypes,
+    summary: 'policy group of the initiator, by id',
+    isOfInitiator: true,
+  },
+  initiatorKind: {
+    kind: initiatorKind,
+    lacks: lacks('initiatorKind'),
+    label: 'Kind of initiator',
+    actionTypes,
+    summary: 'person or service',
+    isOfInitiator: true,
+  },
+  category: {
+    kind: category,
+    label: 'Category',
+    names: 'category',
+    summary: 'operation category that the order declares, by key',
+  },
+  time: { kind: time, label: 'Time of the week', actionTypes, summary: 'weekly window on the wall clock of a zone' },
+} satisfies Record<string, Entry>
+
+export type SelectorType = keyof typeof entries
+
+/** The selectors for which the orders of a payout are added up. */
+export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])
+
+export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
+  'velocityAmount',
+  'velocityUsd',
+  'velocityCount',
+])
+
+/** A map, in which a name such as `constructor` finds nothing. */
+const registry: ReadonlyMap<string, Entry & { actionTypes: readonly ActionType[] }> = new Map(
+  Object.entries(entries).map(([name, entry]) => [name, { actionTypes: transfers, ...entry }]),
+)
+
+/** The selectors that a policy may use. */
+export const selectorTypes: readonly string[] = [...registry.keys()]
+
+type SelectorDescription = Pick<Entry, 'label' | 'summary'> & {
+  selectorType: string
+  names: (typeof namedBySelectors)[number] | null
+  operators: string[]
+  valueSchema: JsonSchema
+}
+
+/** The selectors that a policy for this action may use, described for those who draw a form. */
+export function describeSelectors(actionType: ActionType): SelectorDescription[] {
+  return [...registry].flatMap(([selectorType, { kind, label, names = null, summary, actionTypes }]) =>
+    actionTypes.includes(actionType)
+      ? [{ selectorType, label, summary, names, operators: [...kind.operators], valueSchema: kind.schema }]
+      : [],
+  )
+}
+
+/** The table of selectors in Markdown, for the description of the API and the manual. */
+export function renderSelectorTable(): string {
+  const rows = [...registry].map(([name, entry]) => {
+    const actions = entry.actionTypes.length === actionTypes.length ? 'every action' : entry.actionTypes.join(', ')
+    return `| \`${name}\` | ${entry.summary} | ${actions} |`
+  })
+  return ['| Selector | Looks at | Applies to |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** The fault of a selector in a policy of the given action, or null; its field is relative to the selector. */
+export function findSelectorFault(actionType: string, selectorType: string, value: unknown): FieldFault | null {
+  const entry = registry.get(selectorType)
+  if (entry === undefined) {
+    return { field: 'selectorType', message: `must be one of ${selectorTypes.join(', ')}` }
+  }
+  if (!(entry.actionTypes as readonly string[]).includes(actionType)) {
+    return { field: 'selectorType', message: `the selector ${selectorType} does not apply to ${actionType}` }
+  }
+  const fault = entry.kind.findFault(value)
+  return fault && { field: fault.field === '' ? 'value' : `value.${fault.field}`, message: fault.message }
+}
+
+/** The result of an unknown selector or an invalid value is unknown, so it fails closed. */
+export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
+  const entry = registry.get(selector.selectorType)
+  return entry?.kind.evaluate(selector.value, facts) ?? unknownFinding
+}
+
+/** The fact that this selector asks for and the record of a decision lacks, or null; see `Entry.lacks`. */
+export function lackOfFact(
+  { selectorType, value }: { selectorType: string; value: unknown },
+  facts: Facts,
+): string | null {
+  return registry.get(selectorType)?.lacks?.(value, facts) ?? null
+}
+
+/** As `evaluateSelector` before there is an action: what does not look at the initiator alone is unknown. */
+export const evaluateOfInitiator: typeof evaluateSelector = (selector, facts) =>
+  registry.get(selector.selectorType)?.isOfInitiator === true ? evaluateSelector(selector, facts) : unknownFinding
