@@ -71,11 +71,11 @@ export async function orderTransfer(
   assertNotArchived(order)
   if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
-  const candidates = await lockCandidates(trx, question)
+  const { candidates, sums } = await lockCandidates(trx, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
   if (hold !== null) throw refusalOfHold(hold, member.userId)
   if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
-  const facts = { ...question.facts, available: agreedAvailable(available, source) }
+  const facts = { ...question.facts, ...sums, available: agreedAvailable(available, source) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const payload = signed?.payload ?? toPayload(newId(now), member, order)
   const refused = refusalByPolicies(decision, 'this transfer')
