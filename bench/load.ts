@@ -1,8 +1,9 @@
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../server/src/db/client.ts'
-import { verifyLedger } from '../server/src/modules/money/ledger/verify.ts'
+import { verifyLedger } from '../server/src/modules/money/verifications/verify-ledger.ts'
 import { measureBadInput, measureDeposits, measureHotSpots, measureOverload } from './lib/deposits.ts'
+import { measureRates } from './lib/rates.ts'
 import { measureReads } from './lib/reads.ts'
 import { createRecord, printGoals, writeRecord } from './lib/record.ts'
 import type { Run } from './lib/run.ts'
@@ -23,7 +24,10 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     overload: { type: 'string', default: '60' },
     postings: { type: 'string', default: '10000000' },
-    only: { type: 'string', default: 'deposits,hotspots,bad,transfers,votes,signed,reads,storage,overload,statement' },
+    only: {
+      type: 'string',
+      default: 'deposits,hotspots,bad,transfers,votes,signed,rates,reads,storage,overload,statement',
+    },
   },
 })
 const parts: Record<string, (run: Run) => Promise<void>> = {
@@ -33,6 +37,7 @@ const parts: Record<string, (run: Run) => Promise<void>> = {
   transfers: measureTransfers,
   votes: measureVotes,
   signed: measureSignedVotes,
+  rates: measureRates,
   reads: measureReads,
   storage: measureStorage,
   overload: (run) => measureOverload(run, Number(options.overload)),

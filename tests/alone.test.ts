@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describedApiOf } from '../server/src/testing/described-api.ts'
 import { createOutbox, type Outbox } from '../server/src/testing/outbox.ts'
 import { Campaign, type Sequence } from './alone/campaign.ts'
+import { type ChangeLog, columnsReadBy, logChanges } from './alone/columns.ts'
+import { columnsOfFacts, factsOfColumn, namedOperations, unnamedOf, unreadOf } from './alone/fact-columns.ts'
+import { statementsOfFacts } from './alone/facts.ts'
 import { Honest, recoveryMilliseconds } from './alone/honest.ts'
 import { rightsIn } from './alone/rights.ts'
 import { createSnapshot, type Snapshot } from './alone/snapshot.ts'
@@ -15,6 +18,17 @@ let world: World
 let campaign: Campaign
 let snapshot: Snapshot
 let outbox: Outbox
+let log: ChangeLog
+/** The columns that policies read. */
+let read: Set<string>
+/** The operations that changed what each fact is read from. */
+const seen = new Map<string, Set<string>>()
+const isSecond = /\/(approve|confirm)$/
+/** Of approval requests, only an agreement on an adjustment is a part of a fact; the vault is one row. */
+const ignoredOf = (vaultId: string) => ({
+  approval_requests: "(r ->> 'action' <> 'balance_adjust' or r ->> 'status' <> 'applied')",
+  vaults: `r ->> 'id' <> '${vaultId}'`,
+})
 
 /** Ten are a round, which draws every operation. */
 const sequences = Number(process.env.ALONE_RUNS ?? 10)
@@ -23,10 +37,22 @@ const firstSeed = Number(process.env.ALONE_SEED ?? 1)
 beforeAll(async () => {
   outbox = await createOutbox()
   world = await createWorld(outbox.dataDir)
-  campaign = await Campaign.of(describedApiOf(world.bench.test.app), world)
+  const { databaseUrl, app } = world.bench.test
+  read = await columnsReadBy(databaseUrl, await statementsOfFacts(world))
+  const { id: vaultId } = world.bench.vault
+  const tables = new Set(Object.values(columnsOfFacts).flatMap((names) => names.map((name) => name.split('.')[0]!)))
+  log = await logChanges(databaseUrl, tables, { vaultId, ignored: ignoredOf(vaultId) })
+  campaign = await Campaign.of(describedApiOf(app), world, async ({ operationId, path }) => {
+    const changed = await log.take()
+    // Another person has asked for what is confirmed or approved.
+    if (isSecond.test(path)) return
+    for (const fact of [...changed].flatMap(factsOfColumn))
+      seen.set(fact, (seen.get(fact) ?? new Set()).add(operationId))
+  })
   snapshot = await createSnapshot(world.bench)
 }, 120_000)
 afterAll(async () => {
+  await log.drop()
   await world.bench.close()
   await outbox.remove()
 })
@@ -37,6 +63,15 @@ const neverTaken: Record<string, string> = {
   lockVault: 'the vault is locked',
   replaceRoutes: 'the vault is locked, and its structure final',
 }
+
+it('T83 each column that policies read belongs to a fact, or has a reason why not', async () => {
+  expect(unnamedOf(read)).toEqual([])
+  expect(unreadOf(read)).toEqual([])
+  const known = new Set(campaign.drawer.operations.map(({ operationId }) => operationId))
+  const operations = Object.values(await namedOperations()).flat()
+  expect(operations.length).toBeGreaterThan(0)
+  expect(operations.filter((operation) => !known.has(operation))).toEqual([])
+})
 
 it(`T83 nothing that one person sends gives anybody a right, locks others out or permits more, in ${sequences} sequences`, async () => {
   const { bench, alone, since } = world
@@ -66,6 +101,7 @@ it(`T83 nothing that one person sends gives anybody a right, locks others out or
     bench.test.clock.advance(-recoveryMilliseconds)
   }
   for (let seed = firstSeed; seed < firstSeed + sequences; seed += 1) {
+    await log.take()
     const sequence = await campaign.run(seed)
     calls += sequence.calls
     taken += sequence.taken.length
@@ -73,9 +109,18 @@ it(`T83 nothing that one person sends gives anybody a right, locks others out or
   }
   console.log(`alone: seeds ${firstSeed} to ${firstSeed + sequences - 1}: ${taken} of ${calls} calls were taken`)
   expect(taken / calls, 'the share of calls that were taken').toBeGreaterThan(0.5)
-  if (sequences < 10) return
-  await check(await campaign.insist())
-  const untaken = campaign.untaken().map(({ operationId }) => operationId)
-  const refusals = untaken.map((operationId) => `${operationId}: ${campaign.counts.get(operationId)?.refusal}`)
-  expect(untaken.sort(), refusals.join('\n')).toEqual(Object.keys(neverTaken).sort())
+  if (sequences >= 10) {
+    await log.take()
+    await check(await campaign.insist())
+    const untaken = campaign.untaken().map(({ operationId }) => operationId)
+    const refusals = untaken.map((operationId) => `${operationId}: ${campaign.counts.get(operationId)?.refusal}`)
+    expect(untaken.sort(), refusals.join('\n')).toEqual(Object.keys(neverTaken).sort())
+  }
+  const named = await namedOperations()
+  const unnamed = [...seen].flatMap(([fact, operations]) =>
+    [...operations]
+      .filter((operation) => !named[fact]?.includes(operation))
+      .map((operation) => `${fact}: ${operation}`),
+  )
+  expect(unnamed, 'what one person did to a fact, and docs/governance.md does not name').toEqual([])
 }, 3_600_000)

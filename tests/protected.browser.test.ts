@@ -1,6 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sessionCookie } from '../server/src/http/guard.ts'
+import { tellStops } from '../server/src/jobs/tell-stops.ts'
 import { isAtPlace } from '../server/src/lib/signed-payout.ts'
 import { isSignedBy, type SignedVote } from '../server/src/lib/signed-vote.ts'
 import type { Person } from '../server/src/testing/app.ts'
@@ -56,6 +57,20 @@ async function keyOf(person: Person) {
   return { id: passkey!.credentialId, person: person.userId, publicKey }
 }
 
+type Wanted = { address: string; addressId: string; amount: string; recipient: string }
+
+async function order({ address, addressId, amount, recipient }: Wanted): Promise<void> {
+  await sender.goto(`${origin}/v/${bench.vault.code}/send?fromAddressId=${addressId}`)
+  await sender.getByRole('combobox', { name: 'From' }).fill(address)
+  await sender.getByRole('listbox').getByRole('option').first().click()
+  await sender.getByRole('combobox', { name: 'To', exact: true }).fill(recipient)
+  await sender.getByLabel('Amount in USDT').fill(amount)
+  await sender.getByRole('button', { name: 'Send …' }).click()
+  await sender.getByText('You sign exactly this with a passkey.').waitFor()
+  await sender.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  await sender.getByText('Ordered. It waits for votes.').waitFor()
+}
+
 const toNamed = ({ id, person, publicKey }: (typeof keys)[number]) => ({
   person,
   key: { id: Buffer.from(id, 'base64url'), publicKey, origin },
@@ -78,15 +93,7 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   await administrator.getByRole('button', { name: 'Switch on' }).click()
   await administrator.getByRole('button', { name: 'Switch off' }).waitFor()
 
-  await sender.goto(`${origin}/v/${vault.code}/send?fromAddressId=${address.id}`)
-  await sender.getByRole('combobox', { name: 'From' }).fill(address.address)
-  await sender.getByRole('listbox').getByRole('option').first().click()
-  await sender.getByRole('combobox', { name: 'To', exact: true }).fill(bench.recipient)
-  await sender.getByLabel('Amount in USDT').fill('200')
-  await sender.getByRole('button', { name: 'Send …' }).click()
-  await sender.getByText('You sign exactly this with a passkey.').waitFor()
-  await sender.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
-  await sender.getByText('Ordered. It waits for votes.').waitFor()
+  await order({ address: address.address, addressId: address.id, amount: '200', recipient: bench.recipient })
 
   const { items } = (await owner.get(`${base}/transfers`)).body
   const { id, payload, payloadHash } = items[0]!
@@ -102,6 +109,43 @@ it('what passkeys signed on the pages reaches the wallet service, which verifies
   const { authorization } = handedOver().at(-1)!
   expect(authorization).toMatchObject({ order: payload, authorityVersion: 3 })
   expectSigned(authorization.votes, payloadHash)
+})
+
+it('a veto and a cancellation are signed on the pages of the service, where the authority trusts them', async () => {
+  const { vault, owner, firstApprover, recipient } = bench
+  const base = `/vaults/${vault.code}` as const
+  const address = await bench.fundedAddress()
+  expect((await owner.get(`${base}/authority`)).body.trustsServicePage).toBe(true)
+  const ordered = async (amount: string) => {
+    await order({ address: address.address, addressId: address.id, amount, recipient })
+    const { items } = (await owner.get(`${base}/transfers`)).body
+    return items.find(({ amountDecimal }) => amountDecimal === amount)!
+  }
+  const { wallet } = vault
+  const stops = () => wallet.requests.filter(({ path }) => path === '/stops').flatMap(({ body }) => body.votes)
+
+  const vetoed = await ordered('210')
+  await voter.goto(`${origin}/v/${vault.code}/approvals/transfer/${vetoed.id}`)
+  await voter.getByRole('button', { name: 'Reject' }).click()
+  const dialog = voter.getByRole('dialog')
+  await dialog.getByLabel('Reason').fill('Not expected')
+  await dialog.getByRole('button', { name: 'Confirm the rejection' }).click()
+  await voter.getByText('You rejected this.').waitFor()
+
+  const cancelled = await ordered('220')
+  await sender.goto(`${origin}/v/${vault.code}/transfers/${cancelled.id}`)
+  await sender.getByRole('button', { name: 'Cancel the transfer' }).click()
+  await sender.getByText('Sign it with a passkey').waitFor()
+  await sender.getByRole('dialog').getByRole('button', { name: 'Cancel the transfer' }).click()
+  await sender.getByText('The transfer was cancelled. Its amount is available again.').waitFor()
+
+  await tellStops(bench.test.deps)
+  const wanted = [
+    { hash: vetoed.payloadHash, decision: 'reject', person: firstApprover.userId },
+    { hash: cancelled.payloadHash, decision: 'cancel', person: owner.userId },
+  ]
+  expect(stops().map(({ vote }: SignedVote) => vote)).toEqual(wanted.map((vote) => expect.objectContaining(vote)))
+  for (const signed of stops()) expectSignedHere(signed)
 })
 
 it('a payout is signed once by each, on pages that compute what they sign from all of its rows', async () => {
@@ -153,10 +197,14 @@ const handedOver = () =>
 function expectSigned(votes: SignedVote[], hash: string): void {
   expect(votes).toHaveLength(3)
   for (const signed of votes) {
-    const { publicKey } = keys.find((one) => one.id === signed.keyId && one.person === signed.vote.person)!
     expect(signed.vote.hash).toBe(hash)
-    expect(isSignedBy(signed, { kind: 'passkey', publicKey, rpId: 'localhost', origins: [origin] })).toBe(true)
+    expectSignedHere(signed)
   }
+}
+
+function expectSignedHere(signed: SignedVote): void {
+  const { publicKey } = keys.find((one) => one.id === signed.keyId && one.person === signed.vote.person)!
+  expect(isSignedBy(signed, { kind: 'passkey', publicKey, rpId: 'localhost', origins: [origin] })).toBe(true)
 }
 
 it('a first passkey in the protected vault waits until an administrator has compared its fingerprint', async () => {

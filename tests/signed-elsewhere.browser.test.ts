@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -42,8 +43,12 @@ let pool: pg.Pool
 let directory: string
 let consoleOrigin: string
 let page: string
-/** Of the first approver, and of nobody else. */
+/** Of the first approver, who has no other passkey. */
 let registered: Registered
+/** Of the initiator, who cancels there. */
+let registeredByOwner: Registered
+let store: AuthorityStore
+let clientId: string
 let authority: Authority
 const keys = new Map<Person, Authenticator>()
 const attacker = '0x000000000000000000000000000000000000dEaD'
@@ -73,10 +78,10 @@ afterAll(async () => {
   if (directory !== undefined) await rm(directory, { recursive: true, force: true })
 })
 
-/** The first approver has no passkey but the one that they made on the page of the wallet service. */
 async function protect(): Promise<void> {
   const { vault, owner, firstApprover, secondApprover } = bench
   registered = await registerAt(context, page, firstApprover.userId)
+  registeredByOwner = await registerAt(context, page, owner.userId)
   for (const person of [owner, secondApprover]) keys.set(person, await addPasskey(person))
   const administrator = confirming(vault.admin, await addPasskey(vault.admin))
   const named = [...keys].map(([{ userId: person }, key]) => ({ person, key }))
@@ -84,7 +89,7 @@ async function protect(): Promise<void> {
   const group = 'treasurers'
   authority = {
     ...(answer.authority as unknown as Authority),
-    keys: [...answer.authority.keys, registered.entry] as AuthorityKey[],
+    keys: [...answer.authority.keys, registered.entry, registeredByOwner.entry] as AuthorityKey[],
     groups: [{ id: group, persons: [...named.map(({ person }) => person), firstApprover.userId] }],
     rules: [
       {
@@ -100,7 +105,9 @@ async function protect(): Promise<void> {
   }
   vault.wallet.authority = { authority, version: 1, hash: hashOf(authority) }
   const { rows } = await pool.query("select id from wallet.clients where name = 'first'")
-  await pinAuthority(pool, new AuthorityStore(directory), rows[0].id, authority)
+  clientId = rows[0].id
+  store = new AuthorityStore(directory)
+  await pinAuthority(pool, store, clientId, authority)
   const { body } = await administrator.put(`/vaults/${vault.code}/protection`, { protection: 'votes' })
   expect(body.protection).toBe('votes')
 }
@@ -129,11 +136,24 @@ async function ordered(amount: string) {
   return body
 }
 
+/** A payout of two rows, which waits for votes. */
+async function orderedAll(name: string) {
+  const address = await bench.fundedAddress()
+  const rows = ['70', '80'].map((amount, i) => {
+    return { externalId: `${name}-${i}`, fromAddressId: address.id, toAddress: bench.recipient, amount }
+  })
+  const base = `/vaults/${bench.vault.code}/payouts` as const
+  const { payoutId, orders, vote } = (await bench.owner.post(`${base}/preview`, { rows })).body.toSign
+  const { expiresAt, rulesVersion } = orders[0]!
+  const signed = { payoutId, expiresAt, rulesVersion, vote: keys.get(bench.owner)!.vote(vote) }
+  const { status, body } = await bench.owner.post(base, { rows, signed })
+  expect([status, body.status], JSON.stringify(body)).toEqual([201, 'awaiting_approval'])
+  return { payoutId, orders, payloadHash: body.payloadHash }
+}
+
 /** The approval page of the first approver, whose browser has no passkey for the pages of the service. */
 async function approvalPage(id: string, kind = 'transfer'): Promise<Page> {
-  await context.addCookies([{ name: sessionCookie, value: bench.firstApprover.token, url: consoleOrigin }])
-  const voter = await context.newPage()
-  voter.setDefaultTimeout(30_000)
+  const voter = await pageOf(bench.firstApprover)
   await voter.goto(`${consoleOrigin}/v/${bench.vault.code}/approvals/${kind}/${id}`)
   // In two runs of the whole suite the page asked for no vote. The output says what it showed instead; a person loads it again.
   const approve = voter.getByRole('button', { name: 'Approve' })
@@ -145,11 +165,21 @@ async function approvalPage(id: string, kind = 'transfer'): Promise<Page> {
   return voter
 }
 
+async function pageOf({ token }: Person): Promise<Page> {
+  await context.addCookies([{ name: sessionCookie, value: token, url: consoleOrigin }])
+  const opened = await context.newPage()
+  opened.setDefaultTimeout(30_000)
+  return opened
+}
+
+const payoutOf = async (id: string) =>
+  (await bench.owner.get(`/vaults/${bench.vault.code}/payouts/${id}` as '/vaults/{code}/payouts/{id}')).body
+
 /** The window that opens, with the passkey that its person made there. */
-async function signing(opening: Promise<Page>): Promise<Page> {
+async function signing(opening: Promise<Page>, { credential } = registered): Promise<Page> {
   const popup = await opening
   popup.setDefaultTimeout(30_000)
-  await addAuthenticator(popup, [registered.credential])
+  await addAuthenticator(popup, [credential])
   return popup
 }
 
@@ -197,16 +227,7 @@ describe('T78 who signs on the page of the wallet service', () => {
   })
 
   it('approves a payout there, with all of its rows', async () => {
-    const address = await bench.fundedAddress()
-    const rows = ['70', '80'].map((amount, i) => {
-      return { externalId: `elsewhere-${i}`, fromAddressId: address.id, toAddress: bench.recipient, amount }
-    })
-    const base = `/vaults/${bench.vault.code}/payouts` as const
-    const { payoutId, orders, vote } = (await bench.owner.post(`${base}/preview`, { rows })).body.toSign
-    const { expiresAt, rulesVersion } = orders[0]!
-    const signed = { payoutId, expiresAt, rulesVersion, vote: keys.get(bench.owner)!.vote(vote) }
-    const { status, body } = await bench.owner.post(base, { rows, signed })
-    expect([status, body.status], JSON.stringify(body)).toEqual([201, 'awaiting_approval'])
+    const { payoutId, orders, payloadHash } = await orderedAll('elsewhere')
     const voter = await approvalPage(payoutId, 'payout')
     const popup = await approve(voter)
     const shown = popup.getByRole('region', { name: 'All rows' }).locator('tbody tr')
@@ -214,11 +235,57 @@ describe('T78 who signs on the page of the wallet service', () => {
     expect(await shown.count()).toBe(2)
     expect(await shown.nth(1).textContent()).toContain(`80 USDT${orders[1]!.toAddress}unlisted`)
     expect(await popup.getByRole('main').textContent()).toContain('150 USDT')
-    expect(await factOf(popup, 'Fingerprint of the document')).toBe(body.payloadHash)
+    expect(await factOf(popup, 'Fingerprint of the document')).toBe(payloadHash)
     await popup.getByLabel('type its last four characters').fill(bench.recipient.slice(-4))
     await popup.getByRole('button', { name: 'Sign the approval' }).click()
     await voter.getByText('You approved this.').waitFor()
     await voter.close()
+  })
+
+  it('rejects a payout there, and the wallet service signs none of its rows from then on', async () => {
+    const { payoutId, orders, payloadHash } = await orderedAll('rejected')
+    // Nobody decides on rows that are still on their way: their veto would be signed over nothing.
+    await context.route('**/rows*', async (route) => {
+      await sleep(1_000)
+      await route.continue()
+    })
+    const voter = await approvalPage(payoutId, 'payout')
+    await voter.getByRole('button', { name: 'Reject' }).click()
+    const dialog = voter.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Not expected')
+    const opening = voter.waitForEvent('popup')
+    await dialog.getByRole('button', { name: 'Confirm the rejection' }).click()
+    const popup = await signing(opening)
+    const shown = popup.getByRole('region', { name: 'All rows' }).locator('tbody tr')
+    await shown.nth(1).waitFor()
+    expect(await shown.nth(1).textContent()).toContain(`80 USDT${orders[1]!.toAddress}`)
+    await popup.getByRole('button', { name: 'Sign the rejection' }).click()
+    await popup.getByText('The wallet service has it: it signs nothing of this from now on.').waitFor()
+    await expect.poll(async () => (await payoutOf(payoutId)).status).toBe('rejected')
+    const stop = { person: bench.firstApprover.userId, decision: 'reject', hash: payloadHash }
+    expect(await store.stops.find(clientId, [payloadHash])).toEqual([expect.objectContaining(stop)])
+    await context.unrouteAll({ behavior: 'wait' })
+    await voter.close()
+  })
+
+  it('takes a payout back there, as its initiator, and the wallet service signs none of its rows', async () => {
+    const { payoutId, orders, payloadHash } = await orderedAll('cancelled')
+    const initiator = await pageOf(bench.owner)
+    await initiator.goto(`${consoleOrigin}/v/${bench.vault.code}/payouts/${payoutId}`)
+    await initiator.getByRole('button', { name: 'Withdraw …' }).click()
+    await initiator.getByText('Sign it with a passkey').waitFor()
+    const opening = initiator.waitForEvent('popup')
+    await initiator.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    const popup = await signing(opening, registeredByOwner)
+    const shown = popup.getByRole('region', { name: 'All rows' }).locator('tbody tr')
+    await shown.nth(1).waitFor()
+    expect(await shown.nth(0).textContent()).toContain(`70 USDT${orders[0]!.toAddress}`)
+    await popup.getByRole('button', { name: 'Sign the cancellation' }).click()
+    await popup.getByText('The wallet service has it: it signs nothing of this from now on.').waitFor()
+    await expect.poll(async () => (await payoutOf(payoutId)).status).toBe('cancelled')
+    const stop = { person: bench.owner.userId, decision: 'cancel', hash: payloadHash }
+    expect(await store.stops.find(clientId, [payloadHash])).toEqual([expect.objectContaining(stop)])
+    await initiator.close()
   })
 
   it('sees another order that a console was made to hand over, and it counts for that order alone', async () => {

@@ -282,7 +282,7 @@ async function payOn(lying: LyingPage, lines: string[], seen: Seen): Promise<str
 }
 
 describe('T80 on the pages of the console', () => {
-  const approverRuns = runsOf(60)
+  const approverRuns = runsOf(115)
   it(`T80 of ${approverRuns} altered answers an approver signs none that the page does not show`, long, async () => {
     const id = await waitingOrder('200')
     const path = `${base}/transfers/${id}`
@@ -340,7 +340,7 @@ describe('T80 on the pages of the console', () => {
       expect((orders[0] as Order).derivationPath).toBe('m/44/60/9/9')
   })
 
-  const initiatorRuns = runsOf(40)
+  const initiatorRuns = runsOf(60)
   it(`T80 of ${initiatorRuns} altered answers an initiator signs none but what they entered`, long, async () => {
     const preview = `${base}/transfers/preview`
     const parts = [
@@ -396,7 +396,7 @@ describe('T80 on the pages of the console', () => {
     await voter.leave()
   })
 
-  const payoutRuns = runsOf(25)
+  const payoutRuns = runsOf(45)
   it(`T80 of ${payoutRuns} altered answers an initiator signs no payout but what they entered`, long, async () => {
     const preview = `${base}/payouts/preview`
     const lines = [1, 2].map((i) => `altered-${i},${fakeAddress(`paid ${i}`)},${i}`)
@@ -455,7 +455,7 @@ describe('T80 on the pages of the console', () => {
     }
   })
 
-  const requestRuns = runsOf(35)
+  const requestRuns = runsOf(80)
   it(`T80 of ${requestRuns} altered answers a voter on a request signs none that it does not show`, long, async () => {
     const id = await waitingRequest()
     const path = `${base}/approval-requests/${id}`

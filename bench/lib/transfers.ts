@@ -1,5 +1,5 @@
 import { newId } from '../../server/src/lib/ids.ts'
-import { deliverDueTransfers } from '../../server/src/modules/money/transfers/deliver.ts'
+import { deliverDueTransfers } from '../../server/src/modules/money/delivery/deliver.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import { type LoadResult, loadClosed, toRequest } from './http-load.ts'
 import { measureRounds, toSeries } from './rounds.ts'
@@ -43,7 +43,7 @@ export async function measureVotes(run: Run): Promise<void> {
 export async function castVotes(run: Run): Promise<number[]> {
   const { world } = run
   const ids: string[] = []
-  const orders = ordersOf(run, '20000')
+  const orders = orderRequests(run, '20000')
   await loadClosed({ ...run.load, connections, next: orders, onAnswer: (_status, text) => ids.push(idIn(text)) })
   const votesPerSecond: number[] = []
   for (const approver of world.approvers) {
@@ -68,7 +68,7 @@ export async function settleTransfers(run: Run, count: number): Promise<void> {
     confirmations: 12,
     blockTime: new Date().toISOString(),
   })
-  const order = ordersOf(run, '1')
+  const order = orderRequests(run, '1')
   await sendAll(run, Array.from({ length: count }, order), 201)
   try {
     for (;;) {
@@ -85,7 +85,7 @@ export async function settleTransfers(run: Run, count: number): Promise<void> {
 }
 
 export async function orderTransfers(run: Run, amount: string): Promise<number> {
-  return created(await loadClosed({ ...run.load, connections, next: ordersOf(run, amount) }), 201)
+  return created(await loadClosed({ ...run.load, connections, next: orderRequests(run, amount) }), 201)
 }
 
 export async function postBare(run: Run): Promise<number> {
@@ -97,8 +97,8 @@ export async function postBare(run: Run): Promise<number> {
   return created(await loadClosed({ ...run.load, connections, next: request }), 200)
 }
 
-function ordersOf({ world }: Run, amount: string): () => Buffer {
-  const next = inTurn(world.funded)
+export function orderRequests({ world }: Run, amount: string, sources: Address[] = world.funded): () => Buffer {
+  const next = inTurn(sources)
   return () =>
     toRequest(
       'POST',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runDueScreenings } from '../../server/src/modules/money/screening/run.ts'
+import { runDueScreenings } from '../../server/src/jobs/run-screenings.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
 import { deposit, usdtContract } from '../../server/src/testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../server/src/testing/transfer-bench.ts'

@@ -15,6 +15,8 @@ import { counterpartyComponents } from './modules/address-book/counterparties/sc
 import { counterpartyGroupExecutors } from './modules/address-book/groups/actions.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
+import { adjustExecutor } from './modules/money/adjustments/adjust-together.ts'
+import { adjustmentRoutes } from './modules/money/adjustments/routes.ts'
 import { backtestRoutes } from './modules/money/backtests/routes.ts'
 import { backtestComponents } from './modules/money/backtests/schema.ts'
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
@@ -26,18 +28,20 @@ import { holdRoutes } from './modules/money/holds/routes.ts'
 import { holdComponents } from './modules/money/holds/schema.ts'
 import { inboxRoutes } from './modules/money/inbox/routes.ts'
 import { inboxComponents } from './modules/money/inbox/schema.ts'
-import { adjustExecutor } from './modules/money/ledger/adjust-together.ts'
 import { ledgerRoutes } from './modules/money/ledger/routes.ts'
 import { ledgerComponents } from './modules/money/ledger/schema.ts'
+import { orderComponents } from './modules/money/orders/schema.ts'
 import { payoutRoutes } from './modules/money/payouts/routes.ts'
 import { payoutComponents } from './modules/money/payouts/schema.ts'
+import { reconciliationRoutes } from './modules/money/reconciliations/routes.ts'
 import { screeningComponents } from './modules/money/screening/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
+import { raiseFeeExecutor } from './modules/money/stuck/raise-fee.ts'
+import { transferResolveExecutor } from './modules/money/stuck/resolve.ts'
+import { stuckTransferRoutes } from './modules/money/stuck/routes.ts'
+import { stuckTransferComponents } from './modules/money/stuck/schema.ts'
 import { evidenceComponents } from './modules/money/transfers/evidence-schema.ts'
-import { raiseFeeExecutor } from './modules/money/transfers/raise-fee.ts'
-import { replacementComponents } from './modules/money/transfers/replacement-schema.ts'
-import { transferResolveExecutor } from './modules/money/transfers/resolve.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
 import { ledgerVerificationRoutes } from './modules/money/verifications/routes.ts'
@@ -187,9 +191,10 @@ const components = [
   ...screeningComponents,
   ...depositComponents,
   ...transferComponents,
+  ...orderComponents,
   ...holdComponents,
   ...evidenceComponents,
-  ...replacementComponents,
+  ...stuckTransferComponents,
   ...inboxComponents,
   ...changesComponents,
   ...payoutComponents,
@@ -238,10 +243,13 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => platformChangeRoutes(app, deps, platformExecutors),
   vaultsRoutes,
   ledgerRoutes,
+  adjustmentRoutes,
+  reconciliationRoutes,
   ledgerVerificationRoutes,
   balanceTimelineRoutes,
   (app, deps) => depositRoutes(app, deps, executorsOf(deps)),
-  (app, deps) => transferRoutes(app, deps, executorsOf(deps)),
+  transferRoutes,
+  (app, deps) => stuckTransferRoutes(app, deps, executorsOf(deps)),
   (app, deps) => holdRoutes(app, deps, executorsOf(deps)),
   (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
   changeRoutes,

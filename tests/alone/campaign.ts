@@ -41,14 +41,27 @@ export class Campaign {
   /** How many calls of each operation were drawn, how many taken, and the last refusal. */
   readonly counts = new Map<string, { drawn: number; taken: number; refusal: string }>()
 
-  private constructor(drawer: Drawer, world: World, pools: Map<Person, Pool>, everything: Pool) {
+  readonly #after: (operation: Writing) => Promise<void>
+
+  private constructor(
+    { drawer, after }: { drawer: Drawer; after: (operation: Writing) => Promise<void> },
+    world: World,
+    pools: Map<Person, Pool>,
+    everything: Pool,
+  ) {
     this.drawer = drawer
+    this.#after = after
     this.#world = world
     this.#pools = pools
     this.#everything = everything
   }
 
-  static async of(document: OpenApiDocument, world: World): Promise<Campaign> {
+  /** `after` is called after each call, taken or refused. */
+  static async of(
+    document: OpenApiDocument,
+    world: World,
+    after: (operation: Writing) => Promise<void>,
+  ): Promise<Campaign> {
     const { bench, alone } = world
     const { code, admin } = bench.vault
     const pools = new Map<Person, Pool>()
@@ -62,11 +75,10 @@ export class Campaign {
       pool.learn('/platform/users', disabled)
     }
     const drawer = new Drawer(document, { vault: code, now: bench.test.clock.now })
-    return new Campaign(drawer, world, pools, everything)
+    return new Campaign({ drawer, after }, world, pools, everything)
   }
 
-  /** `after` is called after each call that was taken. */
-  async run(seed: number, after: (call: Call) => Promise<void> = async () => {}): Promise<Sequence> {
+  async run(seed: number): Promise<Sequence> {
     const pick = picker(seed)
     const who = round[(seed - 1) % round.length]!
     const { alone, bench, key } = this.#world
@@ -86,7 +98,6 @@ export class Campaign {
       sequence.calls += 1
       if (call === 'refused') continue
       sequence.taken.push(call)
-      await after(call)
     }
     return sequence
   }
@@ -127,7 +138,13 @@ export class Campaign {
     return deck.sort((a, b) => Number(b.operationId === 'placeHold') - Number(a.operationId === 'placeHold'))
   }
 
-  async #call(operation: Writing, { actor, pool, pick }: Calling): Promise<Call | 'refused' | 'not for them'> {
+  async #call(operation: Writing, calling: Calling): Promise<Call | 'refused' | 'not for them'> {
+    const call = await this.#attempt(operation, calling)
+    await this.#after(operation)
+    return call
+  }
+
+  async #attempt(operation: Writing, { actor, pool, pick }: Calling): Promise<Call | 'refused' | 'not for them'> {
     let faulty: Faulty = {}
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const drawn = this.drawer.draw(operation, pick(tenth) ? this.#everything : pool, pick, faulty)

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'vitest'
-import { deliverDueTransfers } from '../../server/src/modules/money/transfers/deliver.ts'
+import { deliverDueTransfers } from '../../server/src/modules/money/delivery/deliver.ts'
 import type { Answer } from '../../server/src/testing/answer.ts'
 import type { Person } from '../../server/src/testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'

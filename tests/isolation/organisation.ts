@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { deliverDueTransfers } from '../../server/src/modules/money/transfers/deliver.ts'
+import { deliverDueTransfers } from '../../server/src/modules/money/delivery/deliver.ts'
 import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
 import type { Method } from '../../server/src/testing/answer.ts'
 import type { Person, TestApp } from '../../server/src/testing/app.ts'

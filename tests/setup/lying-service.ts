@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net'
 
 // biome-ignore lint/suspicious/noExplicitAny: a service that lies answers anything.
 type Json = any
-/** Returns what is answered in place of the true body. */
-export type Lie = (path: string, body: Json) => Json
-export type Received = { method: string; path: string; body: Json; headers: IncomingMessage['headers'] }
+type Headers = IncomingMessage['headers']
+/** Returns what is answered in place of the true body, to who sent these headers. */
+export type Lie = (path: string, body: Json, headers: Headers) => Json
+export type Received = { method: string; path: string; body: Json; headers: Headers }
 
 /** A service that was taken over: it serves the honest pages, passes every request on, and answers what the attacker wants. */
 export type LyingService = {
@@ -28,9 +29,11 @@ export async function startLyingService(target: string, port = 0): Promise<Lying
     const answer = await ask(target, { method, path, headers }, sent)
     const bytes = await bytesOf(answer)
     const { 'content-length': _, 'transfer-encoding': __, ...rest } = answer.headers
-    const told = service.lie === null ? bytes : lieAbout(service.lie, path, bytes, answer.headers)
+    const told = service.lie === null ? bytes : lieAbout(service.lie, { path, headers }, bytes, answer.headers)
     outgoing.writeHead(answer.statusCode ?? 502, rest).end(told)
   }
+  // A client on a busy machine would send on a connection that is just being closed.
+  server.keepAliveTimeout = 300_000
   server.listen(port, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const close = async () => {
@@ -42,7 +45,7 @@ export async function startLyingService(target: string, port = 0): Promise<Lying
   return service
 }
 
-type Asked = { method: string; path: string; headers: IncomingMessage['headers'] }
+type Asked = { method: string; path: string; headers: Headers }
 
 function ask(target: string, { method, path, headers }: Asked, body: Buffer): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -59,12 +62,12 @@ async function bytesOf(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-const isJson = (headers: IncomingMessage['headers']) => (headers['content-type'] ?? '').startsWith('application/json')
+const isJson = (headers: Headers) => (headers['content-type'] ?? '').startsWith('application/json')
 
-const jsonOf = (bytes: Buffer, headers: IncomingMessage['headers']): Json =>
+const jsonOf = (bytes: Buffer, headers: Headers): Json =>
   isJson(headers) && bytes.length > 0 ? JSON.parse(bytes.toString()) : null
 
-function lieAbout(lie: Lie, path: string, bytes: Buffer, headers: IncomingMessage['headers']): Buffer {
+function lieAbout(lie: Lie, asked: Omit<Asked, 'method'>, bytes: Buffer, headers: Headers): Buffer {
   const body = jsonOf(bytes, headers)
-  return body === null ? bytes : Buffer.from(JSON.stringify(lie(path, body)))
+  return body === null ? bytes : Buffer.from(JSON.stringify(lie(asked.path, body, asked.headers)))
 }

@@ -13,15 +13,18 @@ export type Call = <M extends Uppercase<Method>, Url extends string>(
   headers?: object,
 ) => Promise<BodyOf<Lowercase<M> & Method, Url>>
 
-/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
-export async function signInTo({ deps, url }: RunningServer, email: string): Promise<Call> {
-  const link = new URL(await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, new Date())))
-  const token = link.searchParams.get('token')
-  const { token: bearer } = await callTo(url)('POST', '/auth/magic-link/verify', 200, { token })
-  return callTo(url, bearer)
+export async function signInTo(server: RunningServer, email: string): Promise<Call> {
+  return callTo(server.url, await tokenOf(server, email))
 }
 
-const callTo =
+/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
+export async function tokenOf({ deps, url }: RunningServer, email: string): Promise<string> {
+  const link = new URL(await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, new Date())))
+  const token = link.searchParams.get('token')
+  return (await callTo(url)('POST', '/auth/magic-link/verify', 200, { token })).token
+}
+
+export const callTo =
   (url: string, bearer = ''): Call =>
   async (method, path, status, body, headers) => {
     const response = await fetch(`${url}/api/v1${path}`, {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
+import { runDueScreenings } from '../jobs/run-screenings.ts'
 import { askAnew } from '../modules/money/screening/queries.ts'
-import { runDueScreenings } from '../modules/money/screening/run.ts'
 import type { Answer } from './answer.ts'
 import type { Person } from './app.ts'
 import { Authenticator } from './authenticator.ts'

@@ -36,7 +36,7 @@ export class SigningJournal {
 
   /**
    * Notes that the order is about to be signed with the nonce, durably, or says why it must wait. The caller holds the lock
-   * of the client. The same nonce again is the same payment, as after a crash or for a replacement: it keeps to the limit of
+   * of the journal. The same nonce again is the same payment, as after a crash or for a replacement: it keeps to the limit of
    * the fee that the first one had.
    */
   async claim(clientId: string, { perDay, fee, ...claimed }: Claim, now: Date): Promise<string | null> {

@@ -45,10 +45,34 @@ export async function readProtection(
   return present
 }
 
-/** One writer at a time for what a client orders and for its authority. */
+/**
+ * Waits until nothing of a client is ordered or signed, and keeps it so until the end of the transaction, for a change of its
+ * authority or a stop. A queue of locks is fair: no number of orders keeps a stop waiting.
+ */
 export async function lockClient(tx: pg.PoolClient, clientId: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`client ${clientId}`])
   await tx.query('select from wallet.clients where id = $1 for no key update', [clientId])
 }
+
+/** Keeps the authority and the stops of a client as they are, beside its other orders; the part is locked for this one alone. */
+async function lockPart(tx: pg.PoolClient, clientId: string, part: string): Promise<void> {
+  await tx.query(
+    'select pg_advisory_xact_lock_shared(hashtextextended($1, 0)), pg_advisory_xact_lock(hashtextextended($2, 0))',
+    [`client ${clientId}`, `${part} of client ${clientId}`],
+  )
+}
+
+/** An order is taken once, however often it is sent at the same time. */
+export const lockOrder = (tx: pg.PoolClient, clientId: string, id: string) => lockPart(tx, clientId, `order ${id}`)
+
+type Token = { network: string; contractAddress: string | null }
+
+/** Two orders at once must not both find that the other one has not used up the amount of the day. */
+export const lockDay = (tx: pg.PoolClient, clientId: string, { network, contractAddress }: Token) =>
+  lockPart(tx, clientId, `day ${network} ${contractAddress}`)
+
+/** The journal of a client has one writer at a time. */
+export const lockJournal = (tx: pg.PoolClient, clientId: string) => lockPart(tx, clientId, 'journal')
 
 /**
  * Pins version 1, which people have compared by hand.

@@ -6,7 +6,7 @@ import { hashOf } from './canonical.ts'
 import { isEnough, type Ordered, readAuthorization, refusalOfOrder } from './decide.ts'
 import type { Authorization, Order } from './documents.ts'
 import { refusalOfDecimals } from './fit.ts'
-import { lockClient, readProtection } from './protection.ts'
+import { lockJournal, readProtection } from './protection.ts'
 import { type Refusal, refusal, toText } from './refusal.ts'
 import { listCancelling, refusalOfStopped } from './stops.ts'
 import type { AuthorityStore, Present } from './store.ts'
@@ -62,7 +62,7 @@ export async function claimSigning(
   const { order } = authorization
   const { network, contractAddress, amount, expiresAt } = order
   const rule = present.authority.rules.find((one) => one.network === network && one.contractAddress === contractAddress)
-  await lockClient(tx, row.client_id)
+  await lockJournal(tx, row.client_id)
   const stopped = kind === 'payment' ? await refusalOfStopped(store, row.client_id, authorization) : null
   if (stopped !== null) return toText(stopped)
   const isFree = kind === 'cancellation' && (await isCancelledByPeople(store, row.client_id, present, authorization))

@@ -3,8 +3,8 @@ import { isAddressEqual, zeroAddress } from 'viem'
 import { readAddress, readPath } from '../addresses.ts'
 import { hashOf } from '../authority/canonical.ts'
 import { type Ordered, refusalOfOrder } from '../authority/decide.ts'
-import type { Authorization } from '../authority/documents.ts'
-import { lockClient, noAuthority, readProtection, refused } from '../authority/protection.ts'
+import type { AnyAuthority, Authorization } from '../authority/documents.ts'
+import { lockDay, lockOrder, noAuthority, readProtection, refused } from '../authority/protection.ts'
 import { refusalOfStopped } from '../authority/stops.ts'
 import type { AuthorityStore } from '../authority/store.ts'
 import { readOrderedLastDay, wasSigned } from '../authority/verify-stored.ts'
@@ -29,11 +29,11 @@ export async function orderTransfer(
   const authorization = order.authorization ?? undefined
   const ordered = await readOrder(keyring, clientId, order)
   await inTransaction(pool, async (tx) => {
-    // Two orders at once must not both find that the other one has not used up the amount of the day.
-    await lockClient(tx, clientId)
+    await lockOrder(tx, clientId, ordered.id)
     const present = await readProtection(tx, authorities, clientId)
     // Who asks again, for example after a lost answer, is told the state, whatever has expired or changed since.
     if (await isOrdered(tx, clientId, ordered.id)) return
+    if (present !== null && isLimitedByDay(present.authority, ordered)) await lockDay(tx, clientId, ordered)
     const { rows } = await tx.query<{ now: Date }>("select date_trunc('milliseconds', clock_timestamp()) as now")
     const until = rows[0]!.now
     if (present === null && authorization !== undefined) throw refused(noAuthority)
@@ -57,6 +57,9 @@ export async function orderTransfer(
     throw new WalletError(409, 'This id belongs to another order', `transfer ${order.id} was ordered with other fields`)
   return row
 }
+
+const isLimitedByDay = ({ rules }: AnyAuthority, { network, contractAddress }: Ordered) =>
+  rules.some((rule) => rule.network === network && rule.contractAddress === contractAddress && rule.perDay !== null)
 
 async function readOrder(keyring: Keyring, clientId: string, order: TransferOrder): Promise<Ordered> {
   const { address } = await keyring.account(clientId, readPath(order))

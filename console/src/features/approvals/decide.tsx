@@ -112,10 +112,10 @@ function Confirm({
   const [missing, setMissing] = useState(false)
   // A signed veto ends the votes of an order at the wallet service. Requests move nothing there.
   const canStop = decision === 'reject' && subject.kind !== 'request' && subject.toSign !== null
-  const [isSigned, sign] = useState(canStop)
+  const [isSigned, sign] = useState(true)
   const queryKey = [subjectKeys[subject.kind], subject.code, subject.shown.id]
   const vote = useMutation({
-    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim(), isSigned }),
+    mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim(), isSigned: canStop && isSigned }),
     onSuccess: async (answer) => {
       client.setQueryData(queryKey, answer)
       close()

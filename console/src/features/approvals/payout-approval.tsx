@@ -18,7 +18,7 @@ import { Address } from '../../ui/address.tsx'
 import { Amount, Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { DetailState, ListState } from '../../ui/list-states.tsx'
+import { DetailState, ListState, Skeleton } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SignedHead, SignedQuantity, SignedRow, SignedSums } from '../../ui/signed-order.tsx'
@@ -57,6 +57,8 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   const { approvers, payloadHash, expiresAt } = payout
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
+  // Who decided before would sign nothing, and a veto without a signature stops nothing at the wallet service.
+  const isLoading = query.isPending || (hasNextPage && !isError) || (isSigned && authority.isPending)
   const sums = isSigned ? signed !== null && <SignedSums shown={signed.description} /> : <Sums payout={payout} />
   const head = signed !== null && <SignedHead shown={signed.description} name={nameOf(payout.initiator)} />
   return (
@@ -90,16 +92,20 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
         approvers={approvers}
         quorumReachable={payout.quorumReachable}
       />
-      <Decide
-        subject={{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, signed) }}
-        summary={
-          <>
-            <p className="font-semibold">{payout.name ?? t('Payout')}</p>
-            {sums}
-            {head}
-          </>
-        }
-      />
+      {isLoading ? (
+        <Skeleton rows={1} />
+      ) : (
+        <Decide
+          subject={{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, signed) }}
+          summary={
+            <>
+              <p className="font-semibold">{payout.name ?? t('Payout')}</p>
+              {sums}
+              {head}
+            </>
+          }
+        />
+      )}
     </>
   )
 }

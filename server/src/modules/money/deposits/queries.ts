@@ -3,7 +3,7 @@ import { type AddressScope, isAddressInScope, isOperationInScope } from '../../.
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
-import { firstCategoryKey } from '../../operations/assignments/rights.ts'
+import { firstCategoryKey } from '../../operations/categories/rights.ts'
 import { type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { FeedFilters } from '../../operations/feed/feed-filters.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'

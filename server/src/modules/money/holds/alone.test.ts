@@ -12,8 +12,8 @@ import {
 } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { deliverDueTransfers } from '../delivery/deliver.ts'
 import { expirePayouts } from '../payouts/vote.ts'
-import { deliverDueTransfers } from '../transfers/deliver.ts'
 import { expireTransfers } from '../transfers/vote.ts'
 
 /**

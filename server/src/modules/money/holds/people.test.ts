@@ -157,14 +157,15 @@ describe('T82 nobody is locked out by one', () => {
   it('T82 an operator releases a hold, on the record and with a mail to every member', async () => {
     await held(others[0]!)
     const { id } = await held(others[1]!)
-    const release = (of: string) =>
+    const release = (of: string, code: string = bench.vault.code) =>
       inTransaction(bench.test.deps.db, (trx) =>
         releaseByOperator(trx, {
-          ...{ code: bench.vault.code, id: of, reason: 'They called us', operator: 'root' },
+          ...{ code, id: of, reason: 'They called us', operator: 'root' },
           now: bench.test.clock.now(),
         }),
       )
     await expect(release('nothing')).rejects.toThrow('has no hold "nothing" in force')
+    await expect(release(id, 'elsewhere')).rejects.toThrow(`"elsewhere" has no hold`)
     await release(id)
     expect(await acts(others[1]!)).toBe(true)
     expect(await acts(alone)).toBe(true)

@@ -15,7 +15,6 @@ import { findHold, lockActiveHold } from './queries.ts'
 import { endWithCompanion } from './release.ts'
 
 /** Holds on people, which one person places and two keep. */
-
 type OnPerson = { vaultId: string; subjectId: string; placerId: string; now: Date }
 
 /** Returns true if the user is a person and not a service. */

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { toAssetAmount } from '../transfers/present.ts'
+import { toAssetAmount } from '../ledger/present.ts'
 import type { ShownHold } from './queries.ts'
 import type { Hold } from './schema.ts'
 

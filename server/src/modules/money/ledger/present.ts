@@ -105,3 +105,7 @@ export const toAdjustment = (row: AdjustmentRow): Static<typeof Adjustment> => (
   createdBy: row.created_by,
   createdAt: row.created_at.toISOString(),
 })
+/** An amount of a token, in raw units, for people to read. */
+export function toAssetAmount(raw: bigint | string, { code, decimals }: { code: string; decimals: number }) {
+  return { amount: raw.toString(), amountDecimal: formatDecimal(raw, decimals), asset: code }
+}

@@ -9,36 +9,20 @@ import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds, parseDay, parseTimestamp } from '../../../lib/period.ts'
-import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import { adjustOrAsk, askAgreement } from './adjust-together.ts'
-import { positionOf, toAccount, toAdjustment, toEntry, toPastBalance, toTotal, toUsdTotal } from './present.ts'
+import { positionOf, toAccount, toEntry, toPastBalance, toTotal, toUsdTotal } from './present.ts'
 import {
   type AccountKey,
   findAccount,
   findEntryAt,
   listAccounts,
-  listAdjustments,
   listStatement,
   listTotals,
   type StatementAccount,
 } from './queries.ts'
-import { reconcileVault } from './reconcile.ts'
-import {
-  Adjustment,
-  AdjustmentBody,
-  AdjustmentQuery,
-  Balances,
-  BalancesQuery,
-  EntriesQuery,
-  LedgerEntry,
-  PastBalance,
-  PastBalanceQuery,
-  Reconciliation,
-} from './schema.ts'
+import { Balances, BalancesQuery, EntriesQuery, LedgerEntry, PastBalance, PastBalanceQuery } from './schema.ts'
 
 export function ledgerRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Ledger', { access: 'member' })
-  const { approvalTtlHours } = deps.config
 
   api.get('getBalances', '/vaults/:code/balances', {
     summary: 'Get balances',
@@ -97,55 +81,6 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       const account = await getAccount(db, member, { addressId, tokenId, purpose })
       return toPastBalance(await findEntryAt(db, account.number, at), at, account)
     },
-  })
-
-  api.post('createAdjustment', '/vaults/:code/adjustments', {
-    summary: 'Create an adjustment',
-    description:
-      'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a ' +
-      'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
-      'no event explains. In a vault with governance or protection, and where it would cover an exposure or an event is ' +
-      'quarantined, it waits for a second administrator: 202 with the approval request; services may not ask.',
-    access: 'administrator',
-    errors: ['balance_overflow', 'held', 'insufficient_funds', 'person_required', 'quorum_unreachable'],
-    body: AdjustmentBody,
-    confirmed: 'where protected',
-    answers: { 201: Adjustment, 202: WaitingAction },
-    handler: (trx, { body, ...by }) => adjustOrAsk(trx, body, { ...by, approvalTtlHours }),
-  })
-
-  api.list('listAdjustments', '/vaults/:code/adjustments', {
-    summary: 'List adjustments',
-    description:
-      'For administrators and auditors of the vault, newest first. `isAgreed` says whether two people agreed on it: in a ' +
-      'vault with governance or protection policies count no other.',
-    access: 'auditor',
-    querystring: AdjustmentQuery,
-    item: Adjustment,
-    load: (db, { member, query }, page) => listAdjustments(db, member.vault.id, query, page),
-    present: toAdjustment,
-  })
-
-  api.post('agreeToAdjustment', '/vaults/:code/adjustments/:id/agree', {
-    summary: 'Request agreement on an adjustment',
-    description:
-      'For administrators of the vault. Asks a second administrator to agree on an adjustment that one person made, such ' +
-      'as before the vault had governance: from the approval on, policies count it. Services may not.',
-    access: 'administrator',
-    errors: ['person_required', 'quorum_unreachable', 'wrong_state'],
-    confirmed: 'where protected',
-    answers: { 202: WaitingAction },
-    handler: (trx, { params, ...by }) => askAgreement(trx, params.id, { ...by, approvalTtlHours }),
-  })
-
-  api.get('getReconciliation', '/vaults/:code/ledger/reconciliation', {
-    summary: 'Get the reconciliation',
-    description:
-      'For administrators and auditors of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
-      'with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
-    access: 'auditor',
-    answers: { 200: Reconciliation },
-    handler: (_db, { member }) => reconcileVault(deps, member.vault.id, member.userId),
   })
 }
 

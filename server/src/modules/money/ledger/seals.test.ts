@@ -6,9 +6,9 @@ import { resealChain } from '../../../testing/reseal.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealAuditRecords } from '../../record/audit/seal.ts'
 import type { ChainReport } from '../../record/seals/verify-chain.ts'
+import { verifyLedger } from '../verifications/verify-ledger.ts'
+import { verifyLedgerSeals } from '../verifications/verify-seals.ts'
 import { sealLedgerEntries } from './seal.ts'
-import { verifyLedger } from './verify.ts'
-import { verifyLedgerSeals } from './verify-seals.ts'
 
 let bench: TransferBench
 let trusted: Set<string>

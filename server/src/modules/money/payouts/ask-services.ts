@@ -11,7 +11,7 @@ import {
   type Score,
   scoreOrders,
   toFeeQuestion,
-} from '../transfers/ask-services.ts'
+} from '../orders/ask-services.ts'
 import { atRow, type LoadedRow, loadRows } from './load.ts'
 import type { PayoutBody } from './schema.ts'
 

@@ -7,7 +7,7 @@ import type { ReasonOf } from '../../../lib/reasons.ts'
 import type { Initiator } from '../../rules/decisions/candidates.ts'
 import type { BatchQuestion } from '../../rules/decisions/decide-batch.ts'
 import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
-import { insufficientGasMessage } from '../transfers/ask-services.ts'
+import { insufficientGasMessage } from '../orders/ask-services.ts'
 import {
   agreedAvailable,
   factsOf,
@@ -16,8 +16,8 @@ import {
   type Order,
   planOrder,
   type SourceRow,
-} from '../transfers/load-order.ts'
-import type { OrderBody } from '../transfers/schema.ts'
+} from '../orders/load-order.ts'
+import type { OrderBody } from '../orders/schema.ts'
 import type { PayoutBody, RowBody } from './schema.ts'
 
 /** A row that was checked. */

@@ -11,8 +11,8 @@ import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { newVote } from '../../../testing/votes.ts'
-import { verifyTransfers } from '../transfers/compare-record.ts'
-import { verifyPayouts } from './compare-record.ts'
+import { verifyTransfers } from '../transfers/compare-order.ts'
+import { verifyPayouts } from './compare-payout.ts'
 
 let bench: TransferBench
 let address: Address

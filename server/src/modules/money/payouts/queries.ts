@@ -18,7 +18,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { Order } from '../transfers/load-order.ts'
+import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
 import type { LoadedRow, Sum } from './load.ts'
 import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'

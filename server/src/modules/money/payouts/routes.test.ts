@@ -6,9 +6,9 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { verifyTransfers } from '../transfers/compare-record.ts'
+import { verifyTransfers } from '../transfers/compare-order.ts'
 import { expireTransfers } from '../transfers/vote.ts'
-import { verifyPayouts } from './compare-record.ts'
+import { verifyPayouts } from './compare-payout.ts'
 import { expirePayouts } from './vote.ts'
 
 let bench: TransferBench

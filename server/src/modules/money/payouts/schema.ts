@@ -25,8 +25,9 @@ import { operationStatuses } from '../../../lib/operations.ts'
 import { PolicyTrace } from '../../rules/decisions/schema.ts'
 import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
 import { PayloadHash } from '../../rules/votes/schema.ts'
-import { TransferPayload } from '../transfers/payload-schema.ts'
-import { decisionPolicyFields, TransferPreview, votesFields } from '../transfers/schema.ts'
+import { TransferPayload } from '../orders/payload-schema.ts'
+import { TransferPreview } from '../orders/schema.ts'
+import { decisionPolicyFields, votesFields } from '../transfers/schema.ts'
 
 export const payoutStatuses = ['awaiting_approval', 'approved', 'rejected', 'cancelled', 'expired', 'halted'] as const
 

@@ -24,13 +24,13 @@ import {
   type VotableSubject,
   voteOn,
 } from '../../rules/votes/vote.ts'
-import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
-import { findSources, recipientFacts } from '../transfers/load-order.ts'
+import { findSources, recipientFacts } from '../orders/load-order.ts'
+import { findEntitled, findHoldOnTransfersOf, lost, type Objection } from '../orders/recheck.ts'
+import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
-import { findEntitled, findHoldOnTransfersOf, lost, type Objection } from '../transfers/recheck.ts'
 import { assertAwaiting, mustBeSigned } from '../transfers/vote.ts'
-import { compareWithRecord } from './compare-record.ts'
+import { compareWithRecord } from './compare-payout.ts'
 import {
   hasArchivedRecipient,
   hasTransferHeld,

@@ -3,7 +3,7 @@ import { claimRows } from '../../../db/claim.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { ReconciliationDifferences, Reconciliations } from '../../../db/types.ts'
 import { differenceSettlesMinutes, reconciliationLeaseSeconds } from '../../../lib/limits.ts'
-import type { Position } from '../ledger/chain-balances.ts'
+import type { Position } from './chain-balances.ts'
 import type { Seen } from './judge.ts'
 
 /** A reconciliation that this node works on. */

@@ -3,7 +3,7 @@ import { readSamples } from '../../../jobs/watch/samples.ts'
 import { reconciledPerPage, reconciliationAgainMinutes } from '../../../lib/limits.ts'
 import { usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { listBooked } from '../ledger/chain-balances.ts'
+import { listBooked } from './chain-balances.ts'
 import { runDueReconciliations } from './run.ts'
 
 const hour = 3_600_000

@@ -9,7 +9,7 @@ import {
 } from '../../../lib/limits.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { type ChainBalance, unexplained, walkBalances } from '../ledger/chain-balances.ts'
+import { type ChainBalance, unexplained, walkBalances } from './chain-balances.ts'
 import { judge } from './judge.ts'
 import { addVaults, finish, keepSeen, leave, listSeen, noteProgress, type Taken, takeDue } from './queries.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 import type { Person } from '../../../testing/app.ts'
 import {
   type Behaviour,
@@ -11,9 +12,8 @@ import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { deliverDueTransfers } from '../transfers/deliver.ts'
+import { deliverDueTransfers } from '../delivery/deliver.ts'
 import type { Question } from './client.ts'
-import { runDueScreenings } from './run.ts'
 
 /**
  * A screening service that hangs, lies and flaps, in random schedules of deposits, reorganisations of the chain, orders, nodes

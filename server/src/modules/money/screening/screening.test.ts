@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { type FakeScreener, honest, silences, startFakeScreener } from '../../../testing/fake-screener.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { runDueScreenings } from './run.ts'
 
 let screener: FakeScreener
 let bench: TransferBench

@@ -11,8 +11,8 @@ import { assertNotHeld } from '../../rules/holds/active.ts'
 import type { ActionType, Facts } from '../../rules/selectors/facts.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
-import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../transfers/load-order.ts'
-import { UnsignedOrder } from '../transfers/schema.ts'
+import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../orders/load-order.ts'
+import { UnsignedOrder } from '../orders/schema.ts'
 
 type Simulation = {
   member: Member

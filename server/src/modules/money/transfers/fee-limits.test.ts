@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address } from '../../../testing/answer.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { hashPayload } from './payload.ts'
-import type { Payload } from './payload-schema.ts'
+import { hashPayload } from '../orders/payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
 
 let bench: TransferBench
 let address: Address

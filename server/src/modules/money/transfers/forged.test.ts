@@ -8,8 +8,8 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { ForgedRecordsError, sealAuditRecords } from '../../record/audit/seal.ts'
 import { verifyAudit } from '../../record/audit/verify.ts'
-import { hashPayload } from './payload.ts'
-import { findPermittedFee } from './replace.ts'
+import { hashPayload } from '../orders/payload.ts'
+import { findPermittedFee } from '../stuck/replace.ts'
 
 /** What somebody writes who has the login of a node for the database, and not its secret key. */
 let bench: TransferBench

@@ -12,9 +12,9 @@ import { notifyOfStop } from '../../record/notifications/write.ts'
 import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
-import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-record.ts'
+import { hashPayload } from '../orders/payload.ts'
+import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-order.ts'
 import { isPhaseOf, mayMovePhase, nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
-import { hashPayload } from './payload.ts'
 import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
 
 type Movement = {

@@ -1,5 +1,4 @@
 import type { Static } from 'typebox'
-import { formatDecimal } from '../../../lib/money.ts'
 import { detailFields } from '../../operations/feed/present.ts'
 import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
@@ -62,8 +61,3 @@ export const votesOf = (row: Voted, isWaiting: boolean) => ({
   approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
   quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
 })
-
-/** An amount of a token, in raw units, for people to read. */
-export function toAssetAmount(raw: bigint | string, { code, decimals }: { code: string; decimals: number }) {
-  return { amount: raw.toString(), amountDecimal: formatDecimal(raw, decimals), asset: code }
-}

@@ -13,9 +13,9 @@ import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { addAcceptedPasskey, addPasskey, confirming } from '../../../testing/passkeys.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { newVote } from '../../../testing/votes.ts'
-import { verifyTransfers } from './compare-record.ts'
-import { hashPayload } from './payload.ts'
-import type { Payload } from './payload-schema.ts'
+import { hashPayload } from '../orders/payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+import { verifyTransfers } from './compare-order.ts'
 
 let bench: TransferBench
 let address: Address

@@ -7,8 +7,8 @@ import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
 import { sealAuditRecords } from '../../record/audit/seal.ts'
-import { verifyTransfers } from './compare-record.ts'
-import { hashPayload } from './payload.ts'
+import { hashPayload } from '../orders/payload.ts'
+import { verifyTransfers } from './compare-order.ts'
 import { expireTransfers } from './vote.ts'
 
 let outbox: Outbox

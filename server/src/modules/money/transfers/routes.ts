@@ -1,41 +1,33 @@
 import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
-import { callerOf, type Member } from '../../../access/caller.ts'
+import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
-import { badRequest } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { feedTag } from '../../operations/feed/feed.ts'
 import type { FeedFilters } from '../../operations/feed/feed-filters.ts'
 import { noFilters } from '../../operations/feed/feed-filters.ts'
-import { createGate } from '../../rules/approval-requests/gate.ts'
-import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import { assertPerson } from '../../rules/decisions/dual-control.ts'
 import { toPolicyDecision } from '../../rules/decisions/present.ts'
 import { takeCancellation } from '../../rules/signatures/take.ts'
-import type { Executors } from '../../rules/votes/executor.ts'
 import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { findKeyElsewhere } from '../../vaults/authority/keys-elsewhere.ts'
-import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
-import { type FeeEstimates, findUnpayable, scoreOrder } from './ask-services.ts'
+import { type FeeEstimates, findUnpayable, scoreOrder } from '../orders/ask-services.ts'
+import { previewTransfer } from '../orders/preview.ts'
+import { TransferOrder, TransferPreview } from '../orders/schema.ts'
 import { getEvidence } from './evidence.ts'
 import { TransferEvidence } from './evidence-schema.ts'
-import { orderTransfer } from './order.ts'
+import { orderTransfer } from './place.ts'
 import { toTransfer } from './present.ts'
-import { previewTransfer } from './preview.ts'
 import { findTransfer, findTransferToDecide, listTransfers, type TransferRow } from './queries.ts'
-import { replacementRoutes } from './replacement-routes.ts'
-import { TransferResolution } from './replacement-schema.ts'
-import { gatherEvidence } from './resolve.ts'
-import { Transfer, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
+import { Transfer, TransferQuery } from './schema.ts'
 import { cancelTransfer, voteOnTransfer } from './vote.ts'
 
 const ofSignatures = ['signature_required', 'payload_changed'] as const
 
-export function transferRoutes(app: App, deps: Deps, executors: Executors): void {
+export function transferRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Transfers', { access: 'member' })
 
   const estimates: FeeEstimates = new Map()
@@ -194,8 +186,6 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     })
   }
 
-  replacementRoutes(api, deps, executors)
-
   api.send.post('cancelTransfer', '/vaults/:code/transfers/:id/cancel', {
     summary: 'Cancel a transfer',
     description:
@@ -223,36 +213,6 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
         await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin(), keyElsewhere)
         return transfer
       })
-    },
-  })
-  resolutionRoute(api, deps, executors)
-}
-
-/** Two people end what is stuck, or let it go on (contract 10.8). */
-function resolutionRoute(api: Endpoints<'member'>, deps: Deps, executors: Executors): void {
-  const gate = createGate(deps, executors)
-  api.send.post('resolveTransfer', '/vaults/:code/transfers/:id/resolve', {
-    summary: 'Resolve a halted or forgotten transfer',
-    description:
-      'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
-      'with the last vote it is asked again. Two people always act together, whatever the policies say: an ' +
-      'administrator, or a member whom a policy for `transfer_resolve` allows, asks, and another person approves. 409 ' +
-      '`not_proven` says what was found instead of a proof, `wrong_state` that the transfer is neither halted nor held back.',
-    errors: resolutionErrors,
-    body: TransferResolution,
-    confirmed: 'where protected',
-    answers: { 202: WaitingAction },
-    handler: async ({ member, params: { id }, body, now }, http) => {
-      await getTransfer(deps.db, member, id)
-      assertPerson(callerOf(http.request))
-      const { outcome, txHash = null, reason } = body
-      if ((outcome === 'settle') !== (txHash !== null)) {
-        throw badRequest('txHash', outcome === 'settle' ? 'is required to settle' : 'belongs to settle only')
-      }
-      const wish = { outcome, txHash, reason }
-      const isPermitted = await mayResolve(deps.db, 'transfer_resolve', { member, now })
-      const evidence = isPermitted ? await gatherEvidence(deps, { vaultId: member.vault.id, id }, wish) : null
-      return gate(http, { action: 'transfer_resolve', targetId: id, payload: { ...wish, evidence } }, neverAtOnce)
     },
   })
 }

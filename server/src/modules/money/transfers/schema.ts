@@ -1,11 +1,10 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
   described,
   Enum,
   FolderFilter,
-  GivenId,
   Id,
   IncludeShared,
   Nullable,
@@ -14,21 +13,15 @@ import {
   pageQuery,
   RawAmount,
   Ref,
-  Tags,
   Timestamp,
 } from '../../../http/schema.ts'
-import { feeLevels } from '../../../lib/fee-levels.ts'
-import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/limits.ts'
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
-import { GroupThresholds, PolicyDecision, PolicyTrace, RulesVersionNumber } from '../../rules/decisions/schema.ts'
-import { SignedVote, Vote } from '../../rules/signatures/schema.ts'
+import { PolicyDecision, RulesVersionNumber } from '../../rules/decisions/schema.ts'
 import { Approver, groupVoteFields, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { TransferPayload } from '../orders/payload-schema.ts'
 import { ScreeningBeside } from '../screening/schema.ts'
-import { TransferPayload } from './payload-schema.ts'
-import { type ProblemCode, problemCodes } from './problem-codes.ts'
-import { TransferResolution } from './replacement-schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -185,196 +178,6 @@ export const Transfer = Closed(
   { $id: 'Transfer', description: 'A payment from an address of the vault, with its decision, votes and state.' },
 )
 
-const orderFields = {
-  fromAddressId: described(GivenId, 'Identifier of the address of the vault that pays.'),
-  toAddress: described(
-    Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
-    'On-chain address of the recipient.',
-  ),
-  token: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description:
-        'Token code; the primary token of the address when neither code nor id is given. Given with an id, it must be ' +
-        'the code of that token.',
-      examples: ['USDT'],
-    }),
-  ),
-  tokenId: optional(Type.String({ minLength: 1, maxLength: 128 }), 'Identifier of the token, instead of its code.'),
-  amount: DecimalAmount,
-  counterpartyId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 128,
-      description:
-        'The intended recipient: the request is refused if `toAddress` is not an address of this counterparty.',
-      examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
-    }),
-  ),
-  feeLevel: optional(
-    Enum(feeLevels),
-    'How soon the transfer should be mined; the wallet service takes `medium` when it is left out.',
-  ),
-  maxFee: Type.Optional(
-    Type.String({
-      pattern: '^[1-9][0-9]{0,77}$',
-      description:
-        'The most that may be paid in network fees, in the smallest unit of the coin of the network. The wallet service ' +
-        'signs nothing above it: the transfer waits until the fee falls.',
-      examples: ['4200000000000000'],
-    }),
-  ),
-  metadata: optional(
-    Closed({
-      category: Type.Optional(
-        Nullable(
-          Type.String({
-            minLength: 1,
-            maxLength: 64,
-            description:
-              'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
-            examples: ['payroll'],
-          }),
-        ),
-      ),
-      tags: Type.Optional(Tags),
-      paymentPurpose: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Invoice 4711'] }))),
-      note: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Agreed with the supplier'] }))),
-    }),
-    'Category, tags, purpose and note to record with the transfer.',
-  ),
-}
-/** An order that is only asked about, which nobody signs. */
-export const UnsignedOrder = Closed(orderFields)
-
-const SignedOrder = Closed(
-  {
-    transferId: described(Id, 'That of the `order` of the preview.'),
-    expiresAt: described(Timestamp, 'As there.'),
-    rulesVersion: Type.Integer({ minimum: 0, description: 'As there.', examples: [7] }),
-    vote: Ref(SignedVote),
-  },
-  { description: 'What the initiator signed, as the preview gave it; in a protected vault.' },
-)
-
-export const TransferOrder = Closed(
-  { ...orderFields, signed: Type.Optional(SignedOrder) },
-  {
-    $id: 'TransferOrder',
-    description: 'What to pay, from which address and to whom.',
-    examples: [
-      {
-        fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
-        toAddress: evmAddress,
-        token: 'USDT',
-        amount: '1.5',
-        metadata: { category: 'payroll', tags: ['march'], paymentPurpose: 'Invoice 4711' },
-      },
-    ],
-  },
-)
-
-const AssetCode = Type.String({ description: 'Code of the token.', examples: ['ETH'] })
-const AssetAmount = (description: string) =>
-  Nullable(Closed({ amount: RawAmount, amountDecimal: DecimalAmount, asset: AssetCode }, { description }))
-
-const PreviewedRequirement = Closed({
-  policyId: Id,
-  policyCode: Text('large-transfers'),
-  threshold: Type.Integer({ examples: [2] }),
-  bypassed: Type.Boolean(),
-  groups: GroupThresholds,
-  approversCount: Type.Integer({
-    minimum: 0,
-    description: 'How many people and services could vote now, the caller only where the policy lets initiators vote.',
-    examples: [3],
-  }),
-  approvers: Type.Array(Ref(Profile), {
-    maxItems: shownVotersMax,
-    description: `Who they are, by name; the first ${shownVotersMax}. Empty for a requirement that is waived.`,
-  }),
-})
-
-const PreviewProblem = Closed({
-  code: Type.Unsafe<ProblemCode>(
-    Type.String({
-      enum: [...problemCodes],
-      description: 'Of a problem that blocks, the `reason` of the error with which the order would be refused.',
-      examples: ['insufficient_funds'],
-    }),
-  ),
-  message: Type.String({
-    description: 'The problem in a sentence, to be read by people.',
-    examples: ['The address has less USDT available than the transfer needs'],
-  }),
-  blocks: Type.Boolean({
-    description: 'true: the order would be refused. false: it would be accepted, and probably fail or wait afterwards.',
-    examples: [true],
-  }),
-})
-
-export const TransferPreview = Closed(
-  {
-    decision: Closed({
-      effect: described(
-        Enum(['allow', 'block', 'approval', 'deny']),
-        'What the policies would decide. `deny`: no policy permits the transfer.',
-      ),
-      blockReason: described(
-        Nullable(Text('Transfers are closed at weekends')),
-        'The message of the policy that blocks; null if none does.',
-      ),
-      decisionPolicy: Nullable(Closed({ id: Id, code: Text('large-transfers'), name: Text('Large transfers') })),
-      requirements: described(
-        Type.Array(PreviewedRequirement),
-        'The votes that would be needed, per policy. All must be reached.',
-      ),
-    }),
-    trace: Type.Array(Ref(PolicyTrace)),
-    problems: Type.Array(PreviewProblem, {
-      description:
-        'What the order would meet now, first what it would be refused for. Empty: nothing is known against it.',
-    }),
-    fee: AssetAmount('Estimate; null when the wallet service has none right now.'),
-    feeLevel: described(Enum(feeLevels), 'How soon it should be mined: that of the order, or `medium`.'),
-    maxFee: AssetAmount('The most that may be paid in fees; null when the order sets no limit.'),
-    available: RawAmount,
-    availableDecimal: DecimalAmount,
-    remaining: Closed(
-      {
-        token: AssetAmount('Of the token after the order, before the fee; null when too little is available.'),
-        nativeCoin: AssetAmount(
-          'Of the coin in which fees are paid, after the order and the estimated fee; null when there is no estimate or ' +
-            'too little is available.',
-        ),
-      },
-      { description: 'What the source address would have available.' },
-    ),
-    usdValue: Nullable(
-      Type.String({
-        description:
-          'Of the amount, at the rate of this moment; null when no rate is fresh enough, never `0.00` for that.',
-        examples: ['1.50'],
-      }),
-    ),
-    isFirstPayment: Type.Boolean({
-      description:
-        'true: no confirmed transfer of the caller went to `toAddress`, neither from an address of theirs nor by an order ' +
-        'of theirs; for an administrator, none of any member of the vault. Payments that the caller may not see do not ' +
-        'count.',
-      examples: [false],
-    }),
-    order: optional(Ref(TransferPayload), 'What the initiator signs; in a protected vault.'),
-    vote: optional(Ref(Vote), 'The vote of the initiator for it.'),
-    warnings: Type.Array(Enum(['look_alike']), {
-      description:
-        '`look_alike`: `toAddress` begins and ends like an address that the caller knows, and is a different one.',
-    }),
-  },
-  { $id: 'TransferPreview', description: 'What an order would meet now; it changes nothing.' },
-)
-
 export const TransferQuery = Closed({
   status: optional(Enum(operationStatuses), 'Restricts the list to transfers of this status.'),
   userId: optional(
@@ -386,7 +189,4 @@ export const TransferQuery = Closed({
   ...pageQuery,
 })
 
-export const transferComponents = [TransferPayload, Transfer, TransferOrder, TransferPreview, TransferResolution]
-
-/** An order as requested; `amount` is in token units. */
-export type OrderBody = Static<typeof TransferOrder>
+export const transferComponents = [TransferPayload, Transfer]

@@ -14,12 +14,12 @@ import {
   type VotableSubject,
   voteOn,
 } from '../../rules/votes/vote.ts'
-import type { RecordedOrder } from './compare-record.ts'
+import { isSignedOrder } from '../orders/payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+import { findHoldOnTransfer, findObjection } from '../orders/recheck.ts'
+import type { RecordedOrder } from './compare-order.ts'
 import { assertMovable, moveTransfer, recordedTransfers, transferHalted } from './move.ts'
-import { isSignedOrder } from './payload.ts'
-import type { Payload } from './payload-schema.ts'
 import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
-import { findHoldOnTransfer, findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
 

@@ -3,7 +3,7 @@ import type { Address } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { verifyTransfers } from './compare-record.ts'
+import { verifyTransfers } from './compare-order.ts'
 
 let bench: TransferBench
 let treasury: string

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Deps } from '../../../deps.ts'
 import { exportHeartbeatMilliseconds } from '../../../lib/limits.ts'
-import { verifyLedger } from '../ledger/verify.ts'
-import { verifyLedgerSeals } from '../ledger/verify-seals.ts'
 import { type VerificationRow, verificationJobs } from './queries.ts'
+import { verifyLedger } from './verify-ledger.ts'
+import { verifyLedgerSeals } from './verify-seals.ts'
 
 /** Makes the verifications that wait, one after the other, until none waits or `signal` aborts. */
 export async function runDueVerifications(deps: Deps, signal: AbortSignal): Promise<void> {

@@ -19,9 +19,9 @@ import {
   type StepContext,
 } from '../../rules/votes/executor.ts'
 import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
+import { type OperationViewer, operationViewer, type Rights, rightsOf } from '../categories/rights.ts'
 import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
 import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
-import { type OperationViewer, operationViewer, type Rights, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './write.ts'
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
+import { type OperationViewer, rightsOf } from '../categories/rights.ts'
 import type { AssignmentRow } from './queries.ts'
-import { type OperationViewer, rightsOf } from './rights.ts'
 import type { CategoryAssignment } from './schema.ts'
 
 /**

@@ -3,8 +3,8 @@ import type { AddressScope } from '../../../access/address-scope.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type CategoryRow, listCategories } from '../categories/queries.ts'
+import { hasCategoryRight, type OperationViewer, rightsOf, type Scopes } from '../categories/rights.ts'
 import type { OperationRow } from '../feed/queries.ts'
-import { hasCategoryRight, type OperationViewer, rightsOf, type Scopes } from './rights.ts'
 import type { Values } from './values.ts'
 
 /** An assignment with the properties of its category that decide what the viewer may see. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type OperationViewer, type Rights, rightsOf, type Scopes } from '../categories/rights.ts'
 import type { CategoryScope } from '../categories/schema.ts'
-import { type OperationViewer, type Rights, rightsOf, type Scopes } from './rights.ts'
 
 const everybody: OperationViewer = {
   readsAll: false,

@@ -7,8 +7,8 @@ import { addMember, createVaultFixture, ensureGroup, profileOf } from '../../../
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { findInitiator } from '../../rules/decisions/candidates.ts'
+import { operationViewer, rightsOf } from '../categories/rights.ts'
 import { findAssignment, listAssignments } from './queries.ts'
-import { operationViewer, rightsOf } from './rights.ts'
 
 let bench: TransferBench
 let admin: Person

@@ -7,11 +7,11 @@ import { accepted, created, ok } from '../../../http/mutate.ts'
 import { readRequest } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { toOperationCategory } from '../categories/present.ts'
+import { operationViewer } from '../categories/rights.ts'
 import { getOperation } from '../feed/queries.ts'
 import { type AssignmentOrder, requestAssignment } from './actions.ts'
 import { toCategoryAssignment } from './present.ts'
 import { findAssignment, listAssignableCategories, listAssignments } from './queries.ts'
-import { operationViewer } from './rights.ts'
 import {
   AvailableCategories,
   CategoryAssignment,

@@ -4,7 +4,7 @@ import { type Db, prepared } from '../../../db/client.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { feedSearchedRows, searchedPartMin } from '../../../lib/limits.ts'
-import { hasCategoryRight } from '../assignments/rights.ts'
+import { hasCategoryRight } from '../categories/rights.ts'
 import type { FeedFilters, FeedLimits } from './feed-filters.ts'
 import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
 

@@ -7,7 +7,7 @@ import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-addr
 import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import { findLookAlikes } from '../../address-book/recipients/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
-import { firstCategoryKey } from '../assignments/rights.ts'
+import { firstCategoryKey } from '../categories/rights.ts'
 import { type FeedRows, readFeed } from '../feed/feed.ts'
 import type { FeedFilters, FeedLimits } from '../feed/feed-filters.ts'
 import type { OperationColumns } from '../feed/present.ts'

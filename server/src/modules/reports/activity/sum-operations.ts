@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import type { OperationType } from '../../../lib/operations.ts'
-import { hasCategoryRightIf, isOwnOperation } from '../../operations/assignments/rights.ts'
+import { hasCategoryRightIf, isOwnOperation } from '../../operations/categories/rights.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
 import { type Faults, faultNames, type Group, type Keyed, type Overall } from '../blocks/flows.ts'
 import { centsOf } from '../requests/exact.ts'
@@ -11,6 +11,7 @@ import {
   isAmong,
   isCounted,
   isReported,
+  isWithCounterparties,
   laterMatches,
   mayBeReported,
   type OperationFilter,
@@ -39,52 +40,19 @@ export type Groups = {
 }
 
 /**
- * All operations of the report in one pass, summed by every property that a block is broken down by. The intermediate
- * sums stay in PostgreSQL; the result grows with days, addresses, counterparties and categories, not with operations.
+ * All operations of the report, summed by every property that a block is broken down by. The intermediate sums stay in
+ * PostgreSQL; the result grows with days, addresses, counterparties and categories, not with operations.
+ *
+ * A pass sums by few properties at a time: one over all combinations of days and counterparties keeps nearly as many rows as
+ * it reads. What few operations have, a later entry of the address book or a category, is no property of a pass: those
+ * operations are summed apart, and move from the sum that they are in to the sum where they belong.
  *
  * @param dayStarts the first instant of every day of the interval, in order
  */
 export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts: readonly Date[]): Promise<Groups> {
-  const { vaultId } = filter.scope
   const has = await findSideTables(trx, filter)
   const onlyAddressId = onlyAddressIdOf(filter)
-  const breakdowns = [
-    sumsBy('byDay', sql`day`, sql`classified`),
-    sumsBy('byCounterparty', sql`chosen_id`, sql`parties`),
-    ...(onlyAddressId === undefined ? [sumsBy('byAddress', sql`address_id`, sql`classified`)] : []),
-    ...(has.assignments ? [sumsBy('byCategory', sql`category`, sql`classified`)] : []),
-  ]
-  const later = laterMatches(filter, { entries: mayBeLater(filter), operations: mayBeReported(filter) })
-  const statement = sql<OverallRow>`
-    with ${has.laterEntries ? sql`later as materialized (${later}),` : sql``}
-    ${has.assignments ? sql`firsts as materialized (${firstCategories(filter)}),` : sql``}
-    cells as (${cellsOf(filter, dayStarts, has)}
-    ), found as (
-      select cells.*, ${has.laterEntries ? sql`coalesce(cells.later_id, s.counterparty_id)` : sql`s.counterparty_id`} as current_id
-        ${has.assignments ? sql`` : sql`, null::text as category`}
-      from cells left join counterparty_addresses s on s.vault_id = ${vaultId} and s.id = cells.counterparty_address_id
-    ), classified as materialized (
-      select found.*, ${chosenId(filter.counterpartyClassification)} as chosen_id from found
-    ), parties as materialized (
-      select token_id, type, status, chosen_id,
-        sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
-        max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
-        sum("withoutBlockchainTime") as "withoutBlockchainTime",
-        sum("withoutPaymentPurpose") as "withoutPaymentPurpose",
-        sum("withoutBusinessReference") as "withoutBusinessReference",
-        sum(case when category is null then count else 0 end) as uncategorized,
-        sum(case when chosen_id is null then external else 0 end) as unmatched,
-        sum(case when counterparty_id is null and current_id is not null then count else 0 end) as "retroactivelyMatched",
-        sum(case when counterparty_id <> current_id then count else 0 end) as "conflictingCounterparty",
-        sum(case when counterparty_id is distinct from current_id then count else 0 end) as reclassified
-      from classified group by token_id, type, status, chosen_id
-    )
-    select 'overall' as breakdown, token_id as "tokenId", type, status, null as key, ${sums},
-      max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
-      ${sql.join(faultNames.map((name) => sql`sum(${sql.ref(name)})::float8 as ${sql.ref(name)}`))}
-    from parties group by token_id, type, status
-    union all ${sql.join(breakdowns, sql` union all `)}`
-  const { rows } = await avoiding(trx, ['nestloop'], () => statement.execute(trx))
+  const { rows } = await avoiding(trx, ['nestloop', 'sort'], () => statementOf(filter, dayStarts, has).execute(trx))
   const overall = rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall)
   const keyed = (wanted: keyof Groups) =>
     rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key }))
@@ -103,48 +71,141 @@ export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts
 /** The one address of all operations of the report, if its filters name one. */
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
 
-/** SQL: the operations of the report, summed by every combination of the properties that they are broken down by. */
-function cellsOf(filter: OperationFilter, dayStarts: readonly Date[], has: SideTables): RawBuilder<unknown> {
-  const date = dateOf(filter)
+/** Columns of operations that the statement reads. */
+const columnsRead = sql`o.vault_id, o.id, o.token_id, o.type, o.status, o.address_id, o.owner_id, o.initiator_id, o.network_id,
+  o.counterparty_id, o.counterparty_address_id, o.amount, o.usd_value, o.flow_type, o.payment_purpose, o.note, o.tags,
+  o.created_at, o.confirmed_at, o.blockchain_at`
+
+/** SQL after `from`: the operations of the report. Few are read once, as a common table. */
+const reported = (filter: OperationFilter) =>
+  filter.operationIds === null
+    ? sql`operations o where ${isReported(filter)}`
+    : sql`candidates o where ${isWithCounterparties(filter)}`
+
+function statementOf(asked: OperationFilter, dayStarts: readonly Date[], has: SideTables): RawBuilder<OverallRow> {
+  const filter = has.laterEntries ? { ...asked, later: sql`later` } : asked
+  const tables = [
+    ...(asked.operationIds === null
+      ? []
+      : [sql`candidates as materialized (select ${columnsRead} from operations o where ${mayBeReported(asked)})`]),
+    ...(has.laterEntries
+      ? [sql`later as materialized (${laterOf(asked)})`, sql`moved as materialized (${movedOf(filter)})`]
+      : []),
+    ...(has.assignments ? [sql`assigned as materialized (${assignedOf(filter)})`] : []),
+    sql`classified as (${classifiedOf(filter, has)})`,
+    sql`parties as materialized (${partiesOf(filter)})`,
+  ]
+  const breakdowns = [
+    sumsBy('byDay', sql`day`, pass(filter, sql`${dayOf(filter, dayStarts)} as day`)),
+    sumsBy('byCounterparty', sql`chosen_id`, sql`parties`),
+    ...(onlyAddressIdOf(filter) === undefined
+      ? [sumsBy('byAddress', sql`address_id`, pass(filter, sql`o.address_id`))]
+      : []),
+    ...(has.assignments ? [sumsBy('byCategory', sql`category`, categories)] : []),
+  ]
+  return sql<OverallRow>`
+    with ${sql.join(tables)}
+    select 'overall' as breakdown, token_id as "tokenId", type, status, null as key, ${sums},
+      max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
+      ${sql.join(faultNames.map((name) => sql`sum(${sql.ref(name)})::float8 as ${sql.ref(name)}`))}
+    from parties group by token_id, type, status
+    union all ${sql.join(breakdowns, sql` union all `)}`
+}
+
+/** SQL: the number of the day of the operation `o`. */
+function dayOf(filter: OperationFilter, dayStarts: readonly Date[]): RawBuilder<unknown> {
   // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
   const starts = dayStarts.map((start) => start.getTime() / 1000)
-  const keys = [
-    sql`o.token_id`,
-    sql`o.type`,
-    sql`o.status`,
-    sql`width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day`,
-    sql`o.counterparty_id`,
-    sql`o.counterparty_address_id`,
-  ]
-  // Every key costs time over a million rows, so a value that is the same for all of them is not a key.
-  if (onlyAddressIdOf(filter) === undefined) keys.push(sql`o.address_id`)
-  if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
-  if (has.assignments) {
-    keys.push(sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end as category`)
-  }
+  return sql`width_bucket(date_part('epoch', ${dateOf(filter)}), ${starts}::float8[]) - 1`
+}
+
+const figures = sql`count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated`
+
+/** SQL: the operations of the report, summed by one property. */
+const pass = (filter: OperationFilter, key: RawBuilder<unknown>) => sql`(
+  select o.token_id, o.type, o.status, ${key}, ${figures} from ${reported(filter)} group by 1, 2, 3, 4) pass`
+
+/** SQL: what `laterMatches` finds, with what is summed. `recorded_id` is the counterparty at the creation. */
+function laterOf(filter: OperationFilter): RawBuilder<unknown> {
+  const columns = sql`, o.token_id, o.type, o.status, o.counterparty_id as recorded_id, o.counterparty_address_id, o.amount, o.usd_value`
+  const entries = mayBeLater(filter)
+  return filter.operationIds === null
+    ? laterMatches(filter, { entries, operations: mayBeReported(filter), columns })
+    : laterMatches(filter, { entries, source: sql`candidates`, columns })
+}
+
+/** SQL: the sums of the operations that a later entry gives to another counterparty: from `current_id` to `later_id`. */
+const movedOf = (filter: OperationFilter) => sql`
+  select o.token_id, o.type, o.status, o.counterparty_id, s.counterparty_id as current_id, o.later_id, ${figures}
+  from (select l.id, l.counterparty_id as later_id, l.recorded_id as counterparty_id, l.counterparty_address_id,
+    l.token_id, l.type, l.status, l.amount, l.usd_value from later l) o
+  left join counterparty_addresses s on s.vault_id = ${filter.scope.vaultId} and s.id = o.counterparty_address_id
+  where ${isWithCounterparties(filter)} group by 1, 2, 3, 4, 5, 6`
+
+/** SQL: the sums of the operations with a category that the viewer may see. */
+function assignedOf(filter: OperationFilter): RawBuilder<unknown> {
+  const category = sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end`
   return sql`
-      select ${sql.join(keys)},
-        count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
+    select o.token_id, o.type, o.status, ${category} as category, ${figures}
+    from (select * from ${reported(filter)}) o join (${firstCategories(filter)}) firsts on firsts.operation_id = o.id
+    where ${category} is not null group by 1, 2, 3, 4`
+}
+
+/** SQL: sums by the recorded counterparty and the current one, with rows that move operations between sums. */
+function classifiedOf(filter: OperationFilter, has: SideTables): RawBuilder<unknown> {
+  const date = dateOf(filter)
+  const moves = sql`
+    union all select token_id, type, status, counterparty_id, current_id, -count, -amount, -usd, -rated,
+      null, null, null, 0, 0, 0, -count, 0 from moved
+    union all select token_id, type, status, counterparty_id, later_id, count, amount, usd, rated,
+      null, null, null, 0, 0, 0, count, 0 from moved`
+  const categorized = sql`
+    union all select token_id, type, status, null, null, 0, 0, null, 0, null, null, null, 0, 0, 0, 0, -count from assigned`
+  return sql`
+    select cells.token_id, cells.type, cells.status, cells.counterparty_id, s.counterparty_id as current_id,
+      count, amount, usd, rated, "largestUsd", "firstAt", "lastAt",
+      "withoutBlockchainTime", "withoutPaymentPurpose", "withoutBusinessReference", external, count as uncategorized
+    from (
+      select o.token_id, o.type, o.status, o.counterparty_id, o.counterparty_address_id, ${figures},
         max(o.usd_value) as "largestUsd", min(${date}) as "firstAt", max(${date}) as "lastAt",
         count(*) filter (where ${lacksBlockchainTime}) as "withoutBlockchainTime",
         count(*) filter (where ${lacksPaymentPurpose}) as "withoutPaymentPurpose",
         count(*) filter (where ${lacksBusinessReference}) as "withoutBusinessReference",
         count(*) filter (where o.flow_type = 'external') as external
-      from operations o
-      ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
-      ${has.assignments ? sql`left join firsts on firsts.operation_id = o.id` : sql``}
-      where ${isReported(filter)}
-      group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`
+      from ${reported(filter)} group by 1, 2, 3, 4, 5
+    ) cells left join counterparty_addresses s on s.vault_id = ${filter.scope.vaultId} and s.id = cells.counterparty_address_id
+    ${has.laterEntries ? moves : sql``} ${has.assignments ? categorized : sql``}`
 }
+
+/** SQL: sums by the counterparty that the report shows, with the figures that only the whole needs. */
+const partiesOf = (filter: OperationFilter) => sql`
+  select token_id, type, status, ${chosenId(filter.counterpartyClassification)} as chosen_id,
+    sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
+    max("largestUsd") as "largestUsd", min("firstAt") as "firstAt", max("lastAt") as "lastAt",
+    sum("withoutBlockchainTime") as "withoutBlockchainTime",
+    sum("withoutPaymentPurpose") as "withoutPaymentPurpose",
+    sum("withoutBusinessReference") as "withoutBusinessReference",
+    sum(uncategorized) as uncategorized,
+    sum(case when ${chosenId(filter.counterpartyClassification)} is null then external else 0 end) as unmatched,
+    sum(case when counterparty_id is null and current_id is not null then count else 0 end) as "retroactivelyMatched",
+    sum(case when counterparty_id <> current_id then count else 0 end) as "conflictingCounterparty",
+    sum(case when counterparty_id is distinct from current_id then count else 0 end) as reclassified
+  from classified group by 1, 2, 3, 4`
+
+/** SQL: sums by category; what has one moves there from the sum without. */
+const categories = sql`(
+  select token_id, type, status, null::text as category, count, amount, usd, rated from parties
+  union all select token_id, type, status, null, -count, -amount, -usd, -rated from assigned
+  union all select token_id, type, status, category, count, amount, usd, rated from assigned) categories`
 
 const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
 
-/** SQL: the sums of `source` by `key`, without the columns that only the whole needs. */
+/** SQL: the sums of `source` by `key` where any operation is left, without the columns that only the whole needs. */
 function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
       null, null, null, ${sql.join(faultNames.map(() => sql`null`))}
-    from ${source} group by token_id, type, status, ${key}`
+    from ${source} group by token_id, type, status, ${key} having sum(count) > 0`
 }
 
 const chosenId = (classification: Classification) =>

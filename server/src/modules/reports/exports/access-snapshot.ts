@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type AddressScope, allVisible, sharedAddressIds } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
-import { isCategoryGranted } from '../../operations/assignments/rights.ts'
+import { isCategoryGranted } from '../../operations/categories/rights.ts'
 
 /** What a member may see in the vault at one moment, in the columns of an export; null until a file was made. */
 export type AccessSnapshot = {

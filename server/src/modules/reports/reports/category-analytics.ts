@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import { Closed, described, Id, Nullable, Ref } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { hasCategoryRight } from '../../operations/assignments/rights.ts'
+import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { GroupRow } from '../activity/sum-operations.ts'
 import {
   type Activity,

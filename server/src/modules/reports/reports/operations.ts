@@ -5,7 +5,7 @@ import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from
 import { toPage } from '../../../lib/cursor.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { flowTypes, operationTypes } from '../../../lib/operations.ts'
-import { hasCategoryRight } from '../../operations/assignments/rights.ts'
+import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { ColumnKind } from '../documents/document.ts'
 import { type PartyColumns, toParty } from '../requests/details.ts'
 import { isReported, laterMatches, type OperationFilter } from '../requests/operation-filter.ts'

@@ -3,7 +3,7 @@ import { type AddressScope, isFolderVisible, isOperationInScope } from '../../..
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import type { FlowType, OperationStatus } from '../../../lib/operations.ts'
-import { hasCategoryRight } from '../../operations/assignments/rights.ts'
+import { hasCategoryRight } from '../../operations/categories/rights.ts'
 import type { Interval } from './buckets.ts'
 import type { classifications, dateBases } from './schema.ts'
 
@@ -44,6 +44,8 @@ export type OperationFilter = {
   maximumAmount: string | null
   /** Operations among which those of the report are, when they are few: see `nameFew`. */
   operationIds: string[] | null
+  /** The common table of a statement that has what `laterMatches` finds, for conditions of the same statement. */
+  later?: RawBuilder<unknown>
 }
 
 const dateColumns = { createdAt: 'o.created_at', blockchainAt: 'o.blockchain_at', confirmedAt: 'o.confirmed_at' }
@@ -92,7 +94,7 @@ export function countedStatusOf({ statuses }: OperationFilter): (status: Operati
 /** Whether any filter applies besides the scope, the interval, the address and the token. */
 export function isNarrowed(filter: OperationFilter): boolean {
   const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...asked } = filter
-  const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, ...rest } = asked
+  const { interval: _4, tokenIds: _5, addressIdLists: _6, operationIds: _7, later: _8, ...rest } = asked
   return Object.values(rest).some((value) => value !== null && value.length > 0)
 }
 
@@ -116,18 +118,7 @@ export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
     all.push(sql`o.network_id in (select id from networks where id = any(${ids}) or slug = any(${ids}))`)
   }
   for (const ids of filter.folderIdLists) all.push(isInFolder(filter, ids))
-  for (const ids of filter.counterpartyIdLists) {
-    all.push(isWithCounterparty(filter, sql`(select unnest(${ids}::text[]))`))
-  }
-  for (const ids of filter.counterpartyGroupIdLists) {
-    all.push(
-      isWithCounterparty(
-        filter,
-        sql`(select m.counterparty_id from counterparty_group_memberships m
-          where m.vault_id = ${vaultId} and m.group_id = any(${ids}::text[]))`,
-      ),
-    )
-  }
+  all.push(isWithCounterparties(filter))
   anyOf('o.counterparty_address_id', filter.counterpartyAddressIds)
   if (filter.categories !== null) {
     all.push(isCategorized({ scope, categoryKeys: filter.categories, categoryFields: [] }))
@@ -168,19 +159,32 @@ export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
       or (f.id is null and ${readsAll ? sql`true` : sql`l.manager_id = ${userId}`}))`
 }
 
+/** SQL condition: the operation `o` is with counterparties of every list. */
+export function isWithCounterparties(filter: OperationFilter): RawBuilder<boolean> {
+  const ofGroups = (ids: string[]) => sql`(select m.counterparty_id from counterparty_group_memberships m
+    where m.vault_id = ${filter.scope.vaultId} and m.group_id = any(${ids}::text[]))`
+  const all = [
+    ...filter.counterpartyIdLists.map((ids) => sql`(select unnest(${ids}::text[]))`),
+    ...filter.counterpartyGroupIdLists.map(ofGroups),
+  ].map((ids) => isWithCounterparty(filter, ids))
+  return all.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(all, sql` and `)}`
+}
+
 /** With one of the counterparties that `ids`, a subquery, names: by the current address book, or by the recorded one. */
 function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): RawBuilder<boolean> {
   if (filter.counterpartyClassification === 'historical') return sql<boolean>`o.counterparty_id in ${ids}`
   const { vaultId } = filter.scope
+  const later = filter.later ?? sql`(${laterMatches(filter, { entries: sql`s.counterparty_id in ${ids}` })})`
   return sql<boolean>`(o.counterparty_address_id in (select s.id from counterparty_addresses s
       where s.vault_id = ${vaultId} and s.counterparty_id in ${ids})
-    or o.id in (select later.id from (${laterMatches(filter, { entries: sql`s.counterparty_id in ${ids}` })}) later))`
+    or o.id in (select later.id from ${later} later where later.counterparty_id in ${ids}))`
 }
 
 /**
  * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows
  * of (id, counterparty_id). An operation that is newer than the entry has it in its own row, so no other operations are
- * searched; `entries` filters the entries `s` and `operations` the operations `o`. No index leads from an entry to its
+ * searched; `entries` filters the entries `s`, `operations` the operations `o`, `columns` follow the two, and `source`
+ * has the operations. No index leads from an entry to its
  * deposits, so those of the vault are read once, unless the operations are few.
  */
 export function laterMatches(
@@ -188,22 +192,29 @@ export function laterMatches(
   {
     entries = sql`true`,
     operations = sql`true`,
-  }: { entries?: RawBuilder<unknown>; operations?: RawBuilder<unknown> } = {},
+    columns = sql``,
+    source = sql`operations`,
+  }: {
+    entries?: RawBuilder<unknown>
+    operations?: RawBuilder<unknown>
+    columns?: RawBuilder<unknown>
+    source?: RawBuilder<unknown>
+  } = {},
 ): RawBuilder<unknown> {
   const { vaultId } = filter.scope
   return sql`
-    select o.id, s.counterparty_id
+    select o.id, s.counterparty_id ${columns}
     from counterparty_addresses s
     join transfers t on t.vault_id = s.vault_id and t.to_address_key = s.address_key and t.created_at <= s.created_at
-    join operations o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
+    join ${source} o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
     where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 't.id')} and o.flow_type = 'external'
       and o.counterparty_address_id is distinct from s.id and ${operations}
     union all
-    select o.id, s.counterparty_id
+    select o.id, s.counterparty_id ${columns}
     from counterparty_addresses s
     join networks n on n.id = s.network_id
     join deposits d on d.vault_id = s.vault_id and lower(d.from_address) = lower(s.address) and d.created_at <= s.created_at
-    join operations o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
+    join ${source} o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
     where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 'd.id')} and o.flow_type = 'external'
       and (n.type = 'evm' or d.from_address = s.address)
       and o.counterparty_address_id is distinct from s.id and ${operations}`

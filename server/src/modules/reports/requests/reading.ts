@@ -40,8 +40,8 @@ export async function* streamRows<Row>(trx: Trx, query: RawBuilder<Row>): AsyncG
  * operation. So it is told which steps not to take, and which operations it is about when they are few.
  */
 
-/** A way of joining that PostgreSQL can be kept from. */
-export type PlanStep = 'hashjoin' | 'nestloop'
+/** A way of joining or grouping that PostgreSQL can be kept from. */
+export type PlanStep = 'hashjoin' | 'nestloop' | 'sort'
 
 /** Runs statements that PostgreSQL must not carry out by these steps. */
 export async function avoiding<Result>(
@@ -50,7 +50,9 @@ export async function avoiding<Result>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   const set = async (value: 'on' | 'off') => {
-    for (const step of steps) await sql`select set_config(${`enable_${step}`}, ${value}, true)`.execute(trx)
+    await sql`select ${sql.join(steps.map((step) => sql`set_config(${`enable_${step}`}, ${value}, true)`))}`.execute(
+      trx,
+    )
   }
   await set('off')
   const result = await run()

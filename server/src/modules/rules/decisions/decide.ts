@@ -12,7 +12,8 @@ import {
   type RuleTrace,
   type SelectorTrace,
 } from './decision.ts'
-import { lockVelocity, sumVelocity, velocityLocksOf, velocityWindowsOf } from './velocity-sums.ts'
+import { sumUnderLock } from './velocity-in-flight.ts'
+import { sumVelocity, velocityWindowsOf } from './velocity-sums.ts'
 
 export type Question = {
   vaultId: string
@@ -42,16 +43,21 @@ export async function decide(db: Db | Trx, question: Question, drafts: Drafts | 
 }
 
 /**
- * The candidates of `decide`, for an action that is carried out in this transaction if it is allowed. Requests that count
- * against the same limit are decided one after the other, and each sees the writes of those before it. Only scopes that are
- * limited by a policy that can still match are locked. Facts that must hold until the commit are read after this.
+ * The candidates of `decide` and the sums of their windows, for an action that is carried out in this transaction if it is
+ * allowed. Near a limit, requests that count against it are decided one after the other, and each sees the writes of those
+ * before it; far from it, side by side. Only scopes that are limited by a policy that can still match are locked. Facts that
+ * must hold until the commit are read after this.
  */
-export async function lockCandidates(trx: Trx, question: Question): Promise<PolicySnapshot[]> {
-  const { vaultId, actionType, initiator, facts } = question
+export async function lockCandidates(
+  trx: Trx,
+  { vaultId, actionType, initiator, facts }: Question,
+): Promise<{ candidates: PolicySnapshot[]; sums: Pick<Facts, 'velocity'> }> {
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
-  const limiting = velocityWindowsOf(candidates.filter((policy) => !isRuledOut(policy, facts)))
-  await lockVelocity(trx, velocityLocksOf(limiting, vaultId, [facts]))
-  return candidates
+  const matchable = candidates.filter((policy) => !isRuledOut(policy, facts))
+  const limiting = velocityWindowsOf(matchable)
+  if (limiting.length === 0) return { candidates, sums: {} }
+  const windows = { limiting, all: velocityWindowsOf(candidates) }
+  return { candidates, sums: { velocity: await sumUnderLock(trx, matchable, windows, { vaultId, facts }) } }
 }
 
 /**

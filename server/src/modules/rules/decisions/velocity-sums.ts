@@ -7,7 +7,7 @@ import { velocityTypes } from '../selectors/selectors.ts'
 import { readVelocityWindow } from '../selectors/velocity.ts'
 import type { PolicySnapshot } from './decision.ts'
 
-type VelocityWindow = { per: VelocityScope; windowSeconds: number }
+export type VelocityWindow = { per: VelocityScope; windowSeconds: number }
 
 /** Every window that velocity selectors of these policies look at, each once. */
 export function velocityWindowsOf(policies: PolicySnapshot[]): VelocityWindow[] {
@@ -62,21 +62,18 @@ export async function sumVelocity(
   windows: VelocityWindow[],
   facts: Facts,
 ): Promise<VelocitySum[]> {
+  const sums = sumsOf(vaultId, windows, facts)
+  return sums === null ? [] : (await sums.execute(db)).rows
+}
+
+/** SQL: the statement of `sumVelocity`; null when it would have no windows. */
+export function sumsOf(vaultId: string, windows: VelocityWindow[], facts: Facts): RawBuilder<VelocitySum> | null {
   const parts = windows.flatMap((window) => {
     const key = velocityKeyOf(window.per, vaultId, facts)
-    return key === null
-      ? []
-      : [
-          sumOfWindow(vaultId, window, facts.now, {
-            key,
-            tokenId: facts.token?.id ?? null,
-            operationId: facts.operationId ?? null,
-          }),
-        ]
+    const asked = { key, tokenId: facts.token?.id ?? null, operationId: facts.operationId ?? null }
+    return key === null ? [] : [sumOfWindow(vaultId, window, facts.now, asked)]
   })
-  if (parts.length === 0) return []
-  const { rows } = await sql<VelocitySum>`${sql.join(parts, sql` union all `)}`.execute(db)
-  return rows
+  return parts.length === 0 ? null : sql<VelocitySum>`${sql.join(parts, sql` union all `)}`
 }
 
 /** The transfers that a velocity limit counts: those that reserve or moved funds, not those that failed or were rejected. */

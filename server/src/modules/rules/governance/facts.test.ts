@@ -310,7 +310,7 @@ describe('T83 each fact', () => {
     const { members } = (type as ts.TypeAliasDeclaration).type as ts.TypeLiteralNode
     const facts = members.map((member) => (member.name as ts.Identifier).text)
     const manual = await readFile(new URL('../../../../../docs/governance.md', import.meta.url), 'utf8')
-    const table = manual.slice(manual.indexOf('## What policies see'), manual.indexOf('## What is governed'))
+    const table = manual.slice(manual.indexOf('## What policies see'), manual.indexOf('### What one person does'))
     expect([...table.matchAll(/^\| `(\w+)` /gm)].map(([, fact]) => fact)).toEqual(facts)
     expect(Object.keys(rows)).toEqual(facts)
   })

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { firstCategoryKey, hasCategoryRight } from '../../../operations/assignments/rights.ts'
+import { firstCategoryKey, hasCategoryRight } from '../../../operations/categories/rights.ts'
 import {
   avoidedForEntries,
   invalidRelations,

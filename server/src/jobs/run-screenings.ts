@@ -1,0 +1,122 @@
+import { retryAt } from '../db/claim.ts'
+import type { Trx } from '../db/client.ts'
+import { inTransaction } from '../db/transaction.ts'
+import type { Deps } from '../deps.ts'
+import { screeningBackoff, screeningsAtOnce } from '../lib/limits.ts'
+import { sentPhases } from '../lib/operations.ts'
+import { lockHoldOn, wakeQueued } from '../modules/money/holds/queries.ts'
+import { endScreeningHold, placeScreeningHold, unanswered } from '../modules/money/holds/screened.ts'
+import { type Screener, type ScreeningAnswer, ScreeningError, screenerOf } from '../modules/money/screening/client.ts'
+import {
+  changeScreening,
+  claimDueScreenings,
+  findQuestion,
+  lockClaimed,
+  type ScreeningClaim,
+} from '../modules/money/screening/queries.ts'
+import { moveTransfer } from '../modules/money/transfers/move.ts'
+import { type LockedTransfer, lockTransfer } from '../modules/money/transfers/queries.ts'
+import { audit } from '../modules/record/audit/record.ts'
+import { notifyOfStop } from '../modules/record/notifications/write.ts'
+
+/**
+ * Asks every question that is due, each on one node. What has no answer is asked again until it has one: until then it is
+ * stopped. Returns the number of questions asked.
+ *
+ * @param screener stands in for the service of the settings
+ */
+export async function runDueScreenings(deps: Deps, screener: Screener | null = screenerOf(deps)): Promise<number> {
+  if (screener === null) return 0
+  let asked = 0
+  for (;;) {
+    const claims = await claimDueScreenings(deps.db, deps.clock(), screeningsAtOnce)
+    await Promise.all(claims.map((claim) => screen(deps, screener, claim)))
+    asked += claims.length
+    if (claims.length < screeningsAtOnce) return asked
+  }
+}
+
+async function screen(deps: Deps, screener: Screener, claim: ScreeningClaim): Promise<void> {
+  const { db, log, clock } = deps
+  try {
+    const question = await findQuestion(db, claim)
+    const answer = question === null ? null : await screener.ask(question)
+    await inTransaction(db, (trx) => (answer === null ? close(trx, claim) : apply(trx, claim, answer, clock())))
+  } catch (error) {
+    // Whatever went wrong, it is no answer.
+    log.warn({ err: error, subjectId: claim.subjectId }, 'a screening has no answer yet')
+    const failure = error instanceof ScreeningError ? error.kind : 'failed'
+    await inTransaction(db, (trx) => noteFailure(trx, claim, failure, clock())).catch((err: unknown) =>
+      // Not even this could be written: it is due again when the claim ends.
+      log.error({ err, subjectId: claim.subjectId }, 'a screening could not be noted'),
+    )
+  }
+}
+
+/** A transfer that is over. */
+async function close(trx: Trx, claim: ScreeningClaim): Promise<void> {
+  if ((await lockClaimed(trx, claim)) !== null)
+    await changeScreening(trx, claim, { failure: null, next_attempt_at: null })
+}
+
+type Locked = { transfer: LockedTransfer | null }
+
+/** Locks what a question is about and then the question; null when another answer or two people came first. */
+async function lockAsked(trx: Trx, claim: ScreeningClaim): Promise<Locked | null> {
+  const { vaultId, subjectType, subjectId } = claim
+  const transfer = subjectType === 'transfer' ? await lockTransfer(trx, vaultId, subjectId) : null
+  return (await lockClaimed(trx, claim)) === null ? null : { transfer }
+}
+
+async function noteFailure(trx: Trx, claim: ScreeningClaim, failure: string, now: Date): Promise<void> {
+  const locked = await lockAsked(trx, claim)
+  if (locked === null) return
+  await changeScreening(trx, claim, { failure, next_attempt_at: retryAt(now, claim.attempts, screeningBackoff) })
+  const { transfer } = locked
+  // A deposit is held since it was credited. A transfer waits anyway; its hold says so, and lets two people decide instead.
+  if (transfer?.status !== 'pending') return
+  if ((await lockHoldOn(trx, { ...claim, origin: 'screening' })) !== null) return
+  await placeScreeningHold(trx, holdOn(claim, transfer, { reason: unanswered, audience: null, now }))
+}
+
+async function apply(trx: Trx, claim: ScreeningClaim, answer: ScreeningAnswer, now: Date): Promise<void> {
+  const locked = await lockAsked(trx, claim)
+  if (locked === null) return
+  await changeScreening(trx, claim, { ...answer, answered_at: now, failure: null, next_attempt_at: null })
+  const { vaultId, subjectType, subjectId, id: questionId, attempts } = claim
+  const by = { vaultId, actorId: null, now }
+  const target = { type: subjectType, id: subjectId }
+  await audit(trx, by, 'screening.answered', target, { ...answer, questionId, attempts })
+  const { verdict, score, reference } = answer
+  const answered = `The screening answered ${verdict}`
+  if (verdict === 'allow') {
+    await endScreeningHold(trx, claim, answered, now)
+    if (subjectType === 'transfer') await wakeQueued(trx, vaultId, now, subjectId)
+    return
+  }
+  const { transfer } = locked
+  const isOver = transfer !== null && transfer.status !== 'pending'
+  if (isOver || (verdict === 'block' && transfer?.phase === 'queued')) {
+    await endScreeningHold(trx, claim, answered, now)
+    if (!isOver) await refuse(trx, transfer, reference, now)
+    return
+  }
+  const reason = `${answered}, with the score ${score}: ${reference}`
+  const audience = transfer === null ? [] : [transfer.initiator_id]
+  await placeScreeningHold(trx, { ...holdOn(claim, transfer, { reason, audience, now }), replacedBecause: answered })
+}
+
+type Words = { reason: string; audience: string[] | null; now: Date }
+
+function holdOn(claim: ScreeningClaim, transfer: LockedTransfer | null, words: Words) {
+  const isHandedOver = transfer !== null && (sentPhases as readonly string[]).includes(transfer.phase)
+  return { ...claim, ...words, isHandedOver }
+}
+
+/** Nothing was sent: the transfer ends, and its funds are released. */
+async function refuse(trx: Trx, transfer: LockedTransfer, reference: string, now: Date): Promise<void> {
+  const { vault_id: vaultId, id: subjectId, initiator_id } = transfer
+  const failureReason = `SCREENING_BLOCKED: ${reference}`
+  await moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
+  await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId }, now, initiator_id)
+}

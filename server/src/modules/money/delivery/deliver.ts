@@ -1,0 +1,263 @@
+import { retryAt } from '../../../db/claim.ts'
+import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
+import { notifyOfStop } from '../../record/notifications/write.ts'
+import { type Authorization, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
+import { askAuthority } from '../../vaults/authority/authority.ts'
+import { fallenSentence } from '../../vaults/authority/authority-mark.ts'
+import { keepWallet, walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
+import { type Clearance, clearTransfer } from '../holds/screened.ts'
+import { isSignedOrder } from '../orders/payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+import { findObjection, type Objection } from '../orders/recheck.ts'
+import { haltTransfer, movePhase, moveTransfer, postponeWithAlert, recordedTransfers } from '../transfers/move.ts'
+import type { LockedTransfer } from '../transfers/queries.ts'
+import { readSignatures, type Signatures } from '../transfers/signatures.ts'
+import * as claims from './claim.ts'
+import type { WalletStatus } from './evaluate-status.ts'
+import { handOverReplacement } from './hand-over-replacement.ts'
+import { applyStatus, pollStatus } from './settle.ts'
+
+type Claim = claims.Claim
+type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
+
+/** Claimed transfers of a vault are in progress until its wallet service has answered or could not be reached. */
+export type Delivery = {
+  /** Claims what is due and starts its delivery without waiting for the end. Returns the number of claimed transfers. */
+  round(): Promise<number>
+  underWay: ReadonlyMap<string, Promise<void>>
+}
+
+/**
+ * Claims the transfers that are due, sends new ones to the wallet service and queries the status of the others. Safe on
+ * any number of nodes: each transfer is claimed by one, and after a crash its status is queried before it is sent again.
+ * While transfers of a vault are in progress, a round skips the vault, so that a slow wallet service delays no other vault.
+ *
+ * @param connect opens the wallet service of a vault
+ */
+export function createDelivery(deps: Deps, connect: Connect = walletOfVault): Delivery {
+  const underWay = new Map<string, Promise<void>>()
+  return {
+    underWay,
+    async round() {
+      const claimed = await claims.claimDueTransfers(deps, [...underWay.keys()])
+      for (const vaultId of new Set(claimed.map((claim) => claim.vaultId))) {
+        const ofVault = claimed.filter((claim) => claim.vaultId === vaultId)
+        const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, connect, claim)))
+        underWay.set(
+          vaultId,
+          delivery.then(() => void underWay.delete(vaultId)),
+        )
+      }
+      return claimed.length
+    },
+  }
+}
+
+/** Runs one round of deliveries to its end. Returns the number of claimed transfers. */
+export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promise<number> {
+  const { round, underWay } = createDelivery(deps, connect)
+  const claimed = await round()
+  await Promise.all(underWay.values())
+  return claimed
+}
+
+async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
+  try {
+    const isTaken = claim.phase === 'submitted' || claim.phase === 'broadcast'
+    await (isTaken ? follow(deps, await connect(deps, claim.vaultId), claim) : handOver(deps, connect, claim))
+  } catch (error) {
+    // The outcome is unknown, which is not a failure: the funds stay reserved and the status is queried again.
+    deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
+    await retryLater(deps, claim, isSurelyUnsent(claim, error))
+  }
+}
+
+/** What the wallet service has: replaced if that was decided, else only asked about. */
+async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+  const isHandedOver = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
+  if (!isHandedOver) await pollStatus(deps, wallet, claim)
+}
+
+/** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */
+function isSurelyUnsent(claim: Claim, error: unknown): boolean {
+  if (claim.phase !== 'queued') return false
+  return error instanceof NotSentError || (error instanceof WalletServiceError && error.kind === 'unreachable')
+}
+
+/** Something that had to be known before the transfer could be sent is not. */
+class NotSentError extends Error {}
+
+/** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
+async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
+  const begun = await inTransaction(deps.db, (trx) => begin(trx, deps, claim))
+  if (begun === null) return
+  const wallet = await connect(deps, claim.vaultId).catch((cause: unknown) => {
+    throw new NotSentError('The wallet service of the vault cannot be opened', { cause })
+  })
+  const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
+  if (known === null && !begun.isClear) return waitForScreening(deps, claim)
+  if (known === null && begun.objection !== null) return postponeObjected(deps, claim, begun.objection)
+  const authorization = known === null ? await authorize(deps, wallet, { vaultId: claim.vaultId, ...begun }) : null
+  if (known === null) claims.assertMaySend(deps, claim)
+  const status = known ?? (await submit(deps, wallet, claim, { order: begun.payload, authorization }))
+  if (status !== null) await applyStatus(deps, claim, status)
+}
+
+const unscreened: Clearance = { isClear: true, score: null }
+
+/** `isClear`: the screening lets it be sent, or there is none. */
+type Begun = { payload: Payload; objection: Objection | null; isClear: boolean; signed: Signatures }
+
+/** What people signed, for the present authority of the wallet service; null for an order of a vault without protection. */
+async function authorize(
+  deps: Deps,
+  wallet: WalletClient,
+  { vaultId, payload, signed: { votes, place } }: Begun & { vaultId: string },
+): Promise<Authorization | null> {
+  if (!isSignedOrder(payload)) return null
+  const { found, isPresent } = await askAuthority(deps, wallet, vaultId).catch((cause: unknown) => {
+    throw new NotSentError('The authority of the wallet service is not known', { cause })
+  })
+  if (!isPresent) throw new NotSentError(fallenSentence)
+  if (found === null) throw new NotSentError('The wallet service has no authority')
+  const { version: authorityVersion, authority } = found
+  const isKnown = ({ keyId, vote }: KeptSignedVote) =>
+    authority.keys.some(({ id, person }) => id === keyId && person === vote.person)
+  // One vote by a key that the wallet service does not know would refuse the order; without it, the others decide.
+  const counted = votes.filter(({ signed }) => signed.vote.decision === 'initiate' || isKnown(signed))
+  const batch = place === null ? {} : { batch: place }
+  return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed), ...batch }
+}
+
+/** What forbids to hand over an order because of what was, or was not, signed; null: nothing. */
+function findUnsigned(payload: Payload, protection: string, now: Date): Objection | null {
+  const { expiresAt } = payload
+  if (expiresAt === undefined && protection !== 'off')
+    return { reason: 'not_in_protected_vault', message: 'It was ordered before the vault was protected' }
+  if (expiresAt !== undefined && new Date(expiresAt) <= now)
+    return { reason: 'approval_expired', message: 'The signed order has expired' }
+  return null
+}
+
+/**
+ * Decides, in the transaction that marks it as sent, whether a transfer may be sent at all. Returns the order as it was
+ * recorded; null when there is nothing to do now. A transfer that may have been sent already is never failed: an
+ * objection then only prevents another attempt.
+ */
+async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Promise<Begun | null> {
+  // First: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new one.
+  const { protection } = await keepWallet(trx, claim.vaultId)
+  const transfer = await claims.lockClaimed(trx, claim)
+  if (transfer === null) return null
+  const now = clock()
+  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+  if ('refusal' in compared) return null
+  const { payload } = compared.recorded
+  const { isClear, score } =
+    config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
+  const objection =
+    findUnsigned(payload, protection, now) ??
+    (await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now }))
+  const signed = await readSignatures(trx, transfer, payload)
+  if (claim.phase === 'submitting') return { payload, objection, isClear, signed }
+  const isStopped = objection?.reason === 'held' || objection?.reason === 'address_exposed'
+  if (!transfer.token_enabled || isStopped || !isClear) {
+    // Nothing was sent yet: the transfer waits until the token is enabled again, what stops it has gone, or the screening allows it.
+    await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
+    return null
+  }
+  if (objection !== null) {
+    await refuse(trx, transfer, objection, now)
+    return null
+  }
+  await movePhase(trx, transfer, 'submitting', { sent_at: now })
+  return { payload, objection: null, isClear, signed }
+}
+
+/** Leaves a transfer that may have been sent as it is until the screening has answered about another attempt. */
+function waitForScreening(deps: Deps, claim: Claim): Promise<void> {
+  return claims.underLock(
+    deps,
+    (trx) => claims.lockClaimed(trx, claim),
+    (trx, transfer, now) =>
+      movePhase(trx, transfer, transfer.phase, {
+        next_attempt_at: claims.after(now, claims.screeningPollMilliseconds),
+      }),
+  )
+}
+
+/** Ends a decided transfer that may no longer be sent, and notifies its initiator and the administrators. */
+async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: Objection, now: Date): Promise<void> {
+  const { vault_id: vaultId, id: subjectId, initiator_id } = transfer
+  const failureReason = `NO_LONGER_ALLOWED: ${details === undefined ? message : `${message}: ${details}`}`
+  await moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
+  await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId }, now, initiator_id)
+}
+
+/** Postpones another attempt at a transfer that may not be sent now; the wallet service may still receive an earlier one. */
+function postponeObjected(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
+  return claims.underLock(
+    deps,
+    (trx) => claims.lockClaimed(trx, claim),
+    (trx, transfer, now) => {
+      const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
+      return postponeWithAlert(trx, deps.log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
+    },
+  )
+}
+
+async function submit(
+  deps: Deps,
+  wallet: WalletClient,
+  claim: Claim,
+  { order, authorization }: { order: Payload; authorization: Authorization | null },
+): Promise<WalletStatus | null> {
+  try {
+    return await wallet.submitTransfer({
+      id: claim.id,
+      network: order.network,
+      coinType: order.coinType,
+      derivationPath: order.derivationPath,
+      fromAddress: order.fromAddress,
+      toAddress: order.toAddress,
+      contractAddress: order.contractAddress,
+      amount: order.amount,
+      ...(order.feeLevel === undefined ? {} : { feeLevel: order.feeLevel }),
+      ...(order.maxFee === undefined ? {} : { maxFee: order.maxFee }),
+      ...(authorization === null ? {} : { authorization }),
+    })
+  } catch (error) {
+    if (!(error instanceof WalletServiceError)) throw error
+    const isConflict = error.kind === 'conflict'
+    // A refusal is final only when the wallet service also reports that it never accepted the transfer.
+    if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
+    await claims.underLock(
+      deps,
+      (trx) => claims.lockHeld(trx, claim),
+      (trx, transfer, now) => {
+        if (isConflict)
+          return haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
+        const failureReason = `${error.code ?? 'WALLET_REFUSED'}: ${error.message}`
+        return moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
+      },
+    )
+    return null
+  }
+}
+
+/** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
+function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
+  return claims.underLock(
+    deps,
+    (trx) => claims.lockHeld(trx, claim),
+    (trx, transfer, now) => {
+      const attempts = Math.min(transfer.attempts + 1, 1_000)
+      const next_attempt_at = retryAt(now, attempts, claims.backoff)
+      return movePhase(trx, transfer, isUnsent ? 'queued' : transfer.phase, { attempts, next_attempt_at })
+    },
+  )
+}

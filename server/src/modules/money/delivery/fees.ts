@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { findNativeCoin } from '../../registry/tokens/queries.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { posting } from '../ledger/postings.ts'
+import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
+
+const feesMax = 100
+
+/** Posts the fees that the balance could not cover when their transfer ended, where it covers them now. */
+export async function postOutstandingFees(deps: Deps): Promise<void> {
+  // Only fees that can be posted are selected, so that the others cannot fill the batch.
+  const { rows } = await sql<{ vault_id: string; id: string }>`
+    select t.vault_id, t.id from transfers t
+    join operations o on o.vault_id = t.vault_id and o.id = t.id
+    join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = o.address_id and l.token_id = t.fee_token_id
+      and l.purpose = 'available' and l.balance >= t.fee
+    where t.fee is not null and not t.fee_posted order by t.id limit ${feesMax}`.execute(deps.db)
+  for (const { vault_id: vaultId, id } of rows) {
+    try {
+      await postFee(deps, vaultId, id)
+    } catch (error) {
+      deps.log.error({ err: error, vaultId, transferId: id }, 'fee not posted')
+    }
+  }
+}
+
+async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await lockTransfer(trx, vaultId, id)
+    if (transfer === null || transfer.fee === null || transfer.fee_posted) return
+    const coin = await lockAccounts(trx, transfer)
+    const amount = BigInt(transfer.fee)
+    if (coin === null || coin.available < amount) return
+    const subject = { vaultId, tokenId: coin.id, addressId: transfer.address_id, operationId: id, amount }
+    await postEntries(trx, [posting('fee', subject)], clock())
+    await sql`update transfers set fee_posted = true where vault_id = ${vaultId} and id = ${id}`.execute(trx)
+  })
+}
+
+/**
+ * Locks the accounts that the end of a transfer changes, in the order in which every posting locks them, so that a
+ * concurrent reservation waits instead of deadlocking. Returns the native coin's account; null when the coin is not registered.
+ */
+export async function lockAccounts(
+  trx: Trx,
+  { vault_id, address_id, token_id, network_id }: LockedTransfer,
+): Promise<{ id: string; code: string; decimals: number; available: bigint } | null> {
+  const coin = await findNativeCoin(trx, network_id)
+  const tokenIds = coin === null ? [token_id] : [token_id, coin.id]
+  const { rows: accounts } = await sql<{ token_id: string; purpose: string; balance: string }>`
+    select token_id, purpose, balance from ledger_accounts
+    where vault_id = ${vault_id} and address_id = ${address_id} and token_id = any(${tokenIds})
+    order by token_id, purpose for update`.execute(trx)
+  if (coin === null) return null
+  const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
+  return { ...coin, available: BigInt(available?.balance ?? '0') }
+}
+
+/**
+ * A wallet service that paid more than it was permitted. The fee is booked as it is, because the coins are gone; the
+ * administrators get a mail, because it may do so again (threat T63).
+ */
+export async function raiseFeeAlarm(
+  trx: Trx,
+  { vault_id: vaultId, id }: LockedTransfer,
+  { fee, maxFee, coin }: { fee: bigint; maxFee: bigint; coin: { code: string; decimals: number } | null },
+  now: Date,
+): Promise<void> {
+  const inWords = (amount: bigint) =>
+    coin === null ? amount.toString() : `${formatDecimal(amount, coin.decimals)} ${coin.code}`
+  await announceVaultChange(trx, {
+    vaultId,
+    actorId: null,
+    action: 'transfer.fee_above_limit',
+    targetType: 'transfer',
+    targetId: id,
+    details: { fee: fee.toString(), maxFee: maxFee.toString() },
+    words: {
+      sentence: `The wallet service paid a higher network fee for the transfer ${id} than it was permitted`,
+      after: { permitted: inWords(maxFee), paid: inWords(fee) },
+    },
+    now,
+  })
+}

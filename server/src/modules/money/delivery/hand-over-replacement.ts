@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { txHashKey } from '../../../lib/onchain-address.ts'
+import { audit } from '../../record/audit/record.ts'
+import { type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
+import { findAlarm } from '../../vaults/authority/authority-mark.ts'
+import { findHoldOnTransfer } from '../orders/recheck.ts'
+import type { RaiseRecord } from '../transfers/compare-order.ts'
+import { recordedTransfers } from '../transfers/move.ts'
+import { type Claim, lockClaimed } from './claim.ts'
+import type { WalletStatus } from './evaluate-status.ts'
+import { refusalOf } from './replacement-refusals.ts'
+import { applyStatus } from './settle.ts'
+
+/**
+ * Hands over a replacement that was decided on (raise-fee.ts). The wallet service replaces only the transaction that it
+ * names, so that a repetition after a crash starts nothing.
+ * @returns whether it was handed over, and the answer of the wallet service applied
+ */
+export async function handOverReplacement(deps: Deps, wallet: WalletClient, claim: Claim): Promise<boolean> {
+  const raise = await inTransaction(deps.db, (trx) => findDue(trx, deps, claim))
+  if (raise === null) return false
+  const { replacement, txHash, to: maxFee } = raise
+  const answer = await wallet.replaceTransaction(claim.id, replacement, { txHash, maxFee }).catch((error: unknown) => {
+    const refusal = error instanceof WalletServiceError ? refusalOf(error) : null
+    // An unknown outcome: it is asked for again.
+    if (refusal === null) throw error
+    return { refusal: refusal.message }
+  })
+  await inTransaction(deps.db, (trx) => end(trx, deps, { claim, raise, answer }))
+  if ('refusal' in answer) return false
+  await applyStatus(deps, claim, answer)
+  return true
+}
+
+/** According to the audit records, not to the row, which may say anything; null: there is nothing to hand over now. */
+async function findDue(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<RaiseRecord | null> {
+  const transfer = await lockClaimed(trx, claim)
+  if (transfer === null) return null
+  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, clock())
+  if ('refusal' in compared) return null
+  const { raise } = compared.recorded.feeLimit
+  if (raise === null || raise.txHash === null || txHashKey(raise.txHash) !== transfer.wallet_tx_hash) {
+    await forget(trx, claim)
+    return null
+  }
+  // It waits until the hold is released, as a hand-over does.
+  return raise.replacement === 'speed-up' && (await isStopped(trx, claim)) ? null : raise
+}
+const isStopped = async (trx: Trx, { vaultId, id }: Claim): Promise<boolean> =>
+  (await findHoldOnTransfer(trx, vaultId, id)) !== null || (await findAlarm(trx, vaultId)) !== null
+type Ended = { claim: Claim; raise: RaiseRecord; answer: WalletStatus | { refusal: string } }
+async function end(trx: Trx, { clock }: Deps, { claim, raise, answer }: Ended): Promise<void> {
+  await forget(trx, claim)
+  if (!('refusal' in answer)) return
+  const { vaultId, id } = claim
+  const { replacement, txHash, to: maxFee } = raise
+  const details = { replacement, txHash, maxFee, reason: answer.refusal }
+  const by = { vaultId, actorId: null, now: clock() }
+  await audit(trx, by, 'transfer.replacement_refused', { type: 'transfer', id }, details)
+}
+async function forget(trx: Trx, { vaultId, id }: Claim): Promise<void> {
+  await sql`update transfers set replacement_due = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
+}

@@ -1,0 +1,173 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { txHashesMax } from '../../../lib/limits.ts'
+import { setOperationTxHash } from '../../operations/feed/write.ts'
+import { audit } from '../../record/audit/record.ts'
+import type { WalletClient } from '../../registry/wallet-service/client.ts'
+import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
+import { posting } from '../ledger/postings.ts'
+import type { FeeLimit } from '../transfers/compare-order.ts'
+import {
+  type DeliveryChanges,
+  haltTransfer,
+  movePhase,
+  moveTransfer,
+  postponeWithAlert,
+  recordedTransfers,
+} from '../transfers/move.ts'
+import type { LockedTransfer } from '../transfers/queries.ts'
+import {
+  after,
+  type Claim,
+  lockClaimed,
+  lockUnderWay,
+  pollMilliseconds,
+  retryMillisecondsMax,
+  underLock,
+} from './claim.ts'
+import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
+import { lockAccounts, raiseFeeAlarm } from './fees.ts'
+
+/** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
+export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+  const status = await wallet.getTransfer(claim.id)
+  if (status !== null) return applyStatus(deps, claim, status)
+  // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
+  await underLock(
+    deps,
+    (trx) => lockClaimed(trx, claim),
+    (trx, transfer, now) => {
+      const nextAttemptAt = after(now, retryMillisecondsMax)
+      const reason = 'The wallet service no longer knows this transfer'
+      return postponeWithAlert(trx, deps.log, transfer, reason, { now, nextAttemptAt })
+    },
+  )
+}
+
+/** Applies what the wallet service reports about a transfer; a contradiction halts it. */
+export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, status: WalletStatus): Promise<void> {
+  const { log } = deps
+  return underLock(
+    deps,
+    (trx) => lockUnderWay(trx, claim),
+    async (trx, transfer, now) => {
+      const verdict = evaluateStatus(transfer.current, transfer.wallet_tx_hash, status)
+      if (verdict.kind === 'halt') return haltTransfer(trx, log, transfer, verdict.reason, now)
+      if (verdict.txHash !== null && (await isHashOfAnother(trx, transfer, verdict.txHash))) {
+        const reason = 'The wallet service reports the transaction hash of another transfer'
+        return haltTransfer(trx, log, transfer, reason, now)
+      }
+      if (isReplacedTooOften(transfer, verdict.txHash)) {
+        return haltTransfer(trx, log, transfer, 'The wallet service reports ever new transaction hashes', now)
+      }
+      if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
+      const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+      if ('recorded' in compared)
+        await endTransfer(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
+    },
+  )
+}
+
+async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {
+  await movePhase(trx, transfer, txHash === null ? 'submitted' : 'broadcast', {
+    ...(await followHash(trx, transfer, txHash, now)),
+    halt_reason: null,
+    attempts: 0,
+    next_attempt_at: after(now, pollMilliseconds),
+  })
+  if (txHash !== null && transfer.wallet_tx_hash !== txHash) {
+    await setOperationTxHash(trx, transfer.vault_id, transfer.id, txHash)
+  }
+}
+
+const hashesOf = ({ wallet_tx_hash, replaced_tx_hashes }: LockedTransfer, txHash: string | null): Set<string> =>
+  new Set([...replaced_tx_hashes, wallet_tx_hash, txHash].filter((hash) => hash !== null))
+
+function isReplacedTooOften(transfer: LockedTransfer, txHash: string | null): boolean {
+  return hashesOf(transfer, txHash).size > txHashesMax
+}
+
+/** The columns of the hash that the wallet service names now; the one before is kept, and the change is recorded. */
+async function followHash(
+  trx: Trx,
+  transfer: LockedTransfer,
+  txHash: string | null,
+  now: Date,
+): Promise<Pick<DeliveryChanges, 'wallet_tx_hash' | 'replaced_tx_hashes'>> {
+  const { vault_id: vaultId, id, wallet_tx_hash: from } = transfer
+  if (txHash === null || from === null || txHash === from) return { wallet_tx_hash: txHash ?? from }
+  const details = { from, to: txHash }
+  await audit(trx, { vaultId, actorId: null, now }, 'transfer.replaced', { type: 'transfer', id }, details)
+  const replaced_tx_hashes = [...hashesOf(transfer, null)].filter((hash) => hash !== txHash)
+  return { wallet_tx_hash: txHash, replaced_tx_hashes }
+}
+
+type Ending = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
+  /** What it may cost according to the audit records. */
+  feeLimit: FeeLimit
+}
+
+/** The people who decided, instead of the service itself. */
+type Decided = { actorId: string; resolution: Record<string, unknown> }
+
+/** Confirms or fails the transfer and posts its network fee, in one transaction. */
+export async function endTransfer(
+  trx: Trx,
+  transfer: LockedTransfer,
+  verdict: Ending,
+  now: Date,
+  decided?: Decided,
+): Promise<void> {
+  const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
+  const { txHash } = verdict
+  const coin = await lockAccounts(trx, transfer)
+  const fee = verdict.fee !== null && verdict.fee > 0n ? verdict.fee : null
+  // Balances never go below zero: a fee that exceeds the balance is posted as soon as it is covered.
+  const returned = verdict.kind === 'fail' && coin?.id === transfer.token_id ? transfer.amount : 0n
+  const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
+  await moveTransfer(trx, transfer, {
+    event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
+    actorId: null,
+    ...decided,
+    now,
+    txHash,
+    ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
+    changes: {
+      fee: verdict.fee?.toString() ?? null,
+      fee_token_id: coin?.id ?? null,
+      fee_posted: fee === null || coin === null || isAffordable,
+      ...(await followHash(trx, transfer, txHash, now)),
+      halt_reason: null,
+    },
+    extraPostings: isAffordable
+      ? [posting('fee', { vaultId, tokenId: coin.id, addressId, operationId, amount: fee })]
+      : [],
+  })
+  const { maxFee } = verdict.feeLimit
+  if (fee !== null && maxFee !== null && fee > maxFee) await raiseFeeAlarm(trx, transfer, { fee, maxFee, coin }, now)
+}
+
+/** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
+export async function isHashOfAnother(
+  trx: Trx,
+  { vault_id: vaultId, id, network_type }: LockedTransfer,
+  txHash: string,
+): Promise<boolean> {
+  if (network_type !== 'evm') return false
+  // Two transfers that report the same hash concurrently do not see each other; this lock makes one of them wait.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
+  return hasAnotherThisHash(trx, { vaultId, id, txHash })
+}
+
+export async function hasAnotherThisHash(
+  db: Db | Trx,
+  { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from operations where vault_id = ${vaultId} and tx_hash = ${txHash} and type = 'transfer' and id <> ${id}
+    union all
+    select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]
+      and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(db)
+  return rows.length > 0
+}

@@ -1,0 +1,97 @@
+import type { Static } from 'typebox'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { ByMember } from '../../../access/caller.ts'
+import type { Deps } from '../../../deps.ts'
+import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
+import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
+import { findRecipientSigns, type RecipientSigns } from '../../address-book/recipients/queries.ts'
+import { isSilence } from '../../registry/wallet-service/client.ts'
+import { decide } from '../../rules/decisions/decide.ts'
+import { toPolicySimulation } from '../../rules/decisions/present.ts'
+import { findElectorates } from '../../rules/votes/open.ts'
+import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
+import { toAssetAmount } from '../ledger/present.ts'
+import { listCoins, scoreOrder, toFeeQuestion } from './ask-services.ts'
+import { findHoldOnOrder, loadOrder, type Order } from './load-order.ts'
+import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
+import type { OrderBody, TransferPreview } from './schema.ts'
+import { planOf, planSigned } from './sign-order.ts'
+
+/** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
+export async function previewTransfer(
+  deps: Deps,
+  body: OrderBody,
+  { member, now }: ByMember,
+): Promise<Static<typeof TransferPreview>> {
+  const { db } = deps
+  const scope = visibleScopeOf(member)
+  const { vaultId } = scope
+  const riskScore = await scoreOrder(deps, body, { member, now })
+  const { order, question } = await loadOrder(db, body, { scope, initiator: member, spends: true, riskScore, now })
+  const hold = await findHoldOnOrder(db, vaultId, order, member.userId)
+  const decision = await decide(db, question)
+  const { requirements } = decision
+  const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
+  const signs = await findRecipientSigns(db, scope, order.to.key)
+  const { address_id: addressId } = order.source
+  const coin = (await listCoins(db, vaultId, [addressId])).get(addressId) ?? null
+  const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
+  const { checksGas } = deps.config
+  const preview = toPreview({ order, hold, decision, electorates, coin, estimate, checksGas }, signs, member.readsAll)
+  const toSign = await planSigned(deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
+  return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
+}
+
+/** A failure is a value, because a preview must not fail for it. */
+async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<FeeEstimate> {
+  try {
+    const wallet = await walletOfVault(deps, vaultId)
+    const { fee } = await wallet.estimateFee(toFeeQuestion(order))
+    return { fee: BigInt(fee) }
+  } catch (error) {
+    deps.log.warn({ err: error }, 'no fee estimate')
+    return { failure: isSilence(error) ? 'wallet_service_silent' : 'wallet_service_failed' }
+  }
+}
+
+function toPreview(
+  prospect: Prospect,
+  { isLookAlike, isFirstPayment }: RecipientSigns,
+  readsAll: boolean,
+): Static<typeof TransferPreview> {
+  const { order, decision: decided, electorates, coin, estimate } = prospect
+  const { source, amount } = order
+  const { trace, requirements, ...decision } = toPolicySimulation(decided, { readsAll, isInitiator: true })
+  const available = source.available ?? '0'
+  const token = { code: source.token_code, decimals: source.decimals }
+  const rest = remaindersOf(prospect)
+  const hasFee = coin !== null && estimate !== null && 'fee' in estimate
+  return {
+    decision: { ...decision, requirements: withVoters(requirements, electorates) },
+    trace,
+    problems: findProblems(prospect),
+    fee: hasFee ? toAssetAmount(estimate.fee, coin) : null,
+    feeLevel: order.feeLevel ?? defaultFeeLevel,
+    maxFee: coin === null || order.maxFee === undefined ? null : toAssetAmount(order.maxFee.raw, coin),
+    available,
+    availableDecimal: formatDecimal(available, source.decimals),
+    remaining: {
+      token: rest.token < 0n ? null : toAssetAmount(rest.token, token),
+      nativeCoin: coin === null || rest.coin === null || rest.coin < 0n ? null : toAssetAmount(rest.coin, coin),
+    },
+    usdValue: source.usd_rate === null ? null : usdValueOf(amount, source.decimals, source.usd_rate),
+    isFirstPayment,
+    warnings: isLookAlike ? ['look_alike'] : [],
+  }
+}
+
+/** Requirements as a preview shows them: with who could vote. */
+export function withVoters<Requirement extends { policyId: string }>(
+  requirements: Requirement[],
+  electorates: Prospect['electorates'],
+) {
+  return requirements.map((requirement) => {
+    const { count, voters } = electorates.get(requirement.policyId) ?? { count: 0, voters: [] }
+    return { ...requirement, approversCount: count, approvers: voters }
+  })
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+import { judge, type ResolutionOutcome, type StuckTransfer, type WalletAnswers } from './resolution.ts'
+
+const order: Payload = {
+  transferId: 't1',
+  vaultId: 'v1',
+  initiatorId: 'u1',
+  fromAddressId: 'a1',
+  fromAddress: '0xAAAA000000000000000000000000000000000001',
+  network: 'ethereum',
+  coinType: 60,
+  derivationPath: 'm/44/60/0/1',
+  toAddress: '0xBBBB000000000000000000000000000000000002',
+  tokenId: 'k1',
+  contractAddress: '0xCCCC000000000000000000000000000000000003',
+  amount: '40',
+}
+const stuck = (changes: Partial<StuckTransfer> = {}): StuckTransfer => ({
+  order,
+  status: 'pending',
+  knownTxHash: null,
+  earlierTxHashes: [],
+  isOfPayout: false,
+  lasting: null,
+  ...changes,
+})
+const transfer = (changes: Partial<TransferStatus> = {}): TransferStatus => ({
+  status: 'broadcast',
+  txHash: '0xaa',
+  fee: null,
+  feePaidBy: null,
+  confirmations: 0,
+  blockTime: null,
+  failureReason: null,
+  ...changes,
+})
+const payment = (changes: Partial<TransactionState['payments'][number]> = {}) => ({
+  index: 0,
+  fromAddress: order.fromAddress,
+  toAddress: order.toAddress.toLowerCase(),
+  contractAddress: order.contractAddress,
+  amount: '40',
+  ...changes,
+})
+const transaction = (changes: Partial<TransactionState> = {}): TransactionState => ({
+  hash: '0xAB',
+  status: 'mined',
+  from: order.fromAddress,
+  nonce: 3,
+  confirmations: 12,
+  blockTime: '2026-01-31T09:30:00.000Z',
+  fee: '21000',
+  payments: [payment()],
+  ...changes,
+})
+const answers = (changes: Partial<WalletAnswers> = {}): WalletAnswers => ({
+  transfer: null,
+  transaction: null,
+  replacement: null,
+  earlier: [],
+  ...changes,
+})
+
+/** The step that is proven, or the words of the refusal. */
+function judged(outcome: ResolutionOutcome, given: Partial<WalletAnswers>, changes: Partial<StuckTransfer> = {}) {
+  const verdict = judge(outcome, stuck(changes), answers(given))
+  return 'refusal' in verdict ? verdict.refusal : [verdict.proof, verdict.step]
+}
+
+describe('settle', () => {
+  it('takes a mined transaction with this sender, recipient, token and amount', () => {
+    expect(judged('settle', { transaction: transaction() })).toEqual([
+      'paid',
+      { kind: 'settle', txHash: '0xab', fee: 21_000n, blockTime: new Date('2026-01-31T09:30:00.000Z') },
+    ])
+  })
+
+  const other = '0xDDDD000000000000000000000000000000000004'
+  it.each<[string, Partial<TransactionState> | null, string]>([
+    ['an unknown one', null, 'does not know the transaction'],
+    ['a pending one', { status: 'pending' }, 'as pending, not as mined'],
+    ['a reverted one', { status: 'failed', payments: [] }, 'as failed, not as mined'],
+    ['one of another sender', { from: other }, 'its sender is another'],
+    ['one without a sender', { from: null }, 'its sender is another'],
+    ['one that pays nobody', { payments: [] }, 'pays nothing to this recipient'],
+    ['one to another recipient', { payments: [payment({ toAddress: other })] }, 'pays nothing to this recipient'],
+    ['one of the coin', { payments: [payment({ contractAddress: null })] }, 'pays another token'],
+    ['one of another amount', { payments: [payment({ amount: '41' })] }, 'pays another amount'],
+    ['one that spends for another', { payments: [payment({ fromAddress: other })] }, 'from another address'],
+  ])('refuses %s and says so', (_name, changes, words) => {
+    expect(judged('settle', { transaction: changes === null ? null : transaction(changes) })).toContain(words)
+  })
+})
+
+describe('release', () => {
+  it('takes a failure that the wallet service reports, whatever hash it named before', () => {
+    const failed = transfer({ status: 'failed', failureReason: 'REVERTED: so it is', fee: '9' })
+    expect(judged('release', { transfer: failed }, { knownTxHash: '0xbb' })).toEqual([
+      'failed',
+      { kind: 'fail', txHash: '0xaa', fee: 9n, reason: 'REVERTED: so it is' },
+    ])
+  })
+
+  it('takes the proof that another mined transaction used the nonce', () => {
+    const replaced = { transfer: transfer(), replacement: transaction({ hash: '0xCC', payments: [] }) }
+    expect(judged('release', replaced, { knownTxHash: '0xaa' })).toEqual([
+      'nonce_used',
+      expect.objectContaining({ kind: 'fail', txHash: '0xaa' }),
+    ])
+  })
+
+  it('takes a transaction of a forgotten transfer that was mined and reverted', () => {
+    const reverted = transaction({ hash: '0xaa', status: 'failed', payments: [] })
+    expect(judged('release', { transaction: reverted }, { knownTxHash: '0xaa' })).toEqual([
+      'failed',
+      expect.objectContaining({ kind: 'fail', fee: 21_000n }),
+    ])
+  })
+
+  it.each<[string, Partial<WalletAnswers>, string]>([
+    ['a transfer that the wallet forgot', {}, 'does not prove'],
+    ['one that waits', { transfer: transfer() }, 'as broadcast'],
+    ['one that is queued', { transfer: transfer({ status: 'queued', txHash: null }) }, 'as queued'],
+    ['one that was paid', { transfer: transfer({ status: 'confirmed' }) }, 'as confirmed'],
+    ['a failure of another amount', { transfer: transfer({ status: 'failed', amount: '41' }) }, 'another amount'],
+    [
+      'a failure of what is paid on the chain',
+      { transfer: transfer({ status: 'failed' }), transaction: transaction() },
+      'pays what was ordered',
+    ],
+    [
+      'a failure of what an earlier transaction of it pays',
+      { transfer: transfer({ status: 'failed' }), earlier: [transaction({ hash: '0xCC' })] },
+      'pays what was ordered',
+    ],
+    [
+      'a replacement that pays the same',
+      { transfer: transfer(), replacement: transaction({ hash: '0xCC' }) },
+      'pays what was ordered',
+    ],
+    [
+      'a replacement that is not final',
+      { transfer: transfer(), replacement: transaction({ hash: '0xCC', status: 'pending', payments: [] }) },
+      'as broadcast',
+    ],
+    [
+      'a replacement of another sender',
+      { transfer: transfer(), replacement: transaction({ hash: '0xCC', from: '0xDD', payments: [] }) },
+      'as broadcast',
+    ],
+    [
+      'a replacement that is its own transaction',
+      { transfer: transfer(), replacement: transaction({ hash: '0xAA', payments: [] }) },
+      'as broadcast',
+    ],
+  ])('refuses %s', (_name, given, words) => {
+    expect(judged('release', given)).toContain(words)
+  })
+})
+
+describe('resume', () => {
+  it('asks again about a transfer that the wallet service has', () => {
+    expect(judged('resume', { transfer: transfer() })).toEqual(['known', { kind: 'continue', phase: 'submitted' }])
+    expect(judged('resume', { transfer: transfer() }, { knownTxHash: '0xaa' })).toEqual([
+      'known',
+      { kind: 'continue', phase: 'broadcast' },
+    ])
+  })
+
+  it('hands over again what the wallet service has forgotten, unless it is paid or may be', () => {
+    const again = ['unknown_to_wallet', { kind: 'continue', phase: 'submitting' }]
+    expect(judged('resume', {})).toEqual(again)
+    expect(judged('resume', {}, { knownTxHash: '0xab' })).toEqual(again)
+    expect(judged('resume', { transaction: transaction() }, { knownTxHash: '0xab' })).toContain('settle the transfer')
+    const waiting = transaction({ status: 'pending', payments: [] })
+    expect(judged('resume', { transaction: waiting }, { knownTxHash: '0xab' })).toContain('not final yet')
+  })
+
+  it('refuses what would halt again, and what differs from its record for good', () => {
+    expect(judged('resume', { transfer: transfer({ amount: '41' }) })).toContain('It would be halted again')
+    expect(judged('resume', {}, { lasting: 'its votes were changed' })).toContain('its votes were changed')
+  })
+})
+
+describe('by what was recorded', () => {
+  it('a transfer that waits for votes is cancelled or waits again, and is never paid', () => {
+    const waits = { status: 'awaiting_approval' } as const
+    expect(judged('release', {}, waits)).toEqual(['never_handed_over', { kind: 'cancel' }])
+    expect(judged('resume', {}, waits)).toEqual(['waits_for_votes', { kind: 'continue', phase: 'waiting' }])
+    expect(judged('settle', { transaction: transaction() }, waits)).toContain('waits for votes')
+    expect(judged('release', { transfer: transfer() }, waits)).toContain('although it waits for votes')
+    expect(judged('release', {}, { ...waits, isOfPayout: true })).toContain('part of a payout')
+  })
+
+  it.each(['confirmed', 'failed', 'rejected', 'cancelled'] as const)('a %s one is only brought back', (status) => {
+    expect(judged('resume', {}, { status })).toEqual(['ended', { kind: 'restore' }])
+    expect(judged('release', { transfer: transfer({ status: 'failed' }) }, { status })).toContain(
+      `is ${status} already`,
+    )
+    expect(judged('settle', { transaction: transaction() }, { status })).toContain(`is ${status} already`)
+  })
+})

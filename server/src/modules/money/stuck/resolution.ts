@@ -1,0 +1,209 @@
+import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
+import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
+import { evaluateStatus, readTime } from '../delivery/evaluate-status.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+
+export const resolutionOutcomes = ['settle', 'release', 'resume'] as const
+export type ResolutionOutcome = (typeof resolutionOutcomes)[number]
+
+/** What proves that a resolution is right; stored with its request, for voters and for the console to put into words. */
+export const resolutionProofs = [
+  'paid',
+  'failed',
+  'nonce_used',
+  'never_handed_over',
+  'known',
+  'unknown_to_wallet',
+  'waits_for_votes',
+  'ended',
+] as const
+export type ResolutionProof = (typeof resolutionProofs)[number]
+
+/** A transfer to be resolved, as its audit records have it; rows count for nothing here (T56). */
+export type StuckTransfer = {
+  order: Payload
+  /** According to the audit records. */
+  status: OperationStatus
+  /** Reported by the wallet service before. */
+  knownTxHash: string | null
+  /** Reported before that one, which replaced them; any of them may be mined. */
+  earlierTxHashes: string[]
+  /** Waits for votes as a row of a payout. */
+  isOfPayout: boolean
+  /** How the rows differ from the audit records in what cannot be brought back from these; null: not at all. */
+  lasting: string | null
+}
+
+/** What the wallet service answered when it was asked; null: it does not know, or does not tell. */
+export type WalletAnswers = {
+  transfer: TransferStatus | null
+  /** The transaction that the request names, or the one that is known. */
+  transaction: TransactionState | null
+  /** The transaction that the wallet service says used the nonce. */
+  replacement: TransactionState | null
+  /** The earlier ones that the chain knows. */
+  earlier: TransactionState[]
+}
+
+/** What a proven resolution does. */
+export type ResolutionStep =
+  | { kind: 'settle'; txHash: string; fee: bigint | null; blockTime: Date | null }
+  | { kind: 'fail'; txHash: string | null; fee: bigint | null; reason: string }
+  | { kind: 'cancel' }
+  | { kind: 'continue'; phase: Extract<Phase, 'waiting' | 'submitting' | 'submitted' | 'broadcast'> }
+  /** The rows are brought back to what the audit records say about a transfer that has ended. */
+  | { kind: 'restore' }
+
+export type Verdict =
+  | { proof: ResolutionProof; finding: string; step: ResolutionStep }
+  /** What was found instead. */
+  | { refusal: string }
+
+/** Decides whether the answers of the wallet service prove what a resolution needs (contract 10.8). Pure. */
+export function judge(outcome: ResolutionOutcome, stuck: StuckTransfer, answers: WalletAnswers): Verdict {
+  const { status } = stuck
+  if (status === 'awaiting_approval') return judgeWaiting(outcome, stuck, answers)
+  if (status !== 'pending') {
+    if (outcome !== 'resume') return { refusal: `According to its audit records the transfer is ${status} already` }
+    return ended(stuck)
+  }
+  if (outcome === 'settle') return judgeSettlement(stuck, answers)
+  return outcome === 'release' ? judgeRelease(stuck, answers) : judgeResumption(stuck, answers)
+}
+
+/** Its records show that it never got its votes, so it was never handed over. */
+function judgeWaiting(outcome: ResolutionOutcome, stuck: StuckTransfer, { transfer }: WalletAnswers): Verdict {
+  if (outcome === 'settle') return { refusal: 'According to its audit records the transfer waits for votes' }
+  if (transfer !== null) {
+    return { refusal: `The wallet service has the transfer as ${transfer.status}, although it waits for votes` }
+  }
+  if (outcome === 'resume') {
+    if (stuck.lasting !== null) return stillDiffers(stuck.lasting)
+    const finding = 'The transfer is as it was recorded, and waits for votes'
+    return { proof: 'waits_for_votes', finding, step: { kind: 'continue', phase: 'waiting' } }
+  }
+  if (stuck.isOfPayout) {
+    return { refusal: 'The transfer waits as part of a payout; resume it, and reject or cancel the payout' }
+  }
+  const finding = 'It was never approved or handed over, and the wallet service does not know it'
+  return { proof: 'never_handed_over', finding, step: { kind: 'cancel' } }
+}
+
+function ended({ status, lasting }: StuckTransfer): Verdict {
+  if (lasting !== null) return stillDiffers(lasting)
+  return { proof: 'ended', finding: `According to its audit records it is ${status}`, step: { kind: 'restore' } }
+}
+
+function judgeSettlement({ order }: StuckTransfer, { transfer, transaction }: WalletAnswers): Verdict {
+  if (transaction === null) return { refusal: 'The wallet service does not know the transaction, or does not tell' }
+  const { hash, status, fee = null, blockTime } = transaction
+  if (status !== 'mined') return { refusal: `The wallet service reports the transaction as ${status}, not as mined` }
+  const mismatch = mismatchOf(order, transaction)
+  if (mismatch !== null) return { refusal: `The transaction was mined, and ${mismatch}` }
+  return {
+    proof: 'paid',
+    finding: `The transaction was mined, and pays what was recorded. ${aboutTransfer(transfer)}`,
+    step: {
+      kind: 'settle',
+      txHash: txHashKey(hash),
+      fee: fee === null ? null : BigInt(fee),
+      blockTime: readTime(blockTime),
+    },
+  }
+}
+
+function aboutTransfer(transfer: TransferStatus | null): string {
+  if (transfer === null) return 'The wallet service does not know the transfer'
+  const { status, txHash } = transfer
+  return `The wallet service has the transfer as ${status}${txHash === null ? '' : ` in the transaction ${txHash}`}`
+}
+
+function judgeRelease(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
+  const { order, knownTxHash } = stuck
+  const { transfer, transaction, replacement } = answers
+  const paying = findPaying(order, answers)
+  if (paying !== null) return paying
+  if (transfer === null) {
+    if (transaction?.status === 'failed' && isSender(order, transaction)) {
+      const reason = 'REVERTED: its transaction was mined and reverted'
+      const fee = transaction.fee == null ? null : BigInt(transaction.fee)
+      const step = { kind: 'fail', txHash: txHashKey(transaction.hash), fee, reason } as const
+      return { proof: 'failed', finding: 'Its transaction was mined and reverted', step }
+    }
+    return { refusal: 'The wallet service does not know the transfer, which does not prove that it was not sent' }
+  }
+  // Two hashes contradict each other; that both moved nothing has been seen.
+  const reported = evaluateStatus(order, null, transfer)
+  if (reported.kind === 'halt') return { refusal: reported.reason }
+  if (reported.kind === 'fail') {
+    const { txHash, fee, reason } = reported
+    const finding = `The wallet service reports a failure: ${reason}`
+    return { proof: 'failed', finding, step: { kind: 'fail', txHash: txHash ?? knownTxHash, fee, reason } }
+  }
+  const own = [knownTxHash, transfer.txHash, ...stuck.earlierTxHashes]
+  const isOther = replacement !== null && !own.some((hash) => isHash(replacement, hash))
+  if (isOther && replacement.status !== 'pending' && isSender(order, replacement)) {
+    const reason = `REPLACED: its nonce was used by the transaction ${replacement.hash}`
+    const finding = `Its nonce was used by another mined transaction: ${replacement.hash}`
+    return { proof: 'nonce_used', finding, step: { kind: 'fail', txHash: knownTxHash, fee: null, reason } }
+  }
+  return { refusal: `The wallet service reports the transfer as ${transfer.status}` }
+}
+
+function judgeResumption(stuck: StuckTransfer, answers: WalletAnswers): Verdict {
+  const { order, knownTxHash, lasting } = stuck
+  const { transfer } = answers
+  if (lasting !== null) return stillDiffers(lasting)
+  if (transfer !== null) {
+    const reported = evaluateStatus(order, knownTxHash, transfer)
+    if (reported.kind === 'halt') return { refusal: `It would be halted again: ${reported.reason}` }
+    const phase = knownTxHash === null ? 'submitted' : 'broadcast'
+    const finding = `The wallet service has the transfer as ${transfer.status}, and is asked about it again`
+    return { proof: 'known', finding, step: { kind: 'continue', phase } }
+  }
+  const paying = findPaying(order, answers)
+  if (paying !== null) return paying
+  const hash = knownTxHash === null ? '' : `, nor tells that the transaction ${knownTxHash} is on the chain`
+  const finding = `The wallet service does not know the transfer${hash}; it is handed over again under its id`
+  return { proof: 'unknown_to_wallet', finding, step: { kind: 'continue', phase: 'submitting' } }
+}
+
+/** The refusal because a transaction pays what was ordered, or may still. */
+function findPaying(order: Payload, { transaction, replacement, earlier }: WalletAnswers): Verdict | null {
+  for (const one of [transaction, replacement, ...earlier]) {
+    if (one === null || one.status === 'failed') continue
+    if (one.status === 'pending' && one === transaction && isSender(order, one)) {
+      return { refusal: `Its transaction ${one.hash} is not final yet` }
+    }
+    if (mismatchOf(order, one) === null) {
+      return { refusal: `The transaction ${one.hash} pays what was ordered; settle the transfer with it` }
+    }
+  }
+  return null
+}
+
+/** How a transaction differs from an order; null: it pays it. */
+function mismatchOf(order: Payload, transaction: TransactionState): string | null {
+  if (!isSender(order, transaction)) return 'its sender is another'
+  const toRecipient = transaction.payments.filter(({ toAddress }) => isSameAddress(toAddress, order.toAddress))
+  if (toRecipient.length === 0) return 'it pays nothing to this recipient'
+  const ofToken = toRecipient.filter((one) => isSameAddress(one.contractAddress ?? '', order.contractAddress ?? ''))
+  if (ofToken.length === 0) return 'it pays another token'
+  // The sender of a token is in its log; the sender of the transaction may be somebody who was allowed to spend.
+  const own = ofToken.filter(({ fromAddress }) => fromAddress == null || isSameAddress(fromAddress, order.fromAddress))
+  if (own.length === 0) return 'it pays from another address'
+  return own.some(({ amount }) => amount === order.amount) ? null : 'it pays another amount'
+}
+
+function isSender(order: Payload, { from }: TransactionState): boolean {
+  return from !== null && isSameAddress(from, order.fromAddress)
+}
+
+function isHash({ hash }: TransactionState, other: string | null): boolean {
+  return other !== null && txHashKey(hash) === txHashKey(other)
+}
+
+function stillDiffers(difference: string): Verdict {
+  return { refusal: `It is not what was recorded: ${difference}` }
+}

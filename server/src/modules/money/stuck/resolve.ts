@@ -1,0 +1,263 @@
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import { txHashKey } from '../../../lib/onchain-address.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
+import { audit } from '../../record/audit/record.ts'
+import type { TransactionState } from '../../registry/wallet-service/answers.ts'
+import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
+import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
+import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
+import { endTransfer, hasAnotherThisHash, isHashOfAnother } from '../delivery/settle.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
+import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
+import { movePhase, moveTransfer, restoreTransfer } from '../transfers/move.ts'
+import {
+  type DeliveryState,
+  findDeliveryState,
+  type LockedTransfer,
+  listStoredOrders,
+  lockTransfer,
+} from '../transfers/queries.ts'
+import {
+  judge,
+  type ResolutionOutcome,
+  type ResolutionProof,
+  type ResolutionStep,
+  type StuckTransfer,
+  type Verdict,
+  type WalletAnswers,
+} from './resolution.ts'
+
+/** What somebody asks for. */
+export type ResolutionWish = { outcome: ResolutionOutcome; txHash: string | null; reason: string }
+
+/** What the server found out by itself when the resolution was asked for; voters see and hash it. */
+export type ResolutionEvidence = {
+  askedAt: string
+  proof: ResolutionProof
+  /** The proof in a sentence. */
+  finding: string
+  /** How the rows differed from the audit records; null: not at all. */
+  difference: string | null
+  /** The order according to the audit records, which is what is settled or released. */
+  order: Payload
+  haltReason: string | null
+  /** The state of the delivery at that time; another one makes the request stale. */
+  version: string
+  wallet: WalletAnswers
+}
+
+/** null only for a request that the policies refuse: nobody asks the wallet service for somebody who may not. */
+type ResolutionPayload = ResolutionWish & { evidence: ResolutionEvidence | null }
+
+/**
+ * Asks the wallet service about a stuck transfer, without an open transaction.
+ * @throws 409 with what was found instead of a proof; 502
+ */
+export async function gatherEvidence(
+  deps: Deps,
+  { vaultId, id }: { vaultId: string; id: string },
+  { outcome, txHash }: ResolutionWish,
+): Promise<ResolutionEvidence> {
+  const delivery = await findDeliveryState(deps.db, vaultId, id)
+  if (delivery === null) throw notFound('Transfer')
+  assertStuck(delivery)
+  const { stuck, difference } = await readStuck(deps.db, { vaultId, id, delivery })
+  const wallet = await askWallet(await walletOfVault(deps, vaultId), { id, stuck, txHash })
+  const { proof, finding } = assertProven(judge(outcome, stuck, wallet))
+  if (txHash !== null && (await hasAnotherThisHash(deps.db, { vaultId, id, txHash: txHashKey(txHash) }))) throw taken()
+  const { order } = stuck
+  const version = versionOf(delivery)
+  const haltReason = delivery.halt_reason
+  return { askedAt: deps.clock().toISOString(), proof, finding, difference, order, haltReason, version, wallet }
+}
+
+/** Settles, releases or resumes a stuck transfer, by two people and with evidence (contract 10.8). */
+export function transferResolveExecutor(deps: Deps): Executor {
+  return {
+    async prepare(db, { vaultId }, step) {
+      const { evidence } = payloadOf(step)
+      const delivery = await findDeliveryState(db, vaultId, step.targetId ?? '')
+      if (delivery === null) throw notFound('Transfer')
+      const baseVersion = versionOf(delivery)
+      if (evidence !== null) {
+        assertStuck(delivery)
+        if (evidence.version !== baseVersion) throw changedMeanwhile('transfer')
+      }
+      return { step, targetType: 'transfer', targetId: step.targetId, baseVersion, facts: {} }
+    },
+
+    decide: deciding('transfer_resolve', 'transfer'),
+
+    async prefetch({ vaultId }, step, use) {
+      const id = step.targetId ?? ''
+      const delivery = await findDeliveryState(deps.db, vaultId, id)
+      if (delivery === null) return use(null)
+      const { stuck } = await readStuck(deps.db, { vaultId, id, delivery })
+      return use(await askWallet(await walletOfVault(deps, vaultId), { id, stuck, txHash: payloadOf(step).txHash }))
+    },
+
+    async apply(trx, context, step, baseVersion, fetched) {
+      const { vaultId, now } = context
+      const id = step.targetId ?? ''
+      const locked = await lockTransfer(trx, vaultId, id)
+      if (locked === null || fetched === null) throw notFound('Transfer')
+      if (versionOf(locked) !== baseVersion) throw new StaleError()
+      const { stuck, difference, feeLimit } = await readStuck(trx, { vaultId, id, delivery: locked })
+      const proven = assertProven(judge(payloadOf(step).outcome, stuck, fetched as WalletAnswers))
+      let transfer = locked
+      if (difference !== null) {
+        await restoreTransfer(trx, locked, stuck, now)
+        transfer = (await lockTransfer(trx, vaultId, id))!
+      }
+      await carryOut(trx, transfer, { stuck, feeLimit, proven, step, context })
+      return { resultId: id }
+    },
+  }
+}
+
+type Work = {
+  stuck: StuckTransfer
+  feeLimit: FeeLimit
+  proven: { proof: ResolutionProof; finding: string; step: ResolutionStep }
+  step: Step
+  context: StepContext
+}
+
+async function carryOut(
+  trx: Trx,
+  transfer: LockedTransfer,
+  { stuck, feeLimit, proven, step, context }: Work,
+): Promise<void> {
+  const { initiatorId: actorId, now } = context
+  const { outcome, reason } = payloadOf(step)
+  const { proof, finding, step: next } = proven
+  const decided = { actorId, resolution: { outcome, reason, proof, finding } }
+  switch (next.kind) {
+    case 'settle': {
+      const { txHash, fee, blockTime } = next
+      if (await isHashOfAnother(trx, transfer, txHash)) throw taken()
+      return endTransfer(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit }, now, decided)
+    }
+    case 'fail': {
+      const { txHash, fee, reason: failure } = next
+      const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit } as const
+      return endTransfer(trx, transfer, verdict, now, decided)
+    }
+    case 'cancel':
+      return moveTransfer(trx, transfer, {
+        event: 'cancelled',
+        ...decided,
+        now,
+        failureReason: 'RELEASED: it was never handed over',
+        changes: { halt_reason: null },
+      })
+    case 'restore':
+      await assertRestored(trx, transfer)
+      return recordResumption(trx, transfer, decided, now)
+    case 'continue': {
+      await assertRestored(trx, transfer)
+      const isSentAgain = next.phase === 'submitting'
+      if (isSentAgain && !transfer.token_enabled) throw conflict('disabled', 'The token of the transfer is disabled')
+      await movePhase(trx, transfer, next.phase, {
+        halt_reason: null,
+        attempts: 0,
+        next_attempt_at: next.phase === 'waiting' ? null : now,
+        // The wallet service, which has forgotten it, may sign another transaction.
+        ...(isSentAgain ? { wallet_tx_hash: null, replaced_tx_hashes: hashesOf(stuck) } : {}),
+      })
+      return recordResumption(trx, transfer, { ...decided, phase: next.phase, txHash: stuck.knownTxHash }, now)
+    }
+  }
+}
+
+const hashesOf = ({ knownTxHash, earlierTxHashes }: StuckTransfer): string[] =>
+  knownTxHash === null ? earlierTxHashes : [...earlierTxHashes, knownTxHash]
+
+/** What goes on must be in every part what was recorded. */
+async function assertRestored(trx: Trx, { vault_id: vaultId, id }: LockedTransfer): Promise<void> {
+  const [stored] = await listStoredOrders(trx, vaultId, [id])
+  const compared = compareWithRecord(stored!, await listRecordsOf(trx, vaultId, 'transfer', [id]))
+  if ('difference' in compared) throw notProven(`It is not what was recorded: ${compared.difference}`)
+}
+
+async function recordResumption(
+  trx: Trx,
+  { vault_id: vaultId, id }: LockedTransfer,
+  {
+    actorId,
+    ...details
+  }: { actorId: string; resolution: Record<string, unknown>; phase?: string; txHash?: string | null },
+  now: Date,
+): Promise<void> {
+  await audit(trx, { vaultId, actorId, now }, 'transfer.resumed', { type: 'transfer', id }, details)
+}
+
+/** @throws 409 when its audit records do not say what it is */
+async function readStuck(
+  db: Db | Trx,
+  { vaultId, id, delivery }: { vaultId: string; id: string; delivery: DeliveryState },
+): Promise<{ stuck: StuckTransfer; difference: string | null; feeLimit: FeeLimit }> {
+  const [stored] = await listStoredOrders(db, vaultId, [id])
+  const recorded = readRecordedState(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
+  if ('unreadable' in recorded) throw notProven(`Its audit records do not show what it is: ${recorded.unreadable}`)
+  const { order, status, difference, lasting, feeLimit } = recorded
+  const stuck = {
+    order,
+    status,
+    knownTxHash: delivery.wallet_tx_hash,
+    earlierTxHashes: delivery.replaced_tx_hashes,
+    isOfPayout: delivery.payout_id !== null,
+    lasting,
+  }
+  return { stuck, difference, feeLimit }
+}
+
+/** @throws 502 */
+async function askWallet(
+  wallet: WalletClient,
+  { id, stuck, txHash }: { id: string; stuck: StuckTransfer; txHash: string | null },
+): Promise<WalletAnswers> {
+  const find = (hash: string | null) =>
+    hash === null ? null : wallet.getTransaction({ network: stuck.order.network, hash: txHashKey(hash) })
+  try {
+    const transfer = await wallet.getTransfer(id)
+    const transaction = await find(txHash ?? stuck.knownTxHash ?? transfer?.txHash ?? null)
+    const replacement = await find(transfer?.replacedBy?.hash ?? null)
+    const earlier: TransactionState[] = []
+    for (const hash of stuck.earlierTxHashes) {
+      const found = await find(hash)
+      if (found !== null) earlier.push(found)
+    }
+    return { transfer, transaction, replacement, earlier }
+  } catch (error) {
+    return throwBadGateway(error)
+  }
+}
+
+/** Halted, or held back with a reason, such as one that the wallet service no longer knows. @throws 409 */
+function assertStuck({ status, phase, halt_reason }: DeliveryState): void {
+  if (phase === 'halted' || (status === 'pending' && halt_reason !== null)) return
+  throw conflict('wrong_state', 'The transfer is neither halted nor held back, so there is nothing to resolve')
+}
+
+function assertProven(verdict: Verdict): Exclude<Verdict, { refusal: string }> {
+  if ('refusal' in verdict) throw notProven(verdict.refusal)
+  return verdict
+}
+
+const taken = () => notProven('Another transfer of the vault has this transaction')
+
+/** What a resolution is decided on; a delivery that went on since is another one. */
+function versionOf({ status, phase, halt_reason, wallet_tx_hash }: DeliveryState): string {
+  return sha256(canonicalJson({ status, phase, halt_reason, wallet_tx_hash })).toString('hex').slice(0, 16)
+}
+
+/** The route made the payload, and its hash ensures that it is unchanged. */
+function payloadOf(step: Step): ResolutionPayload {
+  return step.payload as ResolutionPayload
+}

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import { Closed, DecimalAmount, described, Enum, Nullable, RawAmount } from '../../../http/schema.ts'
+import { noteLengthMax, txHashLengthMax } from '../../../lib/limits.ts'
+import { resolutionOutcomes } from './resolution.ts'
+
+const NewestHash = described(
+  Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^[\\x21-\\x7e]+$',
+      examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
+    }),
+  ),
+  'The transaction to replace: `txHash` of the transfer as the caller read it. null: it had none.',
+)
+
+export const ReplacementOrder = Closed(
+  {
+    txHash: NewestHash,
+    maxFee: Type.Optional(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,77}$',
+        description:
+          'The most that the new transaction may cost, in the smallest unit of the coin. More than the order permits is ' +
+          'decided on first, as the order was.',
+        examples: ['4200000000000000'],
+      }),
+    ),
+  },
+  { $id: 'ReplacementOrder', description: 'Which transaction is replaced, and at what cost at most.' },
+)
+
+const ReplacementCost = Closed({
+  maxFee: described(
+    Nullable(
+      Closed({
+        amount: RawAmount,
+        amountDecimal: DecimalAmount,
+        asset: Type.String({ description: 'Code of the token.', examples: ['ETH'] }),
+      }),
+    ),
+    'The most that it would cost; null when it is impossible.',
+  ),
+  refusal: described(
+    Nullable(Type.String({ examples: ['A transaction with this nonce is in a block already'] })),
+    'Why it is impossible now; null otherwise.',
+  ),
+  needsApproval: Type.Boolean({
+    description:
+      'Whether it costs more than the order permits, so that the policies decide on it as on an order with that `maxFee`.',
+    examples: [false],
+  }),
+})
+
+export const ReplacementPreview = Closed(
+  {
+    txHash: NewestHash,
+    speedUp: described(ReplacementCost, 'The same payment with a higher fee.'),
+    cancelOnChain: described(ReplacementCost, 'A transaction that moves nothing in its place.'),
+  },
+  { $id: 'ReplacementPreview', description: 'What it would cost now to replace the transaction of a transfer.' },
+)
+
+export const TransferResolution = Closed(
+  {
+    outcome: described(
+      Enum(resolutionOutcomes),
+      '`settle`: it was paid by the transaction `txHash`. `release`: it was not paid and never will be. `resume`: the ' +
+        'wallet service is asked again, or gets it again under the same id.',
+    ),
+    txHash: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: txHashLengthMax,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: 'Hash of the transaction that paid it; with `settle` only, where it is required.',
+        examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
+      }),
+    ),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: noteLengthMax,
+      pattern: '\\S',
+      description: 'Why, for those who vote on it and for the audit record.',
+      examples: ['The wallet service was restored from a backup'],
+    }),
+  },
+  { $id: 'TransferResolution', description: 'How a halted or forgotten transfer is to end or to go on.' },
+)
+
+export const stuckTransferComponents = [TransferResolution, ReplacementOrder, ReplacementPreview]

@@ -1,0 +1,283 @@
+import type { Insertable } from 'kysely'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import { byMember, type Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
+import type { Operations } from '../../../db/types.ts'
+import type { Refusal } from '../../../http/mutate.ts'
+import { conflict, forbidden } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
+import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
+import { toOperationRow } from '../../operations/feed/write.ts'
+import { audit, toAuditRow } from '../../record/audit/record.ts'
+import { notifyApprovers } from '../../record/notifications/write.ts'
+import { toRateSnapshot } from '../../registry/rates/queries.ts'
+import { decideBy, lockCandidates } from '../../rules/decisions/decide.ts'
+import { type Decision, hashDecision } from '../../rules/decisions/decision.ts'
+import { keepDecision } from '../../rules/decisions/keep-decision.ts'
+import { hashFacts } from '../../rules/selectors/facts.ts'
+import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
+import type { RecordedRequirement } from '../../rules/votes/compare-approval.ts'
+import { approvalEnd } from '../../rules/votes/expire.ts'
+import { openApproval } from '../../rules/votes/open.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { posting } from '../ledger/postings.ts'
+import { type Gas, insufficientGas } from '../orders/ask-services.ts'
+import { agreedAvailable, assertNotArchived, loadOrder, type Order, refusalOfHold } from '../orders/load-order.ts'
+import { lockAvailable } from '../orders/lock-funds.ts'
+import { hashPayload, toPayload } from '../orders/payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
+import type { OrderBody } from '../orders/schema.ts'
+import { assertNotPlaced, planOf, readSigned, type Signing } from '../orders/sign-order.ts'
+import type { RequestRecord } from './compare-order.ts'
+import { findPlainTransfer, findTransfer, type TransferRow } from './queries.ts'
+
+/** `riskScore` is what the screening answered about the order, if policies ask for it. */
+type Ordering = {
+  member: Member
+  now: Date
+  signing: Signing
+  riskScore: string | undefined
+  gas: Gas | null
+}
+
+/**
+ * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
+ * policies writes an audit record.
+ *
+ * @param gas the fee that the address cannot pay, as the wallet service said before the transaction; null otherwise
+ * @throws as `loadOrder`; 409 for insufficient funds or gas, an archived recipient, a disabled token or a quorum that cannot be
+ *   reached: what a preview names as its problems; as `readSigned`, and 409 for a signed order that was placed before
+ */
+export async function orderTransfer(
+  trx: Trx,
+  body: OrderBody,
+  { member, now, signing, riskScore, gas }: Ordering,
+): Promise<{ transfer: TransferRow } | Refusal> {
+  const by = byMember({ member, now })
+  const scope = visibleScopeOf(member)
+  const { order, category, question } = await loadOrder(trx, body, {
+    scope,
+    initiator: member,
+    spends: true,
+    locksHolds: true,
+    riskScore,
+    now,
+  })
+  const { source, amount } = order
+  const given = body.signed && { ...body.signed, id: body.signed.transferId }
+  const signed = await readSigned(trx, signing, given, { kind: 'transfer', member, now, plan: planOf(member, order) })
+  assertNotArchived(order)
+  if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
+
+  const { candidates, sums } = await lockCandidates(trx, question)
+  const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
+  if (hold !== null) throw refusalOfHold(hold, member.userId)
+  if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
+  const facts = { ...question.facts, ...sums, available: agreedAvailable(available, source) }
+  const decision = await decideBy(trx, candidates, { ...question, facts })
+  const payload = signed?.payload ?? toPayload(newId(now), member, order)
+  const refused = refusalByPolicies(decision, 'this transfer')
+  if (refused !== null) {
+    const { isBlocked, refusal } = refused
+    const decisionPolicyCode = decision.decisionPolicy?.code ?? null
+    const details = { payload, category: question.facts.category ?? null, decisionPolicyCode, message: refusal.message }
+    const action = isBlocked ? 'transfer.blocked' : 'transfer.denied'
+    await audit(trx, by, action, { type: 'address', id: source.address_id }, details)
+    const decisions = [{ actionType: question.actionType, decision }]
+    await keepDecision(trx, { vaultId: by.vaultId, initiatorId: member.userId, action: 'transfer', decisions, now })
+    return { refusal }
+  }
+  if (available < amount)
+    throw conflict(
+      'insufficient_funds',
+      'Insufficient funds: fund the address, or order less',
+      `The address has less ${source.token_code} available than the transfer needs`,
+    )
+  if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
+
+  const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
+  const { metadata } = body
+  await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }, category)
+  const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
+  const transfer = await (isPlain ? findPlainTransfer : findTransfer)(trx, member, payload.transferId)
+  return { transfer: transfer! }
+}
+
+/** How policies refuse an order or a row of a payout; null: they do not. */
+export function refusalByPolicies({ effect, blockReason }: Pick<Decision, 'effect' | 'blockReason'>, what: string) {
+  if (effect === 'block')
+    return { isBlocked: true, refusal: forbidden('blocked_by_policy', blockReason ?? `A policy blocks ${what}`) }
+  return effect === 'deny'
+    ? { isBlocked: false, refusal: forbidden('no_policy_allows', `No policy allows ${what}`) }
+    : null
+}
+
+async function writeTransfer(
+  trx: Trx,
+  accepted: Omit<AcceptedOrder, 'voters' | 'category'>,
+  named: NamedCategory | null,
+): Promise<void> {
+  const { payload, decision, expiresAt, verified, now } = accepted
+  const { vaultId, transferId: id, initiatorId } = payload
+  const { requirements } = decision
+  const voters =
+    requirements.length === 0 ? [] : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
+  await insertOrders(trx, [{ ...accepted, voters, category: named?.category.key ?? null }], now)
+  if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
+  if (named !== null) {
+    const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const
+    await assignNamedCategory(trx, operationKey, named, { actorId: initiatorId, now })
+  }
+  if (expiresAt !== null)
+    await notifyApprovers(trx, { vaultId, subjectType: 'transfer', subjectId: id, initiatorId }, now)
+}
+
+/** An order that was decided and not refused. */
+type AcceptedOrder = {
+  order: Order
+  payload: Payload
+  decision: Decision
+  metadata: OrderBody['metadata']
+  /** Key of the category that it is assigned to. */
+  category: string | null
+  /** The snapshot of the voters; none of a row, whose payout is voted on. */
+  voters: RecordedRequirement[]
+  /** The payout that it is a row of. */
+  payout?: PayoutPlace
+  /** When it is rejected unless it was approved; null: it needs no votes. */
+  expiresAt: Date | null
+  /** What its initiator signed; only in a protected vault. */
+  verified?: Verified | undefined
+  now: Date
+}
+
+/** The place of a transfer in the payout that it was ordered with. */
+type PayoutPlace = {
+  id: string
+  row: number
+  externalId: string
+  /** SHA-256 in hex of the whole payout. */
+  payloadHash: string
+  /** Codes of the policies whose votes on the payout were waived. */
+  bypassed: string[]
+  /** The most votes that a policy asks for. */
+  approvalThreshold: number
+}
+
+/** Orders whose rows one statement inserts: the text of a decision with its policies is long. */
+const ordersPerStatement = 100
+
+/** Inserts the rows of orders with their audit records, and reserves their amounts. */
+export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date): Promise<void> {
+  for (let first = 0; first < orders.length; first += ordersPerStatement) {
+    const written = orders.slice(first, first + ordersPerStatement).map((order) => toRows(trx, order))
+    await insertRows(trx, {
+      operations: written.map(({ operation }) => operation),
+      transfers: written.map(({ transfer }) => transfer),
+      audit_records: written.map(({ record }) => record),
+    })
+  }
+  const reservations = orders.map(({ order: { source, amount }, payload: { vaultId, transferId } }) => {
+    const account = { vaultId, tokenId: source.token_id, addressId: source.address_id }
+    return posting('reserve', { ...account, operationId: transferId, amount })
+  })
+  await postEntries(trx, reservations, now)
+}
+
+function toRows(trx: Trx, accepted: AcceptedOrder) {
+  const transfer = toTransferRow(accepted)
+  const { order, payload, decision, category, voters, expiresAt, payout, verified, now } = accepted
+  const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
+  const operation = toOperation(accepted, status)
+  const { vaultId, transferId: targetId, initiatorId: actorId } = payload
+  const requested: RequestRecord = {
+    status,
+    payload,
+    payloadHash: transfer.payload_hash.toString('hex'),
+    decision: decision.effect,
+    factsHash: hashFacts(decision.facts),
+    decisionHash: hashDecision(decision),
+    requirements: voters,
+    counterpartyId: order.source.counterparty?.id ?? null,
+    bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+    ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
+    ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
+  }
+  const shown = { rate: toRecordedRate(operation), metadata: toRecordedMetadata(operation), expiresAt }
+  const details = { ...requested, ...shown, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
+  const event = { vaultId, actorId, action: 'transfer.requested', targetType: 'transfer', targetId, details, now }
+  return { operation, transfer, record: toAuditRow(trx, event) }
+}
+
+/** The rate and the metadata of an order as its record holds them: an evidence file proves what it shows of them. */
+const toRecordedRate = ({ usd_rate, usd_rate_as_of, usd_rate_source }: Insertable<Operations>) =>
+  usd_rate == null ? null : { usdRate: usd_rate, usdRateAsOf: usd_rate_as_of, usdRateSource: usd_rate_source }
+const toRecordedMetadata = ({ tags, payment_purpose, note }: Insertable<Operations>) => ({
+  tags: tags ?? [],
+  paymentPurpose: payment_purpose ?? null,
+  note: note ?? null,
+})
+
+function toPayoutRecord({ id, row, externalId, payloadHash }: PayoutPlace): RequestRecord['payout'] {
+  return { id, row, externalId, payloadHash }
+}
+
+function toOperation(
+  { order, payload, metadata, now }: AcceptedOrder,
+  status: OperationStatus,
+): Insertable<Operations> {
+  const { source, amount } = order
+  return toOperationRow({
+    vaultId: payload.vaultId,
+    id: payload.transferId,
+    type: 'transfer',
+    status,
+    addressId: source.address_id,
+    ownerId: source.owner_id,
+    initiatorId: payload.initiatorId,
+    networkId: source.network_id,
+    tokenId: source.token_id,
+    amount,
+    decimals: source.decimals,
+    rate: toRateSnapshot(source),
+    flowType: source.to_address_id === null ? 'external' : 'internal',
+    counterparty: source.counterparty,
+    txHash: null,
+    tags: metadata?.tags ?? [],
+    paymentPurpose: metadata?.paymentPurpose ?? null,
+    note: metadata?.note ?? null,
+    now,
+    confirmedAt: null,
+    blockchainAt: null,
+  })
+}
+
+function toTransferRow({ order: { source, to }, payload, decision, payout, expiresAt, now }: AcceptedOrder) {
+  const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
+  return {
+    vault_id: payload.vaultId,
+    id: payload.transferId,
+    to_address: to.address,
+    to_address_key: to.key,
+    to_address_id: source.to_address_id,
+    contract_address: source.contract_address,
+    payload,
+    payload_hash: hashPayload(payload),
+    fee_level: payload.feeLevel ?? null,
+    max_fee: payload.maxFee ?? null,
+    decision,
+    decision_policy_id: decision.decisionPolicy?.id ?? null,
+    decision_policy_code: decision.decisionPolicy?.code ?? null,
+    decision_policy_name: decision.decisionPolicy?.name ?? null,
+    approval_threshold: payout?.approvalThreshold ?? strictest?.threshold ?? 0,
+    expires_at: expiresAt,
+    phase: expiresAt === null ? 'queued' : 'waiting',
+    next_attempt_at: expiresAt === null ? now : null,
+    payout_id: payout?.id ?? null,
+    payout_row: payout?.row ?? null,
+    external_id: payout?.externalId ?? null,
+    created_at: now,
+  }
+}

@@ -1,0 +1,117 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { compareDecimals } from '../../../lib/money.ts'
+import type { Answer } from '../../../testing/answer.ts'
+import { untilSessionsWait } from '../../../testing/lock-waits.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import type { Facts } from '../selectors/facts.ts'
+import type { PolicySnapshot } from './decision.ts'
+import { type InFlight, isSettled, ofMark, toMark } from './velocity-in-flight.ts'
+
+let bench: TransferBench
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+})
+afterAll(() => bench.close())
+beforeEach(() => {
+  bench.test.clock.advance(3_601_000)
+})
+
+const limitOf = (selectorType: string, value: string) => ({
+  conditionType: 'require',
+  selectors: [{ selectorType, value: { op: 'gt', value, windowSeconds: 3_600, per: 'initiator' } }],
+})
+
+describe('T36 orders in flight', () => {
+  /** Runs `work` while an order of the owner is decided and has not ended: its account is locked by somebody else. */
+  async function whileInFlight(
+    amount: string,
+    work: (inFlight: Promise<Answer>, release: () => Promise<void>) => unknown,
+  ) {
+    const { id } = await bench.fundedAddress()
+    const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query('select from ledger_accounts where address_id = $1 for update', [id])
+      const inFlight = bench.order(id, amount)
+      await untilSessionsWait(bench.test.deps.db)
+      await work(inFlight, async () => void (await holder.query('rollback')))
+      await inFlight
+    } finally {
+      await holder.end()
+    }
+  }
+
+  it.each([
+    ['velocityAmount', '100'],
+    ['velocityCount', '2'],
+  ])(
+    'T36 do not hold up orders that stay below the limit with them, and hold up those that may not: %s',
+    async (type, value) => {
+      const { id: policyId } = await bench.policy({
+        code: type.toLowerCase(),
+        effect: 'block',
+        rules: [limitOf(type, value)],
+      })
+      const other = (await bench.fundedAddress()).id
+      await whileInFlight('60', async (inFlight, release) => {
+        expect((await bench.order(other, '40')).status).toBe(201)
+        const near = bench.order(other, '1')
+        await untilSessionsWait(bench.test.deps.db, 2)
+        await release()
+        expect([(await inFlight).status, (await near).status]).toEqual([201, 403])
+      })
+      expect((await bench.vault.admin.delete(`/policies/${policyId}`)).status).toBe(204)
+      await bench.expectSoundLedger()
+    },
+  )
+})
+
+describe('what is announced', () => {
+  it.each([
+    '0',
+    '1',
+    '0.000001',
+    '999999',
+    '999999.5',
+    '1234567.89',
+    `1${'0'.repeat(77)}`,
+    `0.${'0'.repeat(71)}1`,
+    '1000',
+  ])('is never less than the amount, and no more than a hundred-thousandth above it: %s', (amount) => {
+    const mark = toMark(amount)
+    expect(mark).toBeGreaterThan(0)
+    expect(mark).toBeLessThan(2 ** 31)
+    const announced = ofMark(mark)!
+    expect(compareDecimals(announced, amount)).toBeGreaterThanOrEqual(0)
+    expect(Number(announced)).toBeLessThanOrEqual(Number(amount) * 1.00001)
+  })
+
+  it('is unknown when no rate is known', () => expect(ofMark(0)).toBe(null))
+})
+
+describe('an order is settled', () => {
+  const facts = { now: new Date(), initiatorId: 'a', initiatorGroupIds: [], amount: '10', usdRate: '1' } as Facts
+  const sums = [{ per: 'initiator' as const, windowSeconds: 3_600, count: 3, amount: '80', usd: '80' }]
+  const settled = (selectorType: string, value: string, more: Partial<InFlight>) =>
+    isSettled([{ rules: [limitOf(selectorType, value)] } as unknown as PolicySnapshot], facts, {
+      sums,
+      inFlight: [{ per: 'initiator', count: 2, amount: '5', usd: '5', ...more }],
+    })
+
+  it.each([
+    ['below the limit with all of them', 'velocityAmount', '95', {}, true],
+    ['above it with some of them', 'velocityAmount', '94.9', {}, false],
+    ['above it without them', 'velocityAmount', '89', {}, true],
+    ['by their number', 'velocityCount', '6', {}, true],
+    ['by their number', 'velocityCount', '5', {}, false],
+    ['in USD', 'velocityUsd', '95', {}, true],
+    ['in USD', 'velocityUsd', '94.9', {}, false],
+    ['in USD, when the rate of one of them is unknown', 'velocityUsd', '1000', { usd: null }, false],
+    ['whatever others of another scope order', 'velocityAmount', '90', { per: 'vault' }, true],
+  ] as const)('%s (%s %s)', (_name, type, value, more, is) => {
+    expect(settled(type, value, more)).toBe(is)
+  })
+})
