@@ -1,3 +1,5 @@
+const { free, rooms } = require('./tools/rooms.cjs')
+
 /**
  * The arrows of the architecture: lib ← db ← access ← http ← modules ← composition ← jobs ← app ← start ← main, cli.
  * Settings (config) stand above lib.
@@ -57,6 +59,38 @@ const roomsOfReports = reportRooms.flatMap((rooms, index) =>
   })),
 )
 
+const folder = (domain, names) => `^server/src/modules/${domain}/(${names.join('|')})/`
+
+/** A room imports rooms of lower levels of its domain only, so that no rooms form a circle. */
+const upwardInDomain = Object.entries(rooms).flatMap(([domain, roomLevels]) =>
+  roomLevels.flatMap((names, index) =>
+    names.map((room) => ({
+      name: `${domain}-${room}-imports-downward`,
+      severity: 'error',
+      from: { path: folder(domain, [room]), pathNot: '\\.test\\.ts$|/testing/' },
+      to: {
+        path: `^server/src/modules/${domain}/`,
+        pathNot: folder(domain, [room, ...roomLevels.slice(0, index).flat()]),
+      },
+    })),
+  ),
+)
+
+/** A room that the table does not name may import nothing. */
+const withoutLevel = {
+  name: 'every-room-has-a-level',
+  comment: 'tools/rooms.cjs names the rooms of each domain.',
+  severity: 'error',
+  from: {
+    path: '^server/src/modules/',
+    pathNot: [
+      ...Object.entries(rooms).map(([domain, roomLevels]) => folder(domain, roomLevels.flat())),
+      `^server/src/modules/(${free.join('|')})/`,
+    ],
+  },
+  to: {},
+}
+
 const below = (name, from, to) => ({
   name,
   severity: 'error',
@@ -101,6 +135,8 @@ module.exports = {
       to: { path: '^server/src/modules/[^/]+/[^/]+/routes\\.ts$' },
     },
     ...upward,
+    ...upwardInDomain,
+    withoutLevel,
     ...roomsOfReports,
     {
       name: 'wallet-and-server-are-strangers',

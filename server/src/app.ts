@@ -67,6 +67,8 @@ import { invitationRoutes } from './modules/people/invitations/routes.ts'
 import { invitationComponents } from './modules/people/invitations/schema.ts'
 import { memberRoutes } from './modules/people/members/routes.ts'
 import { memberComponents } from './modules/people/members/schema.ts'
+import { enable } from './modules/people/offboarding/offboarding.ts'
+import { offboardingRoutes } from './modules/people/offboarding/routes.ts'
 import { assertConfirmed } from './modules/people/passkeys/confirmation.ts'
 import { passkeyRoutes } from './modules/people/passkeys/routes.ts'
 import { passkeyComponents } from './modules/people/passkeys/schema.ts'
@@ -75,7 +77,6 @@ import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
 import { authComponents } from './modules/people/sign-in/schema.ts'
-import { enable } from './modules/people/users/offboarding.ts'
 import { userRoutes } from './modules/people/users/routes.ts'
 import { userComponents } from './modules/people/users/schema.ts'
 import { auditRoutes } from './modules/record/audit/routes.ts'
@@ -122,8 +123,8 @@ import { addressGroupRoutes } from './modules/vaults/folders/routes.ts'
 import { addressGroupComponents } from './modules/vaults/folders/schema.ts'
 import { addressGrantRoutes } from './modules/vaults/grants/routes.ts'
 import { addressGrantComponents } from './modules/vaults/grants/schema.ts'
+import { vaultsComponents } from './modules/vaults/structure/schema.ts'
 import { vaultsRoutes } from './modules/vaults/vaults/routes.ts'
-import { vaultsComponents } from './modules/vaults/vaults/schema.ts'
 import { registerChangePages } from './pages/changes.ts'
 import { consoleFolder, registerConsole } from './pages/console.ts'
 import { registerReference } from './pages/reference.ts'
@@ -224,6 +225,7 @@ const platformExecutors: PlatformExecutors = {
 const apiModules: ((app: App, deps: Deps) => void)[] = [
   auditRoutes,
   userRoutes,
+  offboardingRoutes,
   authRoutes,
   passkeyRoutes,
   memberRoutes,

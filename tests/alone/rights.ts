@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { isAddressInScope, isTransferAllowed, visibleScopeOf } from '../../server/src/access/address-scope.ts'
 import { findMemberById } from '../../server/src/access/authenticate.ts'
 import type { Db } from '../../server/src/db/client.ts'
-import { rightsOf } from '../../server/src/modules/operations/categories/rights.ts'
 import { listCategories } from '../../server/src/modules/operations/categories/queries.ts'
+import { rightsOf } from '../../server/src/modules/operations/categories/rights.ts'
 
 /**
  * What everybody may do and see, as a set of sentences: whoever adds one has given somebody a right. What the people of `alone`

@@ -1,6 +1,6 @@
+import { verifyTransfers } from '../../server/src/modules/money/transfers/compare-order.ts'
 import { verifyLedger } from '../../server/src/modules/money/verifications/verify-ledger.ts'
 import { verifyLedgerSeals } from '../../server/src/modules/money/verifications/verify-seals.ts'
-import { verifyTransfers } from '../../server/src/modules/money/transfers/compare-order.ts'
 import { verifyAudit } from '../../server/src/modules/record/audit/verify.ts'
 import { verifyRequests } from '../../server/src/modules/rules/approval-requests/compare-request-record.ts'
 import type { Acknowledged } from './load.ts'

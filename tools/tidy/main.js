@@ -1,6 +1,7 @@
 // npm run tidy: checks the habits of the house. `--shrink` takes out of the baseline what no longer applies.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { rooms } from '../rooms.cjs'
 import { compareWithBaseline, shrink } from './baseline.js'
 import { checkCitations } from './citations.js'
 import { checkLengths } from './lengths.js'
@@ -19,7 +20,7 @@ const sharedTables = readJson('shared-tables.json')
 const findings = [
   ...checkCitations(files, paths),
   ...checkWriters(files, migrations, sharedTables),
-  ...checkRooms(files, paths, migrations, sharedTables),
+  ...checkRooms(files, paths, migrations, sharedTables, rooms),
   ...checkLengths(files),
   ...checkSubjects(readCommits()),
 ]

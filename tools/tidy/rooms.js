@@ -1,9 +1,9 @@
-// docs/architecture.md names the rooms of each domain and the tables that it writes: both are those of the code.
+// docs/architecture.md names the rooms of each domain, by level, and the tables that it writes: all are those of the code.
 import { tableNames, tableWrites } from './writers.js'
 
 const rule = 'rooms'
 const page = 'docs/architecture.md'
-/** "- `domain`: room, room. Tables: table, table. Triggers write table." over one or more lines. */
+/** "- `domain`: room ← room, room. Tables: table, table. Triggers write table." over one or more lines. */
 const item = /^- `([\w-]+)`: ([^.]*)\.\s+Tables: ([^.]*)\.(?:\s+Triggers write ([^.]*)\.)?/gm
 
 /**
@@ -11,16 +11,17 @@ const item = /^- `([\w-]+)`: ([^.]*)\.\s+Tables: ([^.]*)\.(?:\s+Triggers write (
  * @param {Set<string>} paths
  * @param {string} migrations text of the migrations
  * @param {Record<string, { owner: string }>} shared tables that several domains write; each is listed for its owner
+ * @param {Record<string, string[][]>} levels the rooms of domains by level, the lowest first
  * @returns {import('./project.js').Finding[]}
  */
-export function checkRooms(files, paths, migrations, shared) {
+export function checkRooms(files, paths, migrations, shared, levels = {}) {
   const known = tableNames(migrations)
   const writers = writersOf(files, migrations, shared)
   const items = itemsOf(files.find(({ path }) => path === page)?.text ?? '')
   const folders = foldersOf(paths)
   const domains = new Set([...folders.keys(), ...items.map(({ domain }) => domain)])
   return [...domains].flatMap((domain) => {
-    const named = items.find((each) => each.domain === domain) ?? { line: 1, rooms: [], tables: [] }
+    const named = items.find((each) => each.domain === domain) ?? { line: 1, rooms: [], levels: [], tables: [] }
     const rooms = [...(folders.get(domain) ?? [])]
     const writes = [...writers.keys()].filter((table) => writers.get(table).has(domain))
     // The writer of a table whose name is a variable is not known; then it only has to be a table.
@@ -28,17 +29,26 @@ export function checkRooms(files, paths, migrations, shared) {
     return [
       ...without(rooms, named.rooms).map((room) => `the room ${room} of ${domain} is not named`),
       ...without(named.rooms, rooms).map((room) => `${domain} has no room ${room}`),
+      ...differenceOfLevels(domain, levels[domain], named.levels),
       ...without(writes, named.tables).map((table) => `${domain} writes ${table}, which is not named`),
       ...named.tables.filter(isOthers).map((table) => `${domain} does not write ${table}`),
     ].map((message) => ({ file: page, line: named.line, rule, message }))
   })
 }
 
+/** The page shows the levels of tools/rooms.cjs. */
+function differenceOfLevels(domain, levels, named) {
+  if (levels === undefined) return []
+  const written = (some) => some.map((names) => [...names].sort().join(', ')).join(' ← ')
+  return written(levels) === written(named) ? [] : [`the levels of ${domain} are ${written(levels)}`]
+}
+
 function itemsOf(text) {
   return [...text.matchAll(item)].map(({ index, 1: domain, 2: rooms, 3: tables, 4: byTriggers = '' }) => ({
     domain,
     line: text.slice(0, index).split('\n').length,
-    rooms: namesIn(rooms),
+    rooms: namesIn(rooms.replaceAll('←', ',')),
+    levels: rooms.split('←').map(namesIn),
     tables: namesIn(`${tables}, ${byTriggers}`),
   }))
 }

@@ -104,13 +104,14 @@ describe('the rooms and tables of docs/architecture.md', () => {
   ]
   const paths = new Set(code.map(({ path }) => path))
   const shared = { sessions: { owner: 'people', others: { http: 'because' } } }
-  const check = (people, vaults = '- `vaults`: vaults. Tables: vaults.') =>
+  const check = (people, vaults = '- `vaults`: vaults. Tables: vaults.', levels = {}) =>
     messagesOf(
       checkRooms(
         [...code, file('docs/architecture.md', `# Rooms\n\n${people}\n${vaults}\n`)],
         paths,
         migrations,
         shared,
+        levels,
       ),
     )
 
@@ -126,6 +127,14 @@ describe('the rooms and tables of docs/architecture.md', () => {
     ['a table that is not there', 'users, sign-in. Tables: users, sessions, keys.', 'people does not write keys'],
   ])('finds %s', (_, named, message) => {
     expect(check(`- \`people\`: ${named}`)).toEqual([`docs/architecture.md:3 ${message}`])
+  })
+
+  it('finds levels that are not those of the table', () => {
+    const levels = { people: [['sign-in'], ['users']] }
+    const named = (rooms) => check(`- \`people\`: ${rooms}. Tables: users, sessions.`, undefined, levels)
+    expect(named('sign-in ← users')).toEqual([])
+    const message = 'docs/architecture.md:3 the levels of people are sign-in ← users'
+    expect([named('users ← sign-in'), named('sign-in, users')]).toEqual([[message], [message]])
   })
 
   it('finds a table of another domain, and a domain that is not named', () => {

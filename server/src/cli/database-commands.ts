@@ -20,12 +20,12 @@ import { createRecordKey } from '../lib/record-key.ts'
 import { createSealKey } from '../lib/seal-key.ts'
 import { createSealer, keyIdOfSecret } from '../lib/secrets.ts'
 import { releaseByOperator } from '../modules/money/holds/release.ts'
+import { disable, enable, findUserIdOf, type Offboard } from '../modules/people/offboarding/offboarding.ts'
 import { allowPasskeyOf, removePasskeysOf } from '../modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from '../modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from '../modules/people/users/actions.ts'
-import { disable, enable, findUserIdOf, type Offboard } from '../modules/people/users/offboarding.ts'
 import { resetGovernance } from '../modules/rules/governance/reset.ts'
-import { acceptAuthority } from '../modules/vaults/vaults/authority-mark.ts'
+import { acceptAuthority } from '../modules/vaults/authority/authority-mark.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
 export const foundDifference = 1

@@ -9,7 +9,9 @@ import { verifyTransfers } from '../modules/money/transfers/compare-order.ts'
 import { verifyLedger } from '../modules/money/verifications/verify-ledger.ts'
 import { verifyLedgerSeals } from '../modules/money/verifications/verify-seals.ts'
 import { verifyAudit } from '../modules/record/audit/verify.ts'
-import type { SealLog } from '../modules/record/seals/content.ts'
+import { listHeads } from '../modules/record/seals/queries.ts'
+import type { SealLog } from '../modules/record/seals/seal-content.ts'
+import type { ChainReport, TrustedKeys } from '../modules/record/seals/verify-chain.ts'
 import {
   compareAuthorities,
   compareHeads,
@@ -17,9 +19,7 @@ import {
   headLine,
   readAuthorities,
   readHeads,
-} from '../modules/record/seals/heads.ts'
-import { listHeads } from '../modules/record/seals/queries.ts'
-import type { ChainReport, TrustedKeys } from '../modules/record/seals/verify-chain.ts'
+} from '../modules/record/witnesses/heads.ts'
 import { verifyRequests } from '../modules/rules/approval-requests/compare-request-record.ts'
 import { foundDifference, macsNotChecked, print, useOwnRecordKey, withDatabase } from './database-commands.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
-import { disable, findUserIdOf } from '../modules/people/users/offboarding.ts'
+import { disable, findUserIdOf } from '../modules/people/offboarding/offboarding.ts'
 import { resetGovernance } from '../modules/rules/governance/reset.ts'
 import type { Answer } from '../testing/answer.ts'
 import { addMember, createVaultFixture, ensureGroup } from '../testing/fixtures.ts'

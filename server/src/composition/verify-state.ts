@@ -21,11 +21,11 @@ import { verifyHolds } from '../modules/rules/holds/verify-holds.ts'
 import { verifyPolicies } from '../modules/rules/policies/verify-policies.ts'
 import { verifyMemberships } from '../modules/rules/policy-groups/verify-memberships.ts'
 import { verifyRules, verifyVersionNumbers } from '../modules/rules/rules-versions/verify-rules.ts'
-import { verifyOwners } from '../modules/vaults/addresses/verify-owners.ts'
 import { verifyFolders } from '../modules/vaults/folders/verify-folders.ts'
-import { listVaultIds } from '../modules/vaults/vaults/queries.ts'
-import { verifyAddresses } from '../modules/vaults/vaults/verify-addresses.ts'
-import { verifyWallet } from '../modules/vaults/vaults/verify-wallet.ts'
+import { verifyOwners } from '../modules/vaults/grants/verify-owners.ts'
+import { listVaultIds } from '../modules/vaults/structure/queries.ts'
+import { verifyAddresses } from '../modules/vaults/wallets/verify-addresses.ts'
+import { verifyWallet } from '../modules/vaults/wallets/verify-wallet.ts'
 
 export type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
 

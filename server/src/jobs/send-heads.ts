@@ -7,15 +7,15 @@ import { signatureHeaders } from '../lib/webhook-signature.ts'
 import type { Witness } from '../lib/witness.ts'
 import { headsMessage } from '../mail/messages.ts'
 import { sendMail } from '../mail/send.ts'
-import { armor, type HeadsStatement, stateHeads } from '../modules/record/seals/heads.ts'
 import { hasHeads } from '../modules/record/seals/queries.ts'
+import { armor, type HeadsStatement, stateHeads } from '../modules/record/witnesses/heads.ts'
 import {
   claimWitness,
   type DueWitness,
   keepWitnesses,
   retryWitness,
   settleWitness,
-} from '../modules/record/seals/witnesses.ts'
+} from '../modules/record/witnesses/witnesses.ts'
 import { dispatcherTo } from '../outbound/guarded-connect.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 

@@ -1,5 +1,5 @@
 import { type SealKey, signedText } from '../lib/seal-key.ts'
-import { genesisHash, hashSeal, rootOfLeaves, type SealLog } from '../modules/record/seals/content.ts'
+import { genesisHash, hashSeal, rootOfLeaves, type SealLog } from '../modules/record/seals/seal-content.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for its caller to know.
 type Query = (text: string, values?: unknown[]) => Promise<any[]>

@@ -16,7 +16,7 @@ import {
 } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { createWalletClient, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
-import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { createDelivery, deliverDueTransfers } from './deliver.ts'
 import { postOutstandingFees } from './fees.ts'
 

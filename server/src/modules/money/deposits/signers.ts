@@ -6,8 +6,8 @@ import { unauthorized } from '../../../lib/errors.ts'
 import { eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
 import { splitList } from '../../../lib/secrets.ts'
 import { isSignedBy, readSignature, type SignedWebhook } from '../../../lib/webhook-signature.ts'
-import { listSealedWebhookSecrets } from '../../vaults/vaults/queries.ts'
-import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
+import { listSealedWebhookSecrets } from '../../vaults/structure/queries.ts'
+import { openSecret } from '../../vaults/wallets/wallet-settings.ts'
 import type { ArrivalAnswer } from './actions.ts'
 
 type Decided = Exclude<ArrivalAnswer, { needsVaultSecret: unknown }>

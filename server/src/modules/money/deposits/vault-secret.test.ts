@@ -10,7 +10,7 @@ import {
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
+import { openSecret } from '../../vaults/wallets/wallet-settings.ts'
 import { mayCredit } from './plan-credits.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`

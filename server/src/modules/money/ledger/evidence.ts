@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/client.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { pathOf, type SealedLeaf } from '../../record/seals/content.ts'
 import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
+import { pathOf, type SealedLeaf } from '../../record/seals/seal-content.ts'
 import { listSealedContents } from './seal.ts'
 
 type EntryRow = {

@@ -7,7 +7,7 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sealedPerBatch } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { appendSeal, type Sealing, takeSealing } from '../../record/seals/append.ts'
-import type { SealedLeaf } from '../../record/seals/content.ts'
+import type { SealedLeaf } from '../../record/seals/seal-content.ts'
 import type { EntryKind } from './postings.ts'
 
 /**

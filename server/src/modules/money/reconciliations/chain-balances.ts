@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import { reconciledPerPage } from '../../../lib/limits.ts'
 import { sentPhases } from '../../../lib/operations.ts'
 import { isSilence } from '../../registry/wallet-service/client.ts'
-import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 
 const balancesAtOnceMax = 8
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isSignedByKey } from '../../../lib/seal-key.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealAuditRecords } from '../../record/audit/seal.ts'
-import { rootOfLeaves } from '../../record/seals/content.ts'
+import { rootOfLeaves } from '../../record/seals/seal-content.ts'
 import { sealLedgerEntries } from '../ledger/seal.ts'
 
 let bench: TransferBench

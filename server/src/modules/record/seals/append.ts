@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { type SealKey, signedText } from '../../../lib/seal-key.ts'
-import { genesisHash, hashSeal, rootOfLeaves, type SealedLeaf, type SealLog } from './content.ts'
 import { findLastSeal, insertSeal } from './queries.ts'
+import { genesisHash, hashSeal, rootOfLeaves, type SealedLeaf, type SealLog } from './seal-content.ts'
 
 export type Sealing = { sealKey: SealKey; now: Date }
 

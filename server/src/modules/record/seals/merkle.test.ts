@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hashLeaf, rootOf } from './content.ts'
+import { hashLeaf, rootOf } from './seal-content.ts'
 
 /** The vectors of the reference implementation of Certificate Transparency (RFC 6962). */
 const leaves = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f']

@@ -1,10 +1,8 @@
 import type { Selectable } from 'kysely'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
-import { recordKeyOf } from '../../../db/record-key.ts'
 import type { AuditSeals } from '../../../db/types.ts'
-import { faultOfRecord } from '../audit/content.ts'
-import type { SealLog } from './content.ts'
+import type { SealLog } from './seal-content.ts'
 
 /** A row of `audit_seals` or `ledger_seals`, which have the same columns. */
 export type SealRow = Selectable<AuditSeals>
@@ -67,32 +65,6 @@ export async function listHeads(db: Db | Trx, log: SealLog): Promise<Head[]> {
     sequence: Number(sequence),
     hash: hash.toString('hex'),
   }))
-}
-
-/** The highest version of a vault's authority that the service has seen, and its hash. */
-export type WitnessedAuthority = { vaultId: string; version: number; hash: string }
-
-export async function listAuthorityMarks(db: Db | Trx): Promise<WitnessedAuthority[]> {
-  const rows = await db
-    .selectFrom('authority_marks')
-    .select(['vault_id', 'version', 'hash'])
-    .orderBy('vault_id')
-    .execute()
-  return rows.map(({ vault_id: vaultId, version, hash }) => ({ vaultId, version: Number(version), hash }))
-}
-
-/** Finds the time when an operator last took another authority of a vault for the one in force, by the records that the service wrote. */
-export async function listAcceptances(db: Db | Trx): Promise<{ vaultId: string; at: Date }[]> {
-  const records = await db
-    .selectFrom('audit_records')
-    .selectAll()
-    .where('action', '=', 'vault.authority_accepted')
-    .orderBy('created_at')
-    .execute()
-  const key = recordKeyOf(db)
-  return records
-    .filter((record) => faultOfRecord(record, key) === null)
-    .map(({ chain, created_at }) => ({ vaultId: chain, at: created_at }))
 }
 
 export async function hasHeads(db: Db): Promise<boolean> {

@@ -1,8 +1,8 @@
 import type { Trx } from '../../../db/client.ts'
 import { auditVerifyPageSealsMax } from '../../../lib/limits.ts'
 import { isSignedByKey, keyIdOf, signedText } from '../../../lib/seal-key.ts'
-import { genesisHash, hashSeal, rootOfLeaves, type SealedLeaf, type SealLog } from './content.ts'
 import { listSealsAfter, type SealRow } from './queries.ts'
+import { genesisHash, hashSeal, rootOfLeaves, type SealedLeaf, type SealLog } from './seal-content.ts'
 
 export type SealFault = {
   kind: 'changed' | 'missing' | 'inserted'

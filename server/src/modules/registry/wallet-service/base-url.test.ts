@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { faultOfWalletUrl } from '../../vaults/vaults/wallet-settings.ts'
+import { faultOfWalletUrl } from '../../vaults/wallets/wallet-settings.ts'
 
 it.each(['https://wallet.example.org', 'http://127.0.0.1:9000/', 'HTTPS://wallet.example.org/v1', 'http://[::1]:80/x'])(
   'accepts %s',

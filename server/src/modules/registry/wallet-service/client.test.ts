@@ -5,7 +5,7 @@ import { type Config, readConfig } from '../../../config/config.ts'
 import { walletResponseBytesMax } from '../../../lib/limits.ts'
 import { createSealer } from '../../../lib/secrets.ts'
 import { createGuardedDispatcher, isPublicAddress } from '../../../outbound/guarded-connect.ts'
-import { walletOf } from '../../vaults/vaults/wallet-settings.ts'
+import { walletOf } from '../../vaults/wallets/wallet-settings.ts'
 import { createWalletClient, toBadGateway, WalletServiceError } from './client.ts'
 
 let server: Server

@@ -5,7 +5,7 @@ import {
   createGovernanceBench,
   type GovernanceBench,
 } from '../../../testing/governance-bench.ts'
-import { openSecret } from '../../vaults/vaults/wallet-settings.ts'
+import { openSecret } from '../../vaults/wallets/wallet-settings.ts'
 import { hashOfRules } from '../rules-versions/rules-document.ts'
 
 let bench: GovernanceBench

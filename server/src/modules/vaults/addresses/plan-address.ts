@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../../lib/errors.ts'
-import { formatDerivationPath } from '../vaults/derivation.ts'
+import { formatDerivationPath } from '../structure/derivation.ts'
 
 export type PlanRoute = {
   code: string

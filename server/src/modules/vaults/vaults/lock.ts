@@ -6,6 +6,7 @@ import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { accountKeysMilliseconds } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
+import { findVault, lockVaultRow, type VaultWithStructure } from '../structure/queries.ts'
 import {
   type Account,
   accountsOf,
@@ -13,10 +14,9 @@ import {
   pinAccountKeys,
   recordOfKeys,
   type ShownKeys,
-} from './account-keys.ts'
-import { findVault, lockVaultRow, type VaultWithStructure } from './queries.ts'
-import { confirmWallet } from './recorded-wallet.ts'
-import { isSameWallet, type WalletOfVault, walletOf } from './wallet-settings.ts'
+} from '../wallets/account-keys.ts'
+import { confirmWallet } from '../wallets/recorded-wallet.ts'
+import { isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
 /** The wallet service that was asked for the keys of these accounts, and what it showed; null: nothing. */
 export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }

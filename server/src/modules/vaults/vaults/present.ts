@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import type { Protection } from '../../../access/caller.ts'
 import { toNetwork } from '../../registry/networks/present.ts'
-import { toShown } from './authority-mark.ts'
-import type { RouteRow, VariantRow, VaultWithStructure } from './queries.ts'
-import type { Route, Variant, Vault } from './schema.ts'
+import { toShown } from '../authority/authority-mark.ts'
+import type { RouteRow, VariantRow, VaultWithStructure } from '../structure/queries.ts'
+import type { Route, Variant, Vault } from '../structure/schema.ts'
 
 export function toVault(row: VaultWithStructure): Static<typeof Vault> {
   return {

@@ -5,7 +5,7 @@ import type { Address } from '../../../testing/answer.ts'
 import { type FakeWallet, startFakeWallet } from '../../../testing/fake-wallet.ts'
 import { fixtureRoutes } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { openSecret } from './wallet-settings.ts'
+import { openSecret } from '../wallets/wallet-settings.ts'
 
 /** Somebody has the login of a node for the database and a listener of their own; the service runs. */
 let bench: TransferBench

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, fixtureRoutes, type VaultFixture } from '../../../testing/fixtures.ts'
-import { openSecret } from './wallet-settings.ts'
+import { openSecret } from '../wallets/wallet-settings.ts'
 
 let test: TestApp
 let vault: VaultFixture

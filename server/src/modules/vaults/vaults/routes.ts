@@ -4,16 +4,12 @@ import { badRequest } from '../../../lib/errors.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
-import { createVault, updateProtection, updateVault } from './actions.ts'
-import { readAuthority } from './authority.ts'
-import { AuthorityCancellation, SigningPages, VaultAuthority } from './authority-schema.ts'
-import { cancelAuthority } from './cancel-authority.ts'
-import { parseDerivationPath } from './derivation.ts'
-import { listSigningPages } from './keys-elsewhere.ts'
-import { lockVault, withAccountKeys } from './lock.ts'
-import { toVariant, toVault } from './present.ts'
-import { withProbe } from './probe-wallet.ts'
-import { findVault, listVaultsOf } from './queries.ts'
+import { readAuthority } from '../authority/authority.ts'
+import { cancelAuthority } from '../authority/cancel-authority.ts'
+import { listSigningPages } from '../authority/keys-elsewhere.ts'
+import { AuthorityCancellation, SigningPages, VaultAuthority } from '../authority/schema.ts'
+import { parseDerivationPath } from '../structure/derivation.ts'
+import { findVault, listVaultsOf } from '../structure/queries.ts'
 import {
   DerivationPathInput,
   ParsedDerivationPath,
@@ -26,8 +22,12 @@ import {
   Vault,
   VaultCreation,
   VaultUpdate,
-} from './schema.ts'
-import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
+} from '../structure/schema.ts'
+import { addVariant, replaceStructure, updateVariant } from '../structure/write-structure.ts'
+import { withProbe } from '../wallets/probe-wallet.ts'
+import { createVault, updateProtection, updateVault } from './actions.ts'
+import { lockVault, withAccountKeys } from './lock.ts'
+import { toVariant, toVault } from './present.ts'
 
 export function vaultsRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Vaults', { access: 'administrator' })

@@ -3,17 +3,10 @@ import { readSnapshot } from '../../../db/transaction.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { isSignedByKey, keyIdOf, type SealKey, signedText } from '../../../lib/seal-key.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { type SealLog, sealLogs } from './content.ts'
-import {
-  findLastSeal,
-  findSealHashes,
-  type Head,
-  listAcceptances,
-  listAuthorityMarks,
-  listHeads,
-  type WitnessedAuthority,
-} from './queries.ts'
-import type { TrustedKeys } from './verify-chain.ts'
+import { findLastSeal, findSealHashes, type Head, listHeads } from '../seals/queries.ts'
+import { type SealLog, sealLogs } from '../seals/seal-content.ts'
+import type { TrustedKeys } from '../seals/verify-chain.ts'
+import { listAcceptances, listAuthorityMarks, type WitnessedAuthority } from './queries.ts'
 
 /** The heads of all chains at one moment, as a witness keeps them. */
 export type HeadsStatement = {

@@ -7,8 +7,8 @@ import type { SignedVote } from '../../../lib/signed-vote.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { walletOfVault } from '../wallets/wallet-settings.ts'
 import { findAuthority } from './authority.ts'
-import { walletOfVault } from './wallet-settings.ts'
 
 const cancelled = 'vault.authority_cancelled'
 

@@ -5,7 +5,7 @@ import { badGateway } from '../../../lib/errors.ts'
 import { accountKeysPinnedMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { throwBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
-import type { VaultWithStructure } from './queries.ts'
+import type { VaultWithStructure } from '../structure/queries.ts'
 
 export type Account = { network: string; derivationPath: string }
 

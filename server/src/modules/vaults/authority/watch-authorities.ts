@@ -1,7 +1,7 @@
 import type { Deps } from '../../../deps.ts'
 import { walletProbesAtOnce, watchedVaultsMax } from '../../../lib/limits.ts'
+import { walletOfVault } from '../wallets/wallet-settings.ts'
 import { askAuthority } from './authority.ts'
-import { walletOfVault } from './wallet-settings.ts'
 
 /**
  * Compares the authority of each protected vault with the one that was seen last, also while nothing is ordered. A hand-over does

@@ -10,9 +10,9 @@ import type { PlatformChangeRow } from '../../registry/platform-changes/queries.
 import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import { listWithoutQuorum, warnOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { endSessionsOf } from '../sign-in/sessions.ts'
-import { toPlatformUser } from './present.ts'
-import { findPlatformUser, isRevokedService, type PlatformUserRow } from './queries.ts'
-import type { Offboarding, PlatformUser } from './schema.ts'
+import { toPlatformUser } from '../users/present.ts'
+import { findPlatformUser, isRevokedService, type PlatformUserRow } from '../users/queries.ts'
+import type { Offboarding, PlatformUser } from '../users/schema.ts'
 
 export type Offboard = {
   userId: string

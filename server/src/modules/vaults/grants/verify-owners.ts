@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { compareRows } from '../../record/audit/compare-rows.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
-import { grantsInWords } from '../grants/queries.ts'
-import { grantActions, takeGrant } from '../grants/recorded-grants.ts'
+import { grantsInWords } from './queries.ts'
+import { grantActions, takeGrant } from './recorded-grants.ts'
 
 type Stored = { id: string; owner: string; network: string; address: string; path: string; grants: object }
 

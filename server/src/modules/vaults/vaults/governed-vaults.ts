@@ -1,9 +1,9 @@
 import type { Deps } from '../../../deps.ts'
 import { governedAction } from '../../rules/change-sets/governed-actions.ts'
+import { ProtectionUpdate, RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from '../structure/schema.ts'
+import { addVariant, replaceStructure, updateVariant } from '../structure/write-structure.ts'
+import type { Probed } from '../wallets/probe-wallet.ts'
 import { updateProtection, updateVault } from './actions.ts'
-import type { Probed } from './probe-wallet.ts'
-import { ProtectionUpdate, RoutesReplacement, VariantInput, VariantUpdate, VaultUpdate } from './schema.ts'
-import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
 
 /** The wallet service and the variants of a vault as governed actions. */
 export const vaultActions = (deps: Deps) => ({

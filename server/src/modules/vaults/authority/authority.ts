@@ -6,9 +6,9 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { fingerprintOf } from '../../../lib/signed-vote.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
 import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
+import { walletOfVault } from '../wallets/wallet-settings.ts'
 import { getMark, noteAuthority, toMark } from './authority-mark.ts'
-import type { VaultAuthority } from './authority-schema.ts'
-import { walletOfVault } from './wallet-settings.ts'
+import type { VaultAuthority } from './schema.ts'
 
 /**
  * The authority by which the wallet service of a vault checks signatures. Its hash is computed from the document: a service

@@ -7,11 +7,13 @@ import { resealChain } from '../../../testing/reseal.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { sealLedgerEntries } from '../../money/ledger/seal.ts'
 import { verifyLedgerSeals } from '../../money/verifications/verify-seals.ts'
-import { acceptAuthority } from '../../vaults/vaults/authority-mark.ts'
+import { acceptAuthority } from '../../vaults/authority/authority-mark.ts'
 import { macOf } from '../audit/mac.ts'
 import { sealAuditRecords } from '../audit/seal.ts'
 import { verifyAudit } from '../audit/verify.ts'
-import { type SealLog, sealLogs } from './content.ts'
+import { listHeads } from '../seals/queries.ts'
+import { type SealLog, sealLogs } from '../seals/seal-content.ts'
+import type { TrustedKeys } from '../seals/verify-chain.ts'
 import {
   armor,
   compareAuthorities,
@@ -22,8 +24,6 @@ import {
   readHeads,
   stateHeads,
 } from './heads.ts'
-import { listHeads } from './queries.ts'
-import type { TrustedKeys } from './verify-chain.ts'
 
 let bench: TransferBench
 let sealKey: SealKey

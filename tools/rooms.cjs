@@ -1,0 +1,24 @@
+/**
+ * The rooms of each domain by level, the lowest first. A room imports rooms of lower levels only; those of one level do not know
+ * each other. The arrows are made from this table, and docs/architecture.md shows it.
+ */
+exports.rooms = {
+  record: [['seals'], ['audit'], ['notifications', 'witnesses']],
+  registry: [['wallet-service', 'images', 'platform-changes'], ['networks'], ['tokens'], ['rates']],
+  rules: [
+    ['selectors', 'holds', 'signatures'],
+    ['decisions'],
+    ['votes'],
+    ['approval-requests', 'policy-groups'],
+    ['policies', 'rules-versions'],
+    ['change-sets'],
+    ['governance'],
+    ['policy-editing'],
+  ],
+  people: [['users', 'invitations'], ['members', 'passkeys'], ['sign-in', 'service-tokens'], ['offboarding']],
+  vaults: [['structure'], ['wallets'], ['authority', 'addresses'], ['vaults', 'grants'], ['folders']],
+  'address-book': [['counterparties', 'recipients'], ['groups']],
+}
+
+/** The domains whose rooms have no levels yet. */
+exports.free = ['operations', 'money', 'reports']
