@@ -10,6 +10,8 @@ export type Read = { amount: string; toAddress: string }
 export class Desk {
   readonly page: Page
   readonly registered: Registered
+  /** How long a page that asks for nothing may take to show something: a machine may be busy. */
+  patience = 60_000
   readonly #origin: string
   readonly #open = new Set<Request>()
   #since = performance.now()
@@ -35,7 +37,7 @@ export class Desk {
     const registered = await registerAt(context, signingPage, userId)
     await context.addCookies([{ name: sessionCookie, value: token, url: origin }])
     const page = await context.newPage()
-    page.setDefaultTimeout(4_000)
+    page.setDefaultTimeout(15_000)
     await addAuthenticator(page)
     const desk = new Desk(page, registered, origin)
     await desk.goto('/me')
@@ -50,12 +52,12 @@ export class Desk {
   }
 
   /** Waits until something is there, or the page has asked for nothing for a while. */
-  async reaches(locator: Locator, milliseconds = 600): Promise<void> {
+  async reaches(locator: Locator): Promise<void> {
     const start = performance.now()
-    while (performance.now() - start < 10_000) {
+    while (performance.now() - start < 60_000) {
       if ((await locator.isVisible()) && (await locator.isEnabled())) return
       const still = this.#open.size > 0 ? 0 : performance.now() - Math.max(this.#since, start)
-      if (still > milliseconds) break
+      if (still > this.patience) break
       await this.page.waitForTimeout(20)
     }
     throw new NothingDone(`the page does not show ${locator}: ${await this.page.locator('body').textContent()}`)

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
-import { insertRows } from '../../../db/insert-rows.ts'
+import { insertRows, namedParts } from '../../../db/insert-rows.ts'
 import { sqlStateOf, violates } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { type Posting, posting } from './postings.ts'
@@ -11,14 +11,20 @@ import { type Posting, posting } from './postings.ts'
  * when another node's clock was ahead: within an account time never decreases. What becomes available at an exposed address
  * covers its exposure first.
  *
+ * @param parts further statements that run as parts of the same one, such as the insert of the operation
  * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
  *   an entry of that kind, so that every effect happens once; an error that `isOverflow` recognises when a balance would
  *   exceed the maximum
  */
-export async function postEntries(trx: Trx, postings: Posting[], now: Date): Promise<void> {
+export async function postEntries(
+  trx: Trx,
+  postings: Posting[],
+  now: Date,
+  parts: RawBuilder<unknown>[] = [],
+): Promise<void> {
   if (postings.length === 0) return
   const { rows: exposed } = await sql<Exposed>`${prepared}
-    with ${input(postings, now)}, ${balances(now)}, ${entries(now)}
+    with ${parts.length === 0 ? sql`` : sql`${namedParts(parts)},`} ${input(postings, now)}, ${balances(now)}, ${entries(now)}
     select vault_id as "vaultId", token_id as "tokenId", address_id as "addressId", balance::text as available,
       exposure::text as exposure
     from accounts where exposure > 0 and balance > 0 and purpose = 'available'

@@ -6,11 +6,11 @@ import { onViolation } from '../../../db/transaction.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type AppError, conflict, type FieldFault } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
-import { notifyApprovers } from '../../record/notifications/write.ts'
+import { mailsToVoters } from '../../record/notifications/write.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/decisions/decide-batch.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { approvalEnd } from '../../rules/votes/expire.ts'
-import { openApproval } from '../../rules/votes/open.ts'
+import { openApproval, unasked } from '../../rules/votes/open.ts'
 import { refusalOfHold } from '../orders/load-order.ts'
 import { lockAccountsOf } from '../orders/lock-funds.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../orders/sign-order.ts'
@@ -116,9 +116,9 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   const initiatorId = member.userId
   const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
   const { requirements, decisionPolicy } = decision
-  const snapshot =
+  const { snapshot, voters } =
     requirements.length === 0
-      ? []
+      ? unasked
       : await openApproval(trx, { vaultId, subjectId: payoutId, initiatorId, requirements, now })
   const bypassed = requirements.filter((one) => one.bypassed).map((one) => one.policyCode)
   const record: PayoutRequestRecord = {
@@ -132,7 +132,18 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     bypassed,
     ...(signed === null ? {} : { signedVote: hashOfSigned(signed.verified.signed) }),
   }
-  await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] })
+  const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
+  const mails =
+    expiresAt === null
+      ? []
+      : [
+          mailsToVoters(
+            subject,
+            voters.map(({ user_id }) => user_id),
+            now,
+          ),
+        ]
+  await insertRows(trx, { approval_voters: voters, payouts: [toPayoutRow(payoutId, record, accepted)] }, mails)
   const approvalThreshold = thresholdOf(decision)
   const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }
   const orders = rows.map(({ body: row, order }, i) => {
@@ -149,8 +160,6 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     { ...record, decisionPolicyCode: decisionPolicy?.code ?? null },
   )
   if (signed !== null) await keepSigned(trx, signed.verified, { vaultId, subjectId: payoutId, now })
-  if (expiresAt !== null)
-    await notifyApprovers(trx, { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId }, now)
   return payoutId
 }
 

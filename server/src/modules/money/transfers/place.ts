@@ -1,8 +1,8 @@
-import type { Insertable } from 'kysely'
+import type { Insertable, RawBuilder } from 'kysely'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { insertRows } from '../../../db/insert-rows.ts'
+import { insertsOf, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
@@ -11,7 +11,7 @@ import type { OperationStatus } from '../../../lib/operations.ts'
 import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
 import { toOperationRow } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
-import { notifyApprovers } from '../../record/notifications/write.ts'
+import { mailsToVoters } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
 import { decideBy, lockCandidates } from '../../rules/decisions/decide.ts'
 import { type Decision, hashDecision } from '../../rules/decisions/decision.ts'
@@ -20,7 +20,7 @@ import { hashFacts } from '../../rules/selectors/facts.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-approval.ts'
 import { approvalEnd } from '../../rules/votes/expire.ts'
-import { openApproval } from '../../rules/votes/open.ts'
+import { openApproval, unasked } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type Gas, insufficientGas } from '../orders/ask-services.ts'
@@ -122,16 +122,28 @@ async function writeTransfer(
   const { payload, decision, expiresAt, verified, now } = accepted
   const { vaultId, transferId: id, initiatorId } = payload
   const { requirements } = decision
-  const voters =
-    requirements.length === 0 ? [] : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
-  await insertOrders(trx, [{ ...accepted, voters, category: named?.category.key ?? null }], now)
+  const { snapshot, voters } =
+    requirements.length === 0
+      ? unasked
+      : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
+  const subject = { vaultId, subjectType: 'transfer', subjectId: id, initiatorId } as const
+  const mails =
+    expiresAt === null
+      ? []
+      : [
+          mailsToVoters(
+            subject,
+            voters.map(({ user_id }) => user_id),
+            now,
+          ),
+        ]
+  const order = { ...accepted, voters: snapshot, category: named?.category.key ?? null }
+  await insertOrders(trx, [order], now, [...insertsOf({ approval_voters: voters }), ...mails])
   if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
   if (named !== null) {
     const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const
     await assignNamedCategory(trx, operationKey, named, { actorId: initiatorId, now })
   }
-  if (expiresAt !== null)
-    await notifyApprovers(trx, { vaultId, subjectType: 'transfer', subjectId: id, initiatorId }, now)
 }
 
 /** An order that was decided and not refused. */
@@ -169,21 +181,34 @@ type PayoutPlace = {
 /** Orders whose rows one statement inserts: the text of a decision with its policies is long. */
 const ordersPerStatement = 100
 
-/** Inserts the rows of orders with their audit records, and reserves their amounts. */
-export async function insertOrders(trx: Trx, orders: AcceptedOrder[], now: Date): Promise<void> {
+/**
+ * Inserts the rows of orders with their audit records, and reserves their amounts: up to a hundred orders in one statement.
+ *
+ * @param parts further statements that run as parts of the same one
+ */
+export async function insertOrders(
+  trx: Trx,
+  orders: AcceptedOrder[],
+  now: Date,
+  parts: RawBuilder<unknown>[] = [],
+): Promise<void> {
+  const batches: RawBuilder<unknown>[][] = []
   for (let first = 0; first < orders.length; first += ordersPerStatement) {
     const written = orders.slice(first, first + ordersPerStatement).map((order) => toRows(trx, order))
-    await insertRows(trx, {
+    const tables = {
       operations: written.map(({ operation }) => operation),
       transfers: written.map(({ transfer }) => transfer),
       audit_records: written.map(({ record }) => record),
-    })
+    }
+    batches.push(insertsOf(tables))
   }
+  const last = batches.pop() ?? []
+  for (const batch of batches) await runParts(trx, batch)
   const reservations = orders.map(({ order: { source, amount }, payload: { vaultId, transferId } }) => {
     const account = { vaultId, tokenId: source.token_id, addressId: source.address_id }
     return posting('reserve', { ...account, operationId: transferId, amount })
   })
-  await postEntries(trx, reservations, now)
+  await postEntries(trx, reservations, now, [...last, ...parts])
 }
 
 function toRows(trx: Trx, accepted: AcceptedOrder) {

@@ -14,32 +14,38 @@ export type Subject = {
   initiatorId: string
 }
 
+type Addressed = { vaultId: string; subjectType: string; subjectId: string }
+type Audience = { audience: RawBuilder<unknown>; repeated?: RawBuilder<unknown> }
+
 /** Queues a mail of a kind about a subject to each user `u` of `audience`, a list of tables with a condition. */
 async function enqueue(
   trx: Trx,
   kind: NotificationKey['kind'],
-  { vaultId, subjectType, subjectId }: { vaultId: string; subjectType: string; subjectId: string },
+  subject: Addressed,
   now: Date,
-  {
-    audience,
-    repeated = sql`on conflict do nothing`,
-  }: { audience: RawBuilder<unknown>; repeated?: RawBuilder<unknown> },
+  audience: Audience,
 ): Promise<void> {
-  await sql`${prepared}
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, ${kind}, ${now}, ${now} from ${audience} ${repeated}`.execute(
-    trx,
-  )
+  await sql`${prepared} ${mails(kind, subject, now, audience)}`.execute(trx)
 }
 
+/** SQL: the statement of `enqueue`. */
+const mails = (
+  kind: NotificationKey['kind'],
+  { vaultId, subjectType, subjectId }: Addressed,
+  now: Date,
+  { audience, repeated = sql`on conflict do nothing` }: Audience,
+) => sql`
+  insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+  select ${vaultId}, ${subjectId}, ${subjectType}, u.id, ${kind}, ${now}, ${now} from ${audience} ${repeated}`
+
 /**
- * Queues mails that ask the voters of a subject for their vote, in the transaction that starts the vote. The initiator and
- * users who turned these mails off get none.
+ * SQL: queues mails that ask the voters of a subject for their vote. It is a part of the statement that starts the vote. The
+ * initiator and users who turned these mails off get none.
  */
-export async function notifyApprovers(trx: Trx, subject: Subject, now: Date): Promise<void> {
-  const audience = sql`approval_voters v join users u on u.id = v.user_id and ${isReachable} and u.notify_approvals
-    where v.vault_id = ${subject.vaultId} and v.subject_id = ${subject.subjectId} and v.user_id <> ${subject.initiatorId}`
-  await enqueue(trx, 'approval_needed', subject, now, { audience })
+export function mailsToVoters(subject: Subject, voterIds: string[], now: Date): RawBuilder<unknown> {
+  const audience = sql`users u
+    where u.id = any(${voterIds}) and u.id <> ${subject.initiatorId} and ${isReachable} and u.notify_approvals`
+  return mails('approval_needed', subject, now, { audience })
 }
 
 /** Queues a mail to the initiator about the decision, unless the initiator made it. */

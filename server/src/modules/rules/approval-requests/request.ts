@@ -1,9 +1,10 @@
 import { byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
 import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
-import { notifyApprovers } from '../../record/notifications/write.ts'
+import { mailsToVoters } from '../../record/notifications/write.ts'
 import { type Decision, type Requirement, strictestFirst } from '../decisions/decision.ts'
 import { decidedElsewhere, keepDecision } from '../decisions/keep-decision.ts'
 import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
@@ -89,7 +90,8 @@ async function openRequest(
       updated_at: now,
     })
     .execute()
-  const snapshot = await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
+  const { snapshot, voters } = await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
+  const voterIds = voters.map(({ user_id }) => user_id)
   const creation: CreationRecord = { payloadHash: payloadHash.toString('hex'), requirements: snapshot }
   const target = { type: 'approval_request', id }
   await audit(trx, byMember({ member, now }), 'approval_request.created', target, {
@@ -99,7 +101,8 @@ async function openRequest(
     decisionPolicyCode: strictest.policyCode,
     bypassed: bypassedOf(decisions),
   })
-  await notifyApprovers(trx, { vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, now)
+  const mails = mailsToVoters({ vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, voterIds, now)
+  await insertRows(trx, { approval_voters: voters }, [mails])
   return id
 }
 

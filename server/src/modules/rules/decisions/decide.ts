@@ -53,7 +53,9 @@ export async function lockCandidates(
   { vaultId, actionType, initiator, facts }: Question,
 ): Promise<{ candidates: PolicySnapshot[]; sums: Pick<Facts, 'velocity'> }> {
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
-  const matchable = candidates.filter((policy) => !isRuledOut(policy, facts))
+  // The balance is read under its lock later: until then it rules nothing out.
+  const { available: _, ...lasting } = facts
+  const matchable = candidates.filter((policy) => !isRuledOut(policy, lasting))
   const limiting = velocityWindowsOf(matchable)
   if (limiting.length === 0) return { candidates, sums: {} }
   const windows = { limiting, all: velocityWindowsOf(candidates) }

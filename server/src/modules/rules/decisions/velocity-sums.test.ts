@@ -283,6 +283,24 @@ describe('locks and round trips', () => {
     }
   })
 
+  it('T36 a balance that is read before its lock rules no limit out', async () => {
+    const address = (await bench.fundedAddress({ usdt: '100' })).id
+    await blockAbove('velocityCount', '1000', 'vault', [rule('percentOfBalance', { op: 'gt', value: '50' })])
+    const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
+    await holder.connect()
+    const facts = { now: bench.test.clock.now(), initiatorId: '', initiatorGroupIds: [] }
+    const [lock] = velocityLocksOf([{ per: 'vault', windowSeconds: 3_600 }], bench.vault.id, [facts])
+    await holder.query('select pg_advisory_lock($1)', [String(lock)])
+    try {
+      const ordered = bench.order(address, '1')
+      await untilSessionsWait(bench.test.deps.db)
+      await holder.query('select pg_advisory_unlock($1)', [String(lock)])
+      expect((await ordered).status).toBe(201)
+    } finally {
+      await holder.end()
+    }
+  })
+
   it.each([
     ['allow', '10', {}],
     ['requireApproval', '150', { approvalThreshold: 1, approvers: 'approvers' }],

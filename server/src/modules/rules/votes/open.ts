@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isAuditor, isEveryone, isHeldUser } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { insertRows } from '../../../db/insert-rows.ts'
+import { insertsOf, withParts } from '../../../db/insert-rows.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
@@ -18,23 +18,32 @@ type Asked = { vaultId: string; initiatorId: string; requirements: ApprovalRequi
 type Approval = Asked & { subjectId: string; now: Date }
 
 /**
- * Stores the snapshot of the voters of a subject with their entitlements. Only people and services that can sign in
- * count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request.
+ * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that
+ * can sign in count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request,
+ * and the rows of the voters, which the caller inserts with its own.
  *
  * @throws 409 when there are fewer voters than a threshold requires
  */
-export async function openApproval(trx: Trx, approval: Approval): Promise<RecordedRequirement[]> {
+export async function openApproval(trx: Trx, approval: Approval): Promise<OpenedApproval> {
   const { vaultId, subjectId, requirements, now } = approval
-  await insertRequirements(trx, approval)
   const eligible = await insertEligibilities(trx, approval)
   assertQuorum(requirements, eligible)
-  const voters = [...new Set(eligible.map(({ user_id }) => user_id))]
-  if (voters.length > 0) {
-    await sql`${prepared}
-      insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
-      select ${vaultId}, v.id, ${subjectId}, v.user_id, ${now}
-      from unnest(${voters.map(() => newId(now))}::text[], ${voters}::text[]) as v(id, user_id)`.execute(trx)
+  const userIds = [...new Set(eligible.map(({ user_id }) => user_id))]
+  const keys = { vault_id: vaultId, subject_id: subjectId, created_at: now }
+  return {
+    snapshot: snapshotOf(requirements, eligible),
+    voters: userIds.map((user_id) => ({ ...keys, id: newId(now), user_id })),
   }
+}
+
+/** An approval whose requirements are stored: what its record says of them, and the rows of `approval_voters` to insert. */
+export type OpenedApproval = { snapshot: RecordedRequirement[]; voters: Voter[] }
+type Voter = { vault_id: string; id: string; subject_id: string; user_id: string; created_at: Date }
+
+/** The approval of what asks for no vote. */
+export const unasked: OpenedApproval = { snapshot: [], voters: [] }
+
+function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]): RecordedRequirement[] {
   return requirements.map((requirement) => {
     const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
     const own = votersOf(requirement, eligible)
@@ -51,8 +60,8 @@ export async function openApproval(trx: Trx, approval: Approval): Promise<Record
 const votersOf = ({ stepIndex = 0, policyId }: ApprovalRequirement, eligible: Eligibility[]) =>
   eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
 
-async function insertRequirements(trx: Trx, { vaultId, subjectId, requirements, now }: Approval): Promise<void> {
-  const rows = requirements.map((one) => ({
+function toRequirementRows({ vaultId, subjectId, requirements, now }: Approval) {
+  return requirements.map((one) => ({
     vault_id: vaultId,
     subject_id: subjectId,
     step_index: one.stepIndex ?? 0,
@@ -65,7 +74,6 @@ async function insertRequirements(trx: Trx, { vaultId, subjectId, requirements, 
     group_thresholds: orNull(groupThresholdsOf(one.approvers)),
     created_at: now,
   }))
-  await insertRows(trx, { approval_requirements: rows })
 }
 
 const orNull = (thresholds: GroupThreshold[]) => (thresholds.length === 0 ? null : thresholds)
@@ -74,7 +82,8 @@ type Eligibility = { user_id: string; step_index: number; policy_id: string; gro
 
 async function insertEligibilities(trx: Trx, approval: Approval): Promise<Eligibility[]> {
   const { vaultId, subjectId } = approval
-  const { rows } = await sql<Eligibility>`${prepared}
+  const requirements = insertsOf({ approval_requirements: toRequirementRows(approval) })
+  const { rows } = await sql<Eligibility>`${prepared} ${withParts(requirements)}
     insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
     select ${vaultId}, ${subjectId}, e.user_id, e.step_index, e.policy_id, e.group_id
     from (${eligibleVoters(approval)}) e

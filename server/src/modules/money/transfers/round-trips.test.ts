@@ -1,0 +1,80 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Address } from '../../../testing/answer.ts'
+import { allowAll } from '../../../testing/fixtures.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+
+/**
+ * The statements that a request sends to PostgreSQL, with `begin` and `commit`. A statement more is a round trip more for every
+ * payment: a feature adds its columns and its rows to the statements that are here.
+ */
+describe('the round trips of a request', () => {
+  let bench: TransferBench
+  let address: Address
+  const sent: string[] = []
+  const query = pg.Client.prototype.query as (...parts: unknown[]) => unknown
+
+  beforeAll(async () => {
+    bench = await createTransferBench()
+    await allowAll(bench.vault, 'transfer')
+    address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+    // The fee that the wallet service expects is asked for once in a while.
+    await order()
+    pg.Client.prototype.query = function (this: pg.Client, ...parts: unknown[]) {
+      const [first] = parts as [string | { text: string }]
+      sent.push(typeof first === 'string' ? first : first.text)
+      return query.apply(this, parts)
+    } as typeof pg.Client.prototype.query
+  })
+
+  afterAll(async () => {
+    pg.Client.prototype.query = query as typeof pg.Client.prototype.query
+    await bench.close()
+  })
+
+  /** The number of statements of one request. The signal to other nodes leaves after the answer and is not counted. */
+  async function countOf<Answer>(request: () => Promise<Answer>): Promise<{ count: number; answer: Answer }> {
+    sent.length = 0
+    const answer = await request()
+    return { count: sent.filter((text) => !text.includes('pg_notify')).length, answer }
+  }
+
+  const body = () => ({ fromAddressId: address.id, toAddress: bench.recipient, amount: '1' })
+  const order = () => bench.owner.post('/vaults/main-vault/transfers', body())
+  const askForVotes = () =>
+    bench.policy({
+      code: 'one-vote',
+      name: 'One vote',
+      actionType: 'transfer',
+      effect: 'allow',
+      approvalThreshold: 1,
+      rules: [],
+      approvers: [{ kind: 'group', groupId: bench.approversId }],
+    })
+
+  it('is 9 for a plain order, with the sign-in and the fee', async () => {
+    const { count, answer } = await countOf(order)
+    expect(answer.body.status).toBe('pending')
+    expect(count).toBe(9)
+  })
+
+  it('is 7 for a preview', async () => {
+    const { count, answer } = await countOf(() => bench.owner.post('/vaults/main-vault/transfers/preview', body()))
+    expect(answer.status).toBe(200)
+    expect(count).toBe(7)
+  })
+
+  it('is 10 for an order that waits for votes, 23 for the last vote and 14 for a cancellation', async () => {
+    await askForVotes()
+    const placed = await countOf(order)
+    expect(placed.answer.body.status).toBe('awaiting_approval')
+    expect(placed.count).toBe(10)
+    const vote = await countOf(() => bench.act(bench.firstApprover, placed.answer.body.id, 'approve'))
+    expect(vote.answer.body.status).toBe('pending')
+    expect(vote.count).toBe(23)
+    const { body: second } = await order()
+    const cancelled = await countOf(() => bench.act(bench.owner, second.id, 'cancel'))
+    expect(cancelled.answer.body.status).toBe('cancelled')
+    expect(cancelled.count).toBe(14)
+  })
+})
