@@ -116,7 +116,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   const initiatorId = member.userId
   const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
   const { requirements, decisionPolicy } = decision
-  const { snapshot, voters } =
+  const { snapshot, voterIds, parts } =
     requirements.length === 0
       ? unasked
       : await openApproval(trx, { vaultId, subjectId: payoutId, initiatorId, requirements, now })
@@ -133,17 +133,8 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     ...(signed === null ? {} : { signedVote: hashOfSigned(signed.verified.signed) }),
   }
   const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
-  const mails =
-    expiresAt === null
-      ? []
-      : [
-          mailsToVoters(
-            subject,
-            voters.map(({ user_id }) => user_id),
-            now,
-          ),
-        ]
-  await insertRows(trx, { approval_voters: voters, payouts: [toPayoutRow(payoutId, record, accepted)] }, mails)
+  const mails = expiresAt === null ? [] : [mailsToVoters(subject, voterIds, now)]
+  await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] }, [...parts, ...mails])
   const approvalThreshold = thresholdOf(decision)
   const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }
   const orders = rows.map(({ body: row, order }, i) => {

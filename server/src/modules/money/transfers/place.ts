@@ -122,23 +122,14 @@ async function writeTransfer(
   const { payload, decision, expiresAt, verified, now } = accepted
   const { vaultId, transferId: id, initiatorId } = payload
   const { requirements } = decision
-  const { snapshot, voters } =
+  const { snapshot, voterIds, parts } =
     requirements.length === 0
       ? unasked
       : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
   const subject = { vaultId, subjectType: 'transfer', subjectId: id, initiatorId } as const
-  const mails =
-    expiresAt === null
-      ? []
-      : [
-          mailsToVoters(
-            subject,
-            voters.map(({ user_id }) => user_id),
-            now,
-          ),
-        ]
+  const mails = expiresAt === null ? [] : [mailsToVoters(subject, voterIds, now)]
   const order = { ...accepted, voters: snapshot, category: named?.category.key ?? null }
-  await insertOrders(trx, [order], now, [...insertsOf({ approval_voters: voters }), ...mails])
+  await insertOrders(trx, [order], now, [...parts, ...mails])
   if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
   if (named !== null) {
     const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const

@@ -1,6 +1,6 @@
 import { byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { insertRows } from '../../../db/insert-rows.ts'
+import { runParts } from '../../../db/insert-rows.ts'
 import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
@@ -90,8 +90,13 @@ async function openRequest(
       updated_at: now,
     })
     .execute()
-  const { snapshot, voters } = await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
-  const voterIds = voters.map(({ user_id }) => user_id)
+  const { snapshot, voterIds, parts } = await openApproval(trx, {
+    vaultId,
+    subjectId: id,
+    initiatorId,
+    requirements,
+    now,
+  })
   const creation: CreationRecord = { payloadHash: payloadHash.toString('hex'), requirements: snapshot }
   const target = { type: 'approval_request', id }
   await audit(trx, byMember({ member, now }), 'approval_request.created', target, {
@@ -102,7 +107,7 @@ async function openRequest(
     bypassed: bypassedOf(decisions),
   })
   const mails = mailsToVoters({ vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, voterIds, now)
-  await insertRows(trx, { approval_voters: voters }, [mails])
+  await runParts(trx, [...parts, mails])
   return id
 }
 

@@ -20,7 +20,7 @@ type Approval = Asked & { subjectId: string; now: Date }
 /**
  * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that
  * can sign in count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request,
- * and the rows of the voters, which the caller inserts with its own.
+ * and the insert of the voters, which the caller makes a part of its statement.
  *
  * @throws 409 when there are fewer voters than a threshold requires
  */
@@ -28,20 +28,17 @@ export async function openApproval(trx: Trx, approval: Approval): Promise<Opened
   const { vaultId, subjectId, requirements, now } = approval
   const eligible = await insertEligibilities(trx, approval)
   assertQuorum(requirements, eligible)
-  const userIds = [...new Set(eligible.map(({ user_id }) => user_id))]
+  const voterIds = [...new Set(eligible.map(({ user_id }) => user_id))]
   const keys = { vault_id: vaultId, subject_id: subjectId, created_at: now }
-  return {
-    snapshot: snapshotOf(requirements, eligible),
-    voters: userIds.map((user_id) => ({ ...keys, id: newId(now), user_id })),
-  }
+  const voters = voterIds.map((user_id) => ({ ...keys, id: newId(now), user_id }))
+  return { snapshot: snapshotOf(requirements, eligible), voterIds, parts: insertsOf({ approval_voters: voters }) }
 }
 
-/** An approval whose requirements are stored: what its record says of them, and the rows of `approval_voters` to insert. */
-export type OpenedApproval = { snapshot: RecordedRequirement[]; voters: Voter[] }
-type Voter = { vault_id: string; id: string; subject_id: string; user_id: string; created_at: Date }
+/** An approval whose requirements are stored: what its record says of them, and the statements that insert its voters. */
+export type OpenedApproval = { snapshot: RecordedRequirement[]; voterIds: string[]; parts: RawBuilder<unknown>[] }
 
 /** The approval of what asks for no vote. */
-export const unasked: OpenedApproval = { snapshot: [], voters: [] }
+export const unasked: OpenedApproval = { snapshot: [], voterIds: [], parts: [] }
 
 function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]): RecordedRequirement[] {
   return requirements.map((requirement) => {
