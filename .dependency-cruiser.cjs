@@ -1,4 +1,4 @@
-const { free, rooms } = require('./tools/rooms.cjs')
+const { rooms } = require('./tools/rooms.cjs')
 
 /**
  * The arrows of the architecture: lib ← db ← access ← http ← modules ← composition ← jobs ← app ← start ← main, cli.
@@ -83,10 +83,7 @@ const withoutLevel = {
   severity: 'error',
   from: {
     path: '^server/src/modules/',
-    pathNot: [
-      ...Object.entries(rooms).map(([domain, roomLevels]) => folder(domain, roomLevels.flat())),
-      `^server/src/modules/(${free.join('|')})/`,
-    ],
+    pathNot: Object.entries(rooms).map(([domain, roomLevels]) => folder(domain, roomLevels.flat())),
   },
   to: {},
 }

@@ -18,7 +18,29 @@ exports.rooms = {
   people: [['users', 'invitations'], ['members', 'passkeys'], ['sign-in', 'service-tokens'], ['offboarding']],
   vaults: [['structure'], ['wallets'], ['authority', 'addresses'], ['vaults', 'grants'], ['folders']],
   'address-book': [['counterparties', 'recipients'], ['groups']],
+  operations: [
+    ['categories'],
+    ['feed'],
+    ['assignments', 'changes', 'search'],
+    ['metadata', 'relations', 'late-rates'],
+    ['history'],
+  ],
+  money: [
+    ['ledger', 'screening', 'resolutions', 'backtests'],
+    ['adjustments', 'verifications', 'holds', 'orders'],
+    ['transfers', 'deposits', 'reconciliations', 'simulations'],
+    ['payouts', 'delivery'],
+    ['stuck', 'inbox'],
+  ],
+  reports: [
+    ['documents'],
+    ['spreadsheets', 'pdf'],
+    ['files'],
+    ['requests'],
+    ['blocks', 'balance-timeline'],
+    ['activity'],
+    ['reports'],
+    ['catalogue'],
+    ['exports'],
+  ],
 }
-
-/** The domains whose rooms have no levels yet. */
-exports.free = ['operations', 'money', 'reports']

@@ -25,7 +25,7 @@ const owned = [
 
 /** Queries that read owned rows without a viewer, and why they may. */
 const allowed: Record<string, string> = {
-  'vaults/vaults/verifyAddresses': 'the verifier acts for nobody',
+  'vaults/wallets/verifyAddresses': 'the verifier acts for nobody',
   'vaults/addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
   'operations/assignments/findAssignment': 'for the writer of an operation that was found in scope',
   'operations/assignments/findFirstCategoryKey': 'for the writer of an operation that was found in scope',
@@ -51,7 +51,7 @@ const allowed: Record<string, string> = {
   'money/ledger/listAdjustments': 'for administrators and auditors, who read the whole vault',
   'rules/rules-versions/readRules':
     'the folders that rules name, for those who read the rules, with every address in them',
-  'vaults/addresses/verifyOwners': 'the verifier acts for nobody',
+  'vaults/grants/verifyOwners': 'the verifier acts for nobody',
   'vaults/folders/verifyFolders': 'the verifier acts for nobody',
   'money/transfers/readSignatures': 'of a transfer that was found visible, or for delivery, which acts for nobody',
   'money/delivery/lockAccounts': 'for delivery, which acts for nobody',
@@ -75,8 +75,9 @@ const allowed: Record<string, string> = {
   'money/transfers/findDeliveryState': 'by the id of a transfer that was found visible',
   'money/delivery/hasAnotherThisHash': 'only whether another transfer of the vault has the hash that is to be settled',
   'reports/requests/nameFew': 'ids only, in the scope that the filter it is given holds',
-  'vaults/vaults/findNewestAddressId': 'an administrator changes the wallet service; only whether addresses came since',
-  'vaults/vaults/pickSamples': 'an administrator changes the wallet service, which is asked for the same addresses',
+  'vaults/wallets/findNewestAddressId':
+    'an administrator changes the wallet service; only whether addresses came since',
+  'vaults/wallets/pickSamples': 'an administrator changes the wallet service, which is asked for the same addresses',
   'rules/decisions/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/decisions/sumVelocityOfBatch': 'as sumVelocity',
   'rules/decisions/sumUnderLock': 'as sumVelocity',

@@ -1,4 +1,4 @@
-import { forbidden, notFound } from '../lib/errors.ts'
+import { conflict, forbidden, notFound } from '../lib/errors.ts'
 
 export const notAMember = () => forbidden('not_a_member', 'You are not a member of this vault')
 
@@ -18,3 +18,11 @@ export function assertMember<M>({ vaultExists, member }: { vaultExists: boolean;
   if (member === null) throw notAMember()
   return member
 }
+
+/** The initiator of something that waits may not ask for it any more. */
+export const initiatorLeft = () =>
+  conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
+
+/** A policy waived votes because the initiator was an administrator. */
+export const waiverLost = () =>
+  conflict('initiator_lost_permission', 'A vote was waived for an administrator, and the initiator no longer is one')

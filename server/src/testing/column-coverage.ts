@@ -143,7 +143,7 @@ export const coverage: Record<string, Coverage> = {
   },
   account_keys: {
     by: ['addresses'],
-    comparedIn: 'modules/vaults/vaults/account-keys.test.ts',
+    comparedIn: 'modules/vaults/wallets/account-keys.test.ts',
     notCovered: {
       'compared with the record and with the signature of the wallet service':
         'vault_id derivation_path xpub signature challenge',

@@ -1,5 +1,6 @@
 import { type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import { type By, type ByMember, byInitiator } from '../../../access/caller.ts'
+import { initiatorLeft } from '../../../access/refusals.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
 import type { OperationType } from '../../../lib/operations.ts'
@@ -8,7 +9,6 @@ import { type Outcome as RequestOutcome, requestAction } from '../../rules/appro
 import { findInitiator, type Initiator } from '../../rules/decisions/candidates.ts'
 import { factsOfInitiator } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
-import { initiatorLeft } from '../../rules/decisions/lost-permission.ts'
 import { findAdministratorsId } from '../../rules/policy-groups/memberships.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import {
