@@ -15,15 +15,26 @@ import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/network
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
 import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import { isWithheld } from '../../registry/tokens/withheld.ts'
-import type { Initiator } from '../../rules/decisions/candidates.ts'
+import { candidatesColumn, type Initiator } from '../../rules/decisions/candidates.ts'
 import { factsOfInitiator, type Question } from '../../rules/decisions/decide.ts'
+import type { PolicySnapshot } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, findActiveHold, heldConflict, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
+import { type ProfileRow, profileOf } from '../../rules/votes/queries.ts'
 import { unagreedPart } from '../ledger/agreed.ts'
 import type { OrderBody } from './schema.ts'
 
-/** An order with the facts for the policies; `category` is the one it declares. */
-export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }
+/** An order with the facts for the policies, and those policies; `category` is the one it declares. */
+export type LoadedOrder = {
+  order: Order
+  category: NamedCategory | null
+  question: Question
+  candidates: PolicySnapshot[]
+  shown: ShownParts
+}
+
+/** Columns that the answer to an order shows, and nothing decides on. */
+export type ShownParts = { symbol: string; initiator: ProfileRow }
 
 type Loading = {
   /** Which source addresses the caller may name. */
@@ -50,7 +61,8 @@ export async function loadOrder(
   { scope, initiator, spends, locksHolds = false, riskScore, now }: Loading,
 ): Promise<LoadedOrder> {
   const { vaultId } = scope
-  const source = orNotFound(await findSource(db, scope, body, { now, locksHolds }), 'Address')
+  const found = orNotFound(await findSource(db, scope, body, { initiator, now, locksHolds }), 'Address')
+  const { candidates, shown, ...source } = found
   // A viewer of an address may not necessarily spend from it.
   if (spends && !source.can_transfer) {
     throw forbidden(
@@ -66,7 +78,7 @@ export async function loadOrder(
   const naming = { type: 'transfer', viewer, field: 'metadata.category' } as const
   const category = key === null ? null : await findNamedCategory(db, vaultId, { key, ...naming })
   const facts = factsOf(order, { initiator, category: category?.category.key ?? null, now })
-  return { order, category, question: { vaultId, actionType: 'transfer', initiator, facts } }
+  return { order, category, question: { vaultId, actionType: 'transfer', initiator, facts }, candidates, shown }
 }
 
 /** A transfer order that is resolved and checked, ready for a decision. */
@@ -238,18 +250,23 @@ export type SourceRow = RateColumns & {
   folder_ids: string[]
 }
 
+type FoundSource = SourceRow & { candidates: PolicySnapshot[]; shown: ShownParts }
+
 /**
  * Everything an order refers to, in one round trip; null when the caller may not see the source address. An order that is
- * placed takes the shared lock of the holds with it, and reads them later.
+ * placed takes the shared lock of the holds with it, and reads them later. The policies that may apply come with it.
  */
 export async function findSource(
   db: Db | Trx,
   scope: AddressScope,
   body: OrderBody,
-  { now, locksHolds = false }: { now: Date; locksHolds?: boolean },
-): Promise<SourceRow | null> {
-  const { rows } = await sql<SourceRow>`${prepared}
-    select ${sourceColumns(scope, addressKeyOn('n', body.toAddress))}
+  { initiator, now, locksHolds }: { initiator: Initiator; now: Date; locksHolds: boolean },
+): Promise<FoundSource | null> {
+  const { rows } = await sql<FoundSource>`${prepared}
+    select ${sourceColumns(scope, addressKeyOn('n', body.toAddress))},
+      ${candidatesColumn(scope.vaultId, 'transfer', initiator.groupIds)} as candidates,
+      json_build_object('symbol', t.symbol, 'initiator', (
+        select ${profileOf('i')} from users i where i.id = ${initiator.userId})) as shown
     from ${locksHolds ? sql`${sharedHoldLock(scope.vaultId)} cross join` : sql``} addresses a
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and ${isTokenOf(body)}

@@ -6,7 +6,7 @@ import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import { findRecipientSigns, type RecipientSigns } from '../../address-book/recipients/queries.ts'
 import { isSilence } from '../../registry/wallet-service/client.ts'
-import { decide } from '../../rules/decisions/decide.ts'
+import { decideBy } from '../../rules/decisions/decide.ts'
 import { toPolicySimulation } from '../../rules/decisions/present.ts'
 import { findElectorates } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
@@ -27,9 +27,15 @@ export async function previewTransfer(
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const riskScore = await scoreOrder(deps, body, { member, now })
-  const { order, question } = await loadOrder(db, body, { scope, initiator: member, spends: true, riskScore, now })
+  const { order, question, candidates } = await loadOrder(db, body, {
+    scope,
+    initiator: member,
+    spends: true,
+    riskScore,
+    now,
+  })
   const hold = await findHoldOnOrder(db, vaultId, order, member.userId)
-  const decision = await decide(db, question)
+  const decision = await decideBy(db, candidates, question)
   const { requirements } = decision
   const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
   const signs = await findRecipientSigns(db, scope, order.to.key)

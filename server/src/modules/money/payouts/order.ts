@@ -116,7 +116,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
   const initiatorId = member.userId
   const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
   const { requirements, decisionPolicy } = decision
-  const { snapshot, voterIds, parts } =
+  const { snapshot, approvers, parts } =
     requirements.length === 0
       ? unasked
       : await openApproval(trx, { vaultId, subjectId: payoutId, initiatorId, requirements, now })
@@ -133,7 +133,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     ...(signed === null ? {} : { signedVote: hashOfSigned(signed.verified.signed) }),
   }
   const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
-  const mails = expiresAt === null ? [] : [mailsToVoters(subject, voterIds, now)]
+  const mails = expiresAt === null ? [] : [mailsToVoters(subject, approvers, now)]
   await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] }, [...parts, ...mails])
   const approvalThreshold = thresholdOf(decision)
   const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }

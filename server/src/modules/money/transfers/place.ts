@@ -13,7 +13,7 @@ import { toOperationRow } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
-import { decideBy, lockCandidates } from '../../rules/decisions/decide.ts'
+import { decideBy, sumLockedVelocity } from '../../rules/decisions/decide.ts'
 import { type Decision, hashDecision } from '../../rules/decisions/decision.ts'
 import { keepDecision } from '../../rules/decisions/keep-decision.ts'
 import { hashFacts } from '../../rules/selectors/facts.ts'
@@ -31,7 +31,8 @@ import type { Payload } from '../orders/payload-schema.ts'
 import type { OrderBody } from '../orders/schema.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from '../orders/sign-order.ts'
 import type { RequestRecord } from './compare-order.ts'
-import { findPlainTransfer, findTransfer, type TransferRow } from './queries.ts'
+import { toNewTransfer, type WrittenTransfer } from './new-transfer.ts'
+import { findTransfer, type TransferRow } from './queries.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
 type Ordering = {
@@ -57,7 +58,7 @@ export async function orderTransfer(
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
-  const { order, category, question } = await loadOrder(trx, body, {
+  const { order, category, question, candidates, shown } = await loadOrder(trx, body, {
     scope,
     initiator: member,
     spends: true,
@@ -71,7 +72,7 @@ export async function orderTransfer(
   assertNotArchived(order)
   if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
-  const { candidates, sums } = await lockCandidates(trx, question)
+  const sums = await sumLockedVelocity(trx, candidates, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
   if (hold !== null) throw refusalOfHold(hold, member.userId)
   if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
@@ -99,9 +100,13 @@ export async function orderTransfer(
 
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
   const { metadata } = body
-  await writeTransfer(trx, { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }, category)
-  const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
-  const transfer = await (isPlain ? findPlainTransfer : findTransfer)(trx, member, payload.transferId)
+  const accepted = { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }
+  const written = await writeTransfer(trx, accepted, category)
+  // A category and an address of the vault are shown to those who may see them.
+  const isLookedUp = category !== null || source.to_address_id !== null
+  const transfer = isLookedUp
+    ? await findTransfer(trx, member, payload.transferId)
+    : toNewTransfer(written, { vault: member.vault, source, shown })
   return { transfer: transfer! }
 }
 
@@ -118,23 +123,24 @@ async function writeTransfer(
   trx: Trx,
   accepted: Omit<AcceptedOrder, 'voters' | 'category'>,
   named: NamedCategory | null,
-): Promise<void> {
+): Promise<WrittenTransfer> {
   const { payload, decision, expiresAt, verified, now } = accepted
   const { vaultId, transferId: id, initiatorId } = payload
   const { requirements } = decision
-  const { snapshot, voterIds, parts } =
+  const approval =
     requirements.length === 0
       ? unasked
       : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
   const subject = { vaultId, subjectType: 'transfer', subjectId: id, initiatorId } as const
-  const mails = expiresAt === null ? [] : [mailsToVoters(subject, voterIds, now)]
-  const order = { ...accepted, voters: snapshot, category: named?.category.key ?? null }
-  await insertOrders(trx, [order], now, [...parts, ...mails])
+  const mails = expiresAt === null ? [] : [mailsToVoters(subject, approval.approvers, now)]
+  const order = { ...accepted, voters: approval.snapshot, category: named?.category.key ?? null }
+  const [rows] = await insertOrders(trx, [order], now, [...approval.parts, ...mails])
   if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
   if (named !== null) {
     const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const
     await assignNamedCategory(trx, operationKey, named, { actorId: initiatorId, now })
   }
+  return { ...rows!, payload, decision, approval }
 }
 
 /** An order that was decided and not refused. */
@@ -174,6 +180,7 @@ const ordersPerStatement = 100
 
 /**
  * Inserts the rows of orders with their audit records, and reserves their amounts: up to a hundred orders in one statement.
+ * Returns the rows.
  *
  * @param parts further statements that run as parts of the same one
  */
@@ -182,10 +189,11 @@ export async function insertOrders(
   orders: AcceptedOrder[],
   now: Date,
   parts: RawBuilder<unknown>[] = [],
-): Promise<void> {
+): Promise<ReturnType<typeof toRows>[]> {
+  const rows = orders.map((order) => toRows(trx, order))
   const batches: RawBuilder<unknown>[][] = []
-  for (let first = 0; first < orders.length; first += ordersPerStatement) {
-    const written = orders.slice(first, first + ordersPerStatement).map((order) => toRows(trx, order))
+  for (let first = 0; first < rows.length; first += ordersPerStatement) {
+    const written = rows.slice(first, first + ordersPerStatement)
     const tables = {
       operations: written.map(({ operation }) => operation),
       transfers: written.map(({ transfer }) => transfer),
@@ -200,6 +208,7 @@ export async function insertOrders(
     return posting('reserve', { ...account, operationId: transferId, amount })
   })
   await postEntries(trx, reservations, now, [...last, ...parts])
+  return rows
 }
 
 function toRows(trx: Trx, accepted: AcceptedOrder) {
@@ -243,7 +252,7 @@ function toPayoutRecord({ id, row, externalId, payloadHash }: PayoutPlace): Requ
 function toOperation(
   { order, payload, metadata, now }: AcceptedOrder,
   status: OperationStatus,
-): Insertable<Operations> {
+): ReturnType<typeof toOperationRow> {
   const { source, amount } = order
   return toOperationRow({
     vaultId: payload.vaultId,
@@ -289,7 +298,7 @@ function toTransferRow({ order: { source, to }, payload, decision, payout, expir
     decision_policy_name: decision.decisionPolicy?.name ?? null,
     approval_threshold: payout?.approvalThreshold ?? strictest?.threshold ?? 0,
     expires_at: expiresAt,
-    phase: expiresAt === null ? 'queued' : 'waiting',
+    phase: expiresAt === null ? ('queued' as const) : ('waiting' as const),
     next_attempt_at: expiresAt === null ? now : null,
     payout_id: payout?.id ?? null,
     payout_row: payout?.row ?? null,

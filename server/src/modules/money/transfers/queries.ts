@@ -79,14 +79,6 @@ const attachmentsIn = (scope: AddressScope): Attachments => ({
   approvers: approversOf(sql.ref('o.vault_id'), sql.ref('o.id')),
 })
 
-const noAttachments: Attachments = {
-  category: sql`null`,
-  toAddressId: sql`null`,
-  screening: sql`null`,
-  requirements: sql`'[]'::json`,
-  approvers: sql`'[]'::json`,
-}
-
 const transferColumns = ({ category, toAddressId, screening, requirements, approvers }: Attachments) => sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
@@ -138,17 +130,6 @@ export async function findTransferToDecide(
 export async function isTransferVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
   const { rows } = await sql`${prepared} select from operations o where ${isVisible(member, id)}`.execute(trx)
   return rows.length > 0
-}
-
-/**
- * A new transfer of its initiator that has no category, no votes and no destination in the vault. Looking for them would
- * take longer than the rest of the query.
- */
-export async function findPlainTransfer(trx: Trx, member: Member, id: string): Promise<TransferRow | null> {
-  const { rows } = await sql<TransferRow>`${prepared}
-    select ${transferColumns(noAttachments)} from ${transferSources}
-    where o.vault_id = ${member.vault.id} and o.id = ${id} and o.initiator_id = ${member.userId}`.execute(trx)
-  return rows[0] ?? null
 }
 
 function isVisible(member: Member, id: string): RawBuilder<unknown> {

@@ -3,9 +3,10 @@ import { prepared, type Trx } from '../../../db/client.ts'
 import type { Operations } from '../../../db/types.ts'
 import { usdValueOf } from '../../../lib/money.ts'
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
+import type { CounterpartyKind } from '../../address-book/counterparties/queries.ts'
 import type { RateSnapshot } from '../../registry/rates/queries.ts'
 
-export type OperationCounterparty = { id: string; addressId: string; name: string; kind: string }
+export type OperationCounterparty = { id: string; addressId: string; name: string; kind: CounterpartyKind }
 
 export type NewOperation = {
   vaultId: string
@@ -34,7 +35,7 @@ export type NewOperation = {
 }
 
 /** The columns that transfers and deposits share, to be inserted with those of their own. */
-export function toOperationRow(operation: NewOperation): Insertable<Operations> {
+export function toOperationRow(operation: NewOperation) {
   return {
     vault_id: operation.vaultId,
     id: operation.id,
@@ -64,7 +65,7 @@ export function toOperationRow(operation: NewOperation): Insertable<Operations> 
     confirmed_at: operation.confirmedAt,
     blockchain_at: operation.blockchainAt,
     updated_at: operation.now,
-  }
+  } satisfies Insertable<Operations>
 }
 
 type Move = {

@@ -42,7 +42,8 @@ const mails = (
  * SQL: queues mails that ask the voters of a subject for their vote. It is a part of the statement that starts the vote. The
  * initiator and users who turned these mails off get none.
  */
-export function mailsToVoters(subject: Subject, voterIds: string[], now: Date): RawBuilder<unknown> {
+export function mailsToVoters(subject: Subject, voters: { userId: string }[], now: Date): RawBuilder<unknown> {
+  const voterIds = voters.map(({ userId }) => userId)
   const audience = sql`users u
     where u.id = any(${voterIds}) and u.id <> ${subject.initiatorId} and ${isReachable} and u.notify_approvals`
   return mails('approval_needed', subject, now, { audience })

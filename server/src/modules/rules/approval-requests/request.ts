@@ -90,7 +90,7 @@ async function openRequest(
       updated_at: now,
     })
     .execute()
-  const { snapshot, voterIds, parts } = await openApproval(trx, {
+  const { snapshot, approvers, parts } = await openApproval(trx, {
     vaultId,
     subjectId: id,
     initiatorId,
@@ -106,7 +106,7 @@ async function openRequest(
     decisionPolicyCode: strictest.policyCode,
     bypassed: bypassedOf(decisions),
   })
-  const mails = mailsToVoters({ vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, voterIds, now)
+  const mails = mailsToVoters({ vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, approvers, now)
   await runParts(trx, [...parts, mails])
   return id
 }

@@ -32,6 +32,10 @@ export async function listAllCandidates(db: Db | Trx, vaultId: string, groupIds:
   return rows
 }
 
+/** SQL: JSON of `listCandidates`, to be a column of another statement. */
+export const candidatesColumn = (vaultId: string, actionType: string, groupIds: string[]): RawBuilder<unknown> => sql`
+  (select coalesce(json_agg(c), '[]') from (${candidates(vaultId, groupIds, sql`p.action_type = ${actionType}`)}) c)`
+
 export function candidates(
   vaultId: string,
   groupIds: string[],

@@ -24,7 +24,7 @@ export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
  */
 type ViewName = 'alone' | 'together' | 'source' | 'token'
 
-/** As `lockCandidates`, for all orders of a batch. It locks every scope that a candidate limits. */
+/** As `sumLockedVelocity`, for all orders of a batch. It locks every scope that a candidate limits. */
 export async function lockBatch(trx: Trx, question: BatchQuestion): Promise<PolicySnapshot[]> {
   const { vaultId, actionType, initiator, orders } = question
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)

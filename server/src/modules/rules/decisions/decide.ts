@@ -43,23 +43,23 @@ export async function decide(db: Db | Trx, question: Question, drafts: Drafts | 
 }
 
 /**
- * The candidates of `decide` and the sums of their windows, for an action that is carried out in this transaction if it is
- * allowed. Near a limit, requests that count against it are decided one after the other, and each sees the writes of those
- * before it; far from it, side by side. Only scopes that are limited by a policy that can still match are locked. Facts that
- * must hold until the commit are read after this.
+ * The sums of the windows of these candidates, for an action that is carried out in this transaction if it is allowed. Near a
+ * limit, requests that count against it are decided one after the other, and each sees the writes of those before it; far from
+ * it, side by side. Only scopes that are limited by a policy that can still match are locked. Facts that must hold until the
+ * commit are read after this.
  */
-export async function lockCandidates(
+export async function sumLockedVelocity(
   trx: Trx,
-  { vaultId, actionType, initiator, facts }: Question,
-): Promise<{ candidates: PolicySnapshot[]; sums: Pick<Facts, 'velocity'> }> {
-  const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
+  candidates: PolicySnapshot[],
+  { vaultId, facts }: Question,
+): Promise<Pick<Facts, 'velocity'>> {
   // The balance is read under its lock later: until then it rules nothing out.
   const { available: _, ...lasting } = facts
   const matchable = candidates.filter((policy) => !isRuledOut(policy, lasting))
   const limiting = velocityWindowsOf(matchable)
-  if (limiting.length === 0) return { candidates, sums: {} }
+  if (limiting.length === 0) return {}
   const windows = { limiting, all: velocityWindowsOf(candidates) }
-  return { candidates, sums: { velocity: await sumUnderLock(trx, matchable, windows, { vaultId, facts }) } }
+  return { velocity: await sumUnderLock(trx, matchable, windows, { vaultId, facts }) }
 }
 
 /**

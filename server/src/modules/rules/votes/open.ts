@@ -9,7 +9,8 @@ import type { Requirement } from '../decisions/decision.ts'
 import { type GroupThreshold, groupThresholdsOf } from '../decisions/decision.ts'
 import type { RecordedRequirement } from './compare-approval.ts'
 import { placesOf, placesTaken } from './places.ts'
-import { type ProfileRow, profileOf } from './queries.ts'
+import { type ApproverRow, type ProfileRow, profileOf } from './queries.ts'
+import type { RequirementState } from './tally.ts'
 
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */
 export type ApprovalRequirement = Requirement & { stepIndex?: number }
@@ -28,17 +29,30 @@ export async function openApproval(trx: Trx, approval: Approval): Promise<Opened
   const { vaultId, subjectId, requirements, now } = approval
   const eligible = await insertEligibilities(trx, approval)
   assertQuorum(requirements, eligible)
-  const voterIds = [...new Set(eligible.map(({ user_id }) => user_id))]
+  const approvers = toApprovers(eligible, now)
   const keys = { vault_id: vaultId, subject_id: subjectId, created_at: now }
-  const voters = voterIds.map((user_id) => ({ ...keys, id: newId(now), user_id }))
-  return { snapshot: snapshotOf(requirements, eligible), voterIds, parts: insertsOf({ approval_voters: voters }) }
+  const voters = approvers.map(({ id, userId }) => ({ ...keys, id, user_id: userId }))
+  return {
+    snapshot: snapshotOf(requirements, eligible),
+    requirements: requirements.map((requirement) => toState(requirement, eligible)).sort(byStep),
+    approvers,
+    parts: insertsOf({ approval_voters: voters }),
+  }
 }
 
-/** An approval whose requirements are stored: what its record says of them, and the statements that insert its voters. */
-export type OpenedApproval = { snapshot: RecordedRequirement[]; voterIds: string[]; parts: RawBuilder<unknown>[] }
+/** An approval whose requirements are stored, and on which nobody has voted. */
+export type OpenedApproval = {
+  /** As its record holds them. */
+  snapshot: RecordedRequirement[]
+  /** As `requirementsOf` and `approversOf` read them. */
+  requirements: RequirementState[]
+  approvers: ApproverRow[]
+  /** SQL: the statements that insert its voters. */
+  parts: RawBuilder<unknown>[]
+}
 
 /** The approval of what asks for no vote. */
-export const unasked: OpenedApproval = { snapshot: [], voterIds: [], parts: [] }
+export const unasked: OpenedApproval = { snapshot: [], requirements: [], approvers: [], parts: [] }
 
 function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]): RecordedRequirement[] {
   return requirements.map((requirement) => {
@@ -52,6 +66,45 @@ function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]
     const recorded = { stepIndex, policyId, policyCode, threshold, bypassed, voters }
     return groups.length === 0 ? recorded : { ...recorded, groups }
   })
+}
+
+/** The voters, none of whom has voted, in the order of their ids. */
+function toApprovers(eligible: Eligibility[], now: Date): ApproverRow[] {
+  const profiles = new Map(eligible.map(({ user_id, profile }) => [user_id, profile]))
+  const stepsOf = (userId: string) => eligible.filter((row) => row.user_id === userId).map((row) => row.step_index)
+  return [...profiles]
+    .map(([userId, user]) => ({
+      id: newId(now),
+      userId,
+      decision: null,
+      comment: null,
+      votedAt: null,
+      createdAt: now.toISOString(),
+      stepIndexes: [...new Set(stepsOf(userId))].sort((a, b) => a - b),
+      isEntitled: true,
+      user,
+    }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function toState(requirement: ApprovalRequirement, eligible: Eligibility[]): RequirementState {
+  const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
+  const groupsOf = groupsOfVoters(requirement, eligible)
+  const groups = orNull(groupThresholdsOf(approvers))
+  const counts = { approvalsCount: 0, reachableCount: groupsOf.length, groups }
+  const ofGroups = groups === null ? { approvals: null, reachable: null } : { approvals: [], reachable: groupsOf }
+  return { stepIndex, policyId, policyCode, threshold, bypassed, ...counts, ...ofGroups }
+}
+
+const byStep = (a: RequirementState, b: RequirementState) =>
+  a.stepIndex - b.stepIndex || (a.policyId < b.policyId ? -1 : 1)
+
+/** For each voter of a requirement the groups that entitle them. */
+function groupsOfVoters(requirement: ApprovalRequirement, eligible: Eligibility[]): string[][] {
+  const groupsOf = new Map<string, string[]>()
+  for (const { user_id, group_id } of votersOf(requirement, eligible))
+    groupsOf.set(user_id, [...(groupsOf.get(user_id) ?? []), group_id])
+  return [...groupsOf.values()]
 }
 
 const votersOf = ({ stepIndex = 0, policyId }: ApprovalRequirement, eligible: Eligibility[]) =>
@@ -75,17 +128,20 @@ function toRequirementRows({ vaultId, subjectId, requirements, now }: Approval) 
 
 const orNull = (thresholds: GroupThreshold[]) => (thresholds.length === 0 ? null : thresholds)
 
-type Eligibility = { user_id: string; step_index: number; policy_id: string; group_id: string }
+type Eligibility = { user_id: string; step_index: number; policy_id: string; group_id: string; profile: ProfileRow }
 
 async function insertEligibilities(trx: Trx, approval: Approval): Promise<Eligibility[]> {
   const { vaultId, subjectId } = approval
   const requirements = insertsOf({ approval_requirements: toRequirementRows(approval) })
-  const { rows } = await sql<Eligibility>`${prepared} ${withParts(requirements)}
+  const eligible = sql`
     insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
     select ${vaultId}, ${subjectId}, e.user_id, e.step_index, e.policy_id, e.group_id
     from (${eligibleVoters(approval)}) e
     on conflict do nothing
-    returning user_id, step_index, policy_id, group_id`.execute(trx)
+    returning user_id, step_index, policy_id, group_id`
+  const { rows } = await sql<Eligibility>`${prepared} ${withParts([...requirements, eligible])}
+    select e.*, ${profileOf('u')} as profile
+    from ${sql.ref(`part_${requirements.length}`)} e join users u on u.id = e.user_id`.execute(trx)
   return rows
 }
 
@@ -165,11 +221,8 @@ async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): 
 
 function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility[]): void {
   const [shortage] = findShortages(requirements, (requirement) => {
-    const groupsOf = new Map<string, string[]>()
-    for (const { user_id, group_id } of votersOf(requirement, eligible))
-      groupsOf.set(user_id, [...(groupsOf.get(user_id) ?? []), group_id])
-    const places = placesTaken(groupThresholdsOf(requirement.approvers), [...groupsOf.values()])
-    return { count: groupsOf.size, places }
+    const groupsOf = groupsOfVoters(requirement, eligible)
+    return { count: groupsOf.length, places: placesTaken(groupThresholdsOf(requirement.approvers), groupsOf) }
   })
   if (shortage !== undefined) throw conflict('quorum_unreachable', 'quorum unreachable', shortage)
 }
