@@ -73,36 +73,39 @@ function assertReadable(next: object): void {
 /** Somebody who asks for vaults that do not exist makes the files be looked through no more often than this. */
 const searchMilliseconds = 1_000
 
-/** Finds the authority in force that names a vault. Two clients that name the same one are answered as none, with a 404. */
+/**
+ * Finds the authority in force that names a vault. Two clients that name the same vault are answered as none, with a 404. While
+ * an authority cannot be read, a vault that is not found may be its vault: the answer is a 503.
+ */
 function vaultFinder(pool: pg.Pool, authorities: AuthorityStore | null) {
   let clientOf = new Map<string, string | null>()
+  let unreadable: AuthorityUnavailableError | null = null
   let searchedAt = Number.NEGATIVE_INFINITY
 
   const search = async (): Promise<void> => {
     searchedAt = performance.now()
     const found = new Map<string, string | null>()
+    let failure: AuthorityUnavailableError | null = null
     const { rows } = await pool.query<{ id: string }>('select id from wallet.clients')
     for (const { id } of rows) {
-      const vaultId = (await read(id))?.authority.vaultId
-      if (vaultId !== undefined) found.set(vaultId, found.has(vaultId) ? null : id)
+      try {
+        const vaultId = (await showProtection(pool, authorities, id))?.authority.vaultId
+        if (vaultId !== undefined) found.set(vaultId, found.has(vaultId) ? null : id)
+      } catch (error) {
+        if (!(error instanceof AuthorityUnavailableError)) throw error
+        failure = error
+      }
     }
     clientOf = found
-  }
-
-  const read = async (clientId: string): Promise<Shown | null> => {
-    try {
-      return await showProtection(pool, authorities, clientId)
-    } catch (error) {
-      if (error instanceof AuthorityUnavailableError) return null
-      throw error
-    }
+    unreadable = failure
   }
 
   return async (vaultId: string): Promise<{ clientId: string; present: Shown }> => {
     if (!clientOf.has(vaultId) && performance.now() - searchedAt > searchMilliseconds) await search()
     const clientId = clientOf.get(vaultId) ?? null
-    const present = clientId === null ? null : await read(clientId)
-    if (clientId === null || present?.authority.vaultId !== vaultId) throw notFound('Authority')
+    if (clientId === null) throw unreadable ?? notFound('Authority')
+    const present = await showProtection(pool, authorities, clientId)
+    if (present?.authority.vaultId !== vaultId) throw notFound('Authority')
     return { clientId, present }
   }
 }

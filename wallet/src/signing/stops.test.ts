@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashOf } from '../authority/canonical.ts'
 import type { SignedVote } from '../authority/documents.ts'
@@ -92,6 +93,22 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     expect((await bring('/sign/stop', { vaultId, vote: { ...vote, signature: 'A'.repeat(17_000) } })).status).toBe(413)
     expect(await filesOf('.stopped')).toEqual(before)
     expect((await bench.hand(token, order)).status).toBe(202)
+  })
+
+  test('is asked to come again while the authority cannot be read, and counts afterwards', async () => {
+    const { make, pinned, clientId } = vaults.refused
+    const vote = signVote(carla, { hash: hashOf(make('unreadable')), decision: 'reject' })
+    const stop = () => bring('/sign/stop', { vaultId: pinned.vaultId, vote })
+    const [name] = (await readdir(bench.directory)).filter((file) => file === `${clientId}.json`)
+    const file = join(bench.directory, name!)
+    const content = await readFile(file)
+    await writeFile(file, '{')
+    try {
+      expect((await stop()).status).toBe(503)
+    } finally {
+      await writeFile(file, content)
+    }
+    expect((await stop()).status).toBe(200)
   })
 
   test('is answered alike by a vault that nobody knows and by one that is not protected', async () => {
