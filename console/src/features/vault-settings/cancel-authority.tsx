@@ -20,24 +20,26 @@ export default function CancelAuthority({ code, authority, onDone, children }: C
   const user = useQuery(sessionQuery).data?.user.id
   const [text, setText] = useState('')
   const { pending, votesToCancel, change } = authority
+  /** The page for signatures hands each signature to the wallet service, which may have enough of them. */
+  const isGone = async () => (await vaultOf(code).authority.get()).pending?.hash !== pending?.hash
   const cancel = useMutation({
-    mutationFn: async (): Promise<SignedVote[]> => {
+    mutationFn: async (): Promise<{ votes: SignedVote[]; isCancelled: boolean }> => {
       const others = readVotes(text)
       const isMissing = others.every(({ vote }) => vote.person !== user)
       const votes = isMissing ? [...others, await signAuthorityEnd(code, authority)] : others
       if (votes.length >= votesToCancel) await vaultOf(code).authority.cancel({ votes })
-      return votes
+      return { votes, isCancelled: votes.length >= votesToCancel || (await isGone()) }
     },
-    onSuccess: async (votes) => {
+    onSuccess: async ({ votes, isCancelled }) => {
       setText(JSON.stringify(votes))
-      if (votes.length < votesToCancel) return
+      if (!isCancelled) return
       announce(t('The version is cancelled and never comes into force.'))
       onDone()
       await client.invalidateQueries({ queryKey: ['vault', code] })
     },
   })
   if (pending === null) return null
-  const count = cancel.data?.length ?? 0
+  const count = cancel.data?.votes.length ?? 0
   return (
     <>
       {children}
