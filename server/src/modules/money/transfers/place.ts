@@ -31,7 +31,7 @@ import type { Payload } from '../orders/payload-schema.ts'
 import type { OrderBody } from '../orders/schema.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from '../orders/sign-order.ts'
 import type { RequestRecord } from './compare-order.ts'
-import { toNewTransfer, type WrittenTransfer } from './new-transfer.ts'
+import { toNewTransfer, type WrittenTransfer } from './present.ts'
 import { findTransfer, type TransferRow } from './queries.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
