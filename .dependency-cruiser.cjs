@@ -31,34 +31,6 @@ const upward = levels.slice(0, -1).flatMap((domains, index) =>
   })),
 )
 
-/** The rooms of the reports domain from the lowest up; a room imports rooms below it only. */
-const reportRooms = [
-  ['documents'],
-  ['spreadsheets', 'pdf'],
-  ['files'],
-  ['requests'],
-  ['blocks'],
-  ['activity'],
-  ['reports'],
-  ['catalogue'],
-  ['exports', 'balance-timeline'],
-]
-
-const roomsOfReports = reportRooms.flatMap((rooms, index) =>
-  rooms.map((room) => ({
-    name: `report-${room}-imports-downward`,
-    severity: 'error',
-    from: { path: `^server/src/modules/reports/${room}/`, pathNot: '\\.test\\.ts$' },
-    to: {
-      path: `^server/src/modules/reports/(${reportRooms
-        .slice(index)
-        .flat()
-        .filter((other) => other !== room)
-        .join('|')})/`,
-    },
-  })),
-)
-
 const folder = (domain, names) => `^server/src/modules/${domain}/(${names.join('|')})/`
 
 /** A room imports rooms of lower levels of its domain only, so that no rooms form a circle. */
@@ -134,7 +106,6 @@ module.exports = {
     ...upward,
     ...upwardInDomain,
     withoutLevel,
-    ...roomsOfReports,
     {
       name: 'wallet-and-server-are-strangers',
       severity: 'error',

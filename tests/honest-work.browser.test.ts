@@ -34,8 +34,8 @@ import {
 import { until } from './setup/running-service.ts'
 
 /**
- * People do their honest work while the service that serves them its built pages lies to them, and while whoever holds it brings
- * all that they signed to the wallet service. Nothing moves but what somebody typed and two others approved.
+ * People do their honest work while the service, which serves them its built pages, lies to them. The attacker who holds it brings
+ * everything that they signed to the wallet service. Nothing moves but what somebody typed and two others approved.
  */
 
 /** Works of each person at a browser, and of each with a program, while the service lies. */

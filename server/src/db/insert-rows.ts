@@ -3,7 +3,7 @@ import { prepared, type Trx } from './client.ts'
 import type { DB, Json } from './types.ts'
 
 /** Rows by table; all rows of one table have the same columns. JSON values are given as values, not as text. */
-export type Rows = { [Table in keyof DB]?: Row<Insertable<DB[Table]>>[] }
+type Rows = { [Table in keyof DB]?: Row<Insertable<DB[Table]>>[] }
 type Row<Columns> = { [Name in keyof Columns]: Json extends Columns[Name] ? unknown : Columns[Name] }
 
 /**

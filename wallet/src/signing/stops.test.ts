@@ -99,16 +99,19 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     const { make, pinned, clientId } = vaults.refused
     const vote = signVote(carla, { hash: hashOf(make('unreadable')), decision: 'reject' })
     const stop = () => bring('/sign/stop', { vaultId: pinned.vaultId, vote })
-    const [name] = (await readdir(bench.directory)).filter((file) => file === `${clientId}.json`)
-    const file = join(bench.directory, name!)
+    const unknown = () => bring('/sign/stop', { vaultId: 'vault-of-nobody', vote })
+    const file = join(bench.directory, `${clientId}.json`)
     const content = await readFile(file)
     await writeFile(file, '{')
     try {
       expect((await stop()).status).toBe(503)
+      // It may be the vault of the authority that cannot be read. Files are looked through once a second.
+      await expect.poll(async () => (await unknown()).status, { timeout: 5_000 }).toBe(503)
     } finally {
       await writeFile(file, content)
     }
-    expect((await stop()).status).toBe(200)
+    await expect.poll(async () => (await stop()).status, { timeout: 5_000 }).toBe(200)
+    await expect.poll(async () => (await unknown()).status, { timeout: 5_000 }).toBe(404)
   })
 
   test('is answered alike by a vault that nobody knows and by one that is not protected', async () => {

@@ -5,7 +5,6 @@ import { lockClient, lockDay, lockJournal, lockOrder } from '../authority/protec
 import { addClient, findClientByName } from '../clients.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { migrate } from '../database/migrate.ts'
-
 import { type Keyring, openKeyring } from '../keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { orderTransfer } from './order-transfer.ts'

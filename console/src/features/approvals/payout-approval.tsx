@@ -57,7 +57,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   const { approvers, payloadHash, expiresAt } = payout
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
-  // Who decided before would sign nothing, and a veto without a signature stops nothing at the wallet service.
+  // A vote before this would not be signed, and a veto without a signature stops nothing at the wallet service.
   const isLoading = query.isPending || (hasNextPage && !isError) || (isSigned && authority.isPending)
   const sums = isSigned ? signed !== null && <SignedSums shown={signed.description} /> : <Sums payout={payout} />
   const head = signed !== null && <SignedHead shown={signed.description} name={nameOf(payout.initiator)} />

@@ -21,19 +21,24 @@ export default function CancelAuthority({ code, authority, onDone, children }: C
   const [text, setText] = useState('')
   const { pending, votesToCancel, change } = authority
   /** The page for signatures hands each signature to the wallet service, which may have enough of them. */
-  const isGone = async () => (await vaultOf(code).authority.get()).pending?.hash !== pending?.hash
+  const isNoLongerShown = async () => (await vaultOf(code).authority.get()).pending?.hash !== pending?.hash
   const cancel = useMutation({
-    mutationFn: async (): Promise<{ votes: SignedVote[]; isCancelled: boolean }> => {
+    mutationFn: async (): Promise<{ votes: SignedVote[]; isHandedOver: boolean; isGone: boolean }> => {
       const others = readVotes(text)
       const isMissing = others.every(({ vote }) => vote.person !== user)
       const votes = isMissing ? [...others, await signAuthorityEnd(code, authority)] : others
-      if (votes.length >= votesToCancel) await vaultOf(code).authority.cancel({ votes })
-      return { votes, isCancelled: votes.length >= votesToCancel || (await isGone()) }
+      const isHandedOver = votes.length >= votesToCancel
+      if (isHandedOver) await vaultOf(code).authority.cancel({ votes })
+      return { votes, isHandedOver, isGone: isHandedOver || (await isNoLongerShown()) }
     },
-    onSuccess: async ({ votes, isCancelled }) => {
+    onSuccess: async ({ votes, isHandedOver, isGone }) => {
       setText(JSON.stringify(votes))
-      if (!isCancelled) return
-      announce(t('The version is cancelled and never comes into force.'))
+      if (!isGone) return
+      announce(
+        isHandedOver
+          ? t('The version is cancelled and never comes into force.')
+          : t('The service says that this version no longer waits.'),
+      )
       onDone()
       await client.invalidateQueries({ queryKey: ['vault', code] })
     },

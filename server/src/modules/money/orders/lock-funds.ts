@@ -30,7 +30,7 @@ export async function lockAccountsOf(
   const { rows } = await sql<{ address_id: string; token_id: string; balance: string }>`
     select address_id, token_id, balance from ledger_accounts
     where vault_id = ${vaultId} and purpose = 'available' and (address_id, token_id) in (
-      select * from unnest(${accounts.map((one) => one.address_id)}::text[], ${accounts.map((one) => one.token_id)}::text[]))
+      select * from unnest(${accounts.map(({ address_id }) => address_id)}::text[], ${accounts.map(({ token_id }) => token_id)}::text[]))
     order by address_id, token_id
     for update`.execute(trx)
   const balances = new Map(rows.map(({ address_id, token_id, balance }) => [`${address_id} ${token_id}`, balance]))

@@ -110,7 +110,7 @@ export async function orderTransfer(
   return { transfer: transfer! }
 }
 
-/** How policies refuse an order or a row of a payout; null: they do not. */
+/** The refusal of an order or of a row of a payout by the policies, or null. */
 export function refusalByPolicies({ effect, blockReason }: Pick<Decision, 'effect' | 'blockReason'>, what: string) {
   if (effect === 'block')
     return { isBlocked: true, refusal: forbidden('blocked_by_policy', blockReason ?? `A policy blocks ${what}`) }

@@ -217,7 +217,7 @@ type SideTables = { laterEntries: boolean; assignments: boolean }
 const mayBeLater = ({ dateBasis, interval }: OperationFilter) =>
   dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
 
-/** Whether there are newer entries of the address book, and assigned categories, at all: most vaults have none. */
+/** Looks for newer entries of the address book and for assigned categories: most vaults have neither. */
 async function findSideTables(trx: Trx, filter: OperationFilter): Promise<SideTables> {
   const { vaultId } = filter.scope
   const { rows } = await sql<SideTables>`
@@ -269,7 +269,7 @@ export async function compareOperations(trx: Trx, filter: OperationFilter): Prom
     from operations o where ${isReported(filter)}
     group by o.type`.execute(trx)
   const sideOf = (type: OperationType): Side => {
-    const row = rows.find((one) => one.type === type)
+    const row = rows.find((candidate) => candidate.type === type)
     return row === undefined ? emptySide : { ...row, usd: centsOf(row.usd) }
   }
   return { incoming: sideOf('deposit'), outgoing: sideOf('transfer') }

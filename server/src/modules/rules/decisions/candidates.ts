@@ -64,7 +64,7 @@ export const draftModes = ['replace', 'add'] as const
 /** Policies that are not saved, to be tried in place of the saved ones or beside them. */
 export type Drafts = { mode: (typeof draftModes)[number]; policies: DraftPolicy[] }
 
-/** What decides when the drafts are in force; `saved` are the candidates among the saved policies. */
+/** The candidates as if the drafts were in force; `saved` are those among the saved policies. */
 export function candidatesUnder(
   { mode, policies }: Drafts,
   saved: PolicySnapshot[],

@@ -8,7 +8,7 @@ import { evaluateSelector, velocityTypes } from '../selectors/selectors.ts'
 import type { PolicySnapshot } from './decision.ts'
 import { lockVelocity, sumsOf, type VelocityWindow, velocityKeyOf, velocityLocksOf } from './velocity-sums.ts'
 
-/** What orders of a scope are about to add to its sums, at most; `usd` is null when the rate of one of them is unknown. */
+/** The most that orders of a scope are about to add to its sums; `usd` is null when the rate of one of them is unknown. */
 export type InFlight = { per: VelocitySum['per']; count: number; amount: string; usd: string | null }
 
 /** The scopes and windows of the candidates that can match, and those of all candidates. */
@@ -41,7 +41,7 @@ export async function sumUnderLock(
 
 /** Returns true when each velocity selector answers the same with none and with all of what is in flight; pure. */
 export function isSettled(
-  candidates: PolicySnapshot[],
+  candidates: { rules: { selectors: Parameters<typeof evaluateSelector>[0][] }[] }[],
   facts: Facts,
   { sums, inFlight }: { sums: VelocitySum[]; inFlight: InFlight[] },
 ): boolean {

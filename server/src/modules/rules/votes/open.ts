@@ -5,8 +5,7 @@ import { insertsOf, withParts } from '../../../db/insert-rows.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
-import type { Requirement } from '../decisions/decision.ts'
-import { type GroupThreshold, groupThresholdsOf } from '../decisions/decision.ts'
+import { type GroupThreshold, groupThresholdsOf, type Requirement } from '../decisions/decision.ts'
 import type { RecordedRequirement } from './compare-approval.ts'
 import { placesOf, placesTaken } from './places.ts'
 import { type ApproverRow, type ProfileRow, profileOf } from './queries.ts'
@@ -57,12 +56,12 @@ export const unasked: OpenedApproval = { snapshot: [], requirements: [], approve
 function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]): RecordedRequirement[] {
   return requirements.map((requirement) => {
     const { stepIndex = 0, policyId, policyCode, threshold, bypassed, approvers } = requirement
-    const own = votersOf(requirement, eligible)
+    const entitled = votersOf(requirement, eligible)
     const groups = groupThresholdsOf(approvers).map((group) => ({
       ...group,
-      voters: own.filter((row) => row.group_id === group.groupId).map((row) => row.user_id),
+      voters: entitled.filter((row) => row.group_id === group.groupId).map((row) => row.user_id),
     }))
-    const voters = [...new Set(own.map((row) => row.user_id))]
+    const voters = [...new Set(entitled.map((row) => row.user_id))]
     const recorded = { stepIndex, policyId, policyCode, threshold, bypassed, voters }
     return groups.length === 0 ? recorded : { ...recorded, groups }
   })
@@ -111,17 +110,17 @@ const votersOf = ({ stepIndex = 0, policyId }: ApprovalRequirement, eligible: El
   eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
 
 function toRequirementRows({ vaultId, subjectId, requirements, now }: Approval) {
-  return requirements.map((one) => ({
+  return requirements.map((requirement) => ({
     vault_id: vaultId,
     subject_id: subjectId,
-    step_index: one.stepIndex ?? 0,
-    policy_id: one.policyId,
-    policy_code: one.policyCode,
-    policy_name: one.policyName,
-    threshold: one.threshold,
-    allow_initiator: one.allowInitiator,
-    bypassed: one.bypassed,
-    group_thresholds: orNull(groupThresholdsOf(one.approvers)),
+    step_index: requirement.stepIndex ?? 0,
+    policy_id: requirement.policyId,
+    policy_code: requirement.policyCode,
+    policy_name: requirement.policyName,
+    threshold: requirement.threshold,
+    allow_initiator: requirement.allowInitiator,
+    bypassed: requirement.bypassed,
+    group_thresholds: orNull(groupThresholdsOf(requirement.approvers)),
     created_at: now,
   }))
 }
