@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical-json.ts'
+import { createSealKey } from '../lib/seal-key.ts'
 import { createSealer, sha256 } from '../lib/secrets.ts'
+import { stateHeads } from '../modules/record/witnesses/heads.ts'
 import { createTestDatabase } from '../testing/database.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 
@@ -292,6 +295,30 @@ describe('commands beside a running server', () => {
     expect(strange.out).toContain(`seal 1: it is signed by the key ${key}, which is not one of the node’s`)
     expect((await run(['ledger', 'verify', '--key', key])).code).toBe(0)
     expect(await run(['ledger', 'heads'])).toEqual({ code: 0, out: '', err: '' })
+  })
+
+  it('T59 compare the authorities that a witness keeps, and end with 1 when the service remembers an older version', async () => {
+    await query(`insert into vaults (id, code, name, wallet_service_url, created_at, updated_at)
+      values ('w', 'witnessed', 'Witnessed', 'http://127.0.0.1:1', now(), now())`)
+    const remember = (version: number) =>
+      query(`insert into authority_marks (vault_id, version, hash, seen_at) values ('w', ${version}, '${'a'.repeat(64)}', now())
+        on conflict (vault_id) do update set version = excluded.version`)
+    await remember(2)
+    const { db, pool } = openDatabase({ url: database.url, onError: () => undefined })
+    const sealKey = createSealKey('a key of the node')
+    const kept = await stateHeads(db, { sealKey, origin: 'http://localhost:8420', now: new Date() })
+    await pool.end()
+    const file = join(dataDir, 'witnessed')
+    await writeFile(file, JSON.stringify(kept))
+    const verify = () => run(['audit', 'verify', '--head', file])
+    expect((await verify()).code).toBe(0)
+    await remember(1)
+    expect(await verify()).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^w: NOT AS WITNESSED: the witness keeps version 2 .*: it went back$/m),
+    })
+    await query("delete from authority_marks where vault_id = 'w'")
+    await query("delete from vaults where id = 'w'")
   })
 
   it('end with 2 when they cannot do their work', async () => {
