@@ -134,7 +134,7 @@ describe('T58 what can be paid for an order stays within what was signed', () =>
       JSON.stringify(authorize(small, { by: team.anna })),
     ])
     // The nonce of an order that is in force elsewhere: of another network, path or number.
-    for (const change of ['nonce = 7', "derivation_path = 'm/44/60/0/9'"]) {
+    for (const change of ['nonce = 7', "nonce = 0, derivation_path = 'm/44/60/0/9'"]) {
       await inReplica(`update wallet.transfers set ${change} where id = 'rows-small'`)
       const { txHash } = await bench.stateOf(token, 'rows-small')
       expect(await replace(token, 'rows-small', 'cancel-on-chain', { txHash })).toMatchObject({
