@@ -120,9 +120,10 @@ function givesAnImage(open: (path: string) => Promise<WatchedPage>): void {
     await page.getByLabel('Choose an image').setInputFiles(file)
     const image = page.locator('header img[src^="/api/v1/images/"]')
     await image.waitFor()
-    const size = await image.evaluate((node) => {
-      const { naturalWidth, naturalHeight } = node as unknown as { naturalWidth: number; naturalHeight: number }
-      return [naturalWidth, naturalHeight]
+    const size = await image.evaluate(async (node) => {
+      const picture = node as unknown as { decode(): Promise<void>; naturalWidth: number; naturalHeight: number }
+      await picture.decode()
+      return [picture.naturalWidth, picture.naturalHeight]
     })
     expect(size).toEqual([256, 128])
     expect(await axeViolations(page)).toEqual([])

@@ -317,8 +317,8 @@ describe('commands beside a running server', () => {
       code: 1,
       out: expect.stringMatching(/^w: NOT AS WITNESSED: the witness keeps version 2 .*: it went back$/m),
     })
+    // The vault stays: the running server may have begun to compare its balances.
     await query("delete from authority_marks where vault_id = 'w'")
-    await query("delete from vaults where id = 'w'")
   })
 
   it('end with 2 when they cannot do their work', async () => {
