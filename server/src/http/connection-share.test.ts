@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { connectionsPerAddressMax } from '../lib/limits.ts'
+import { bodyBytesMax, connectionsPerAddressMax, refusedConnectionSeconds } from '../lib/limits.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 
 let test: TestApp
@@ -25,21 +25,73 @@ function open(localAddress: string): Socket {
   return socket
 }
 
-async function statusOf(localAddress: string): Promise<string> {
+/** The answer, and the code of the error that broke the connection. */
+async function answerTo(localAddress: string, body = ''): Promise<{ answer: string; broke: string | null }> {
   const socket = open(localAddress)
-  socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
-  let answer = ''
+  let [answer, broke] = ['', null as string | null]
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    broke = error.code ?? 'unknown'
+  })
   socket.on('data', (part) => {
     answer += part
   })
-  await once(socket, 'close')
-  return answer.slice(0, 15)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`)
+  socket.write(body === '' ? '\r\n' : `Content-Length: ${body.length}\r\n\r\n${body}`)
+  await closed
+  return { answer, broke }
+}
+
+const statusOf = async (localAddress: string) => (await answerTo(localAddress)).answer.slice(0, 15)
+
+async function fill(localAddress: string): Promise<void> {
+  for (let i = 0; i < connectionsPerAddressMax; i += 1) await once(open(localAddress), 'connect')
 }
 
 it('T68 one address that holds many connections leaves room for the others', async () => {
-  for (let i = 0; i < connectionsPerAddressMax; i += 1) await once(open('127.0.0.1'), 'connect')
-  expect(await statusOf('127.0.0.1')).toBe('')
+  await fill('127.0.0.1')
+  expect(await statusOf('127.0.0.1')).toBe('HTTP/1.1 503 Se')
   expect(await statusOf('127.0.0.2')).toBe('HTTP/1.1 200 OK')
   for (const socket of sockets.splice(0)) socket.destroy()
   await expect.poll(() => statusOf('127.0.0.1')).toBe('HTTP/1.1 200 OK')
+})
+
+it('T68 a connection beyond a limit is answered and closed, not reset', async () => {
+  await fill('127.0.0.1')
+  const answers = await Promise.all(Array.from({ length: 300 }, () => answerTo('127.0.0.1', 'x'.repeat(50_000))))
+  expect(answers.filter(({ broke }) => broke !== null)).toEqual([])
+  for (const { answer } of answers) {
+    const [head, body] = answer.split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
+    expect(head).toContain('retry-after: 1\r\n')
+    expect(JSON.parse(body!)).toMatchObject({ reason: 'overloaded' })
+  }
+  // All connections of the node are in use: another address is answered as well.
+  await fill('127.0.0.3')
+  expect(await statusOf('127.0.0.4')).toBe('HTTP/1.1 503 Se')
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await expect.poll(() => statusOf('127.0.0.4')).toBe('HTTP/1.1 200 OK')
+})
+
+it('T68 a sender beyond its share that asks for nothing, or sends without end, is sent away', async () => {
+  await fill('127.0.0.1')
+  const silent = open('127.0.0.1')
+  let answer = ''
+  silent.on('data', (part) => {
+    answer += part
+  })
+  const endless = open('127.0.0.1')
+  const flood = Buffer.alloc(65_536)
+  let sent = 0
+  const send = () => {
+    while (!endless.destroyed && endless.write(flood)) sent += flood.length
+  }
+  endless.on('drain', send)
+  endless.once('connect', send)
+  const beganAt = performance.now()
+  await Promise.all([endless, silent].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+  expect(performance.now() - beganAt).toBeLessThan((refusedConnectionSeconds + 3) * 1_000)
+  expect(answer).toMatch(/^HTTP\/1\.1 503 /)
+  // Beside what the service reads, the buffers of both ends fill up.
+  expect(sent).toBeLessThan(bodyBytesMax + 20_000_000)
 })

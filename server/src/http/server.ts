@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
@@ -7,18 +7,12 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError, badRequest, tooManyRequests } from '../lib/errors.ts'
-import {
-  connectionsMax,
-  connectionsPerAddressMax,
-  headSecondsMax,
-  keepAliveSeconds,
-  publicBodyBytesMax,
-  serviceRateFactor,
-} from '../lib/limits.ts'
+import { headSecondsMax, keepAliveSeconds, publicBodyBytesMax, serviceRateFactor } from '../lib/limits.ts'
 import { senderOf } from '../lib/sender.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 import { registerCompression } from './compression.ts'
 import { confirmationHeader, hashOfBody } from './confirmation.ts'
+import { limitConnections } from './connection-share.ts'
 import { contentPolicy } from './content-policy.ts'
 import type { App } from './endpoints.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
@@ -46,8 +40,8 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.log),
   }) as unknown as FastifyInstance
 
-  app.server.maxConnections = connectionsMax
-  if (deps.config.trustProxy === false) shareConnections(app.server)
+  // Behind a proxy all connections come from its address, so their shares are left to it.
+  limitConnections({ server: app.server, hasShares: deps.config.trustProxy === false, log: deps.log })
   for (const component of components) app.addSchema(component)
   app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
   // Presenters name every field; the tests hold each answer against its schema.
@@ -134,22 +128,6 @@ async function guardRequests(app: FastifyInstance, deps: Deps): Promise<void> {
 }
 
 const strictPolicy = contentPolicy({ showsLogos: false })
-
-/** One address gets at most half of the connections, so that a single sender cannot keep all others out. */
-function shareConnections(server: Server): void {
-  const open = new Map<string, number>()
-  server.on('connection', (socket) => {
-    const address = socket.remoteAddress ?? ''
-    const count = (open.get(address) ?? 0) + 1
-    if (count > connectionsPerAddressMax) return socket.destroy()
-    open.set(address, count)
-    socket.once('close', () => {
-      const left = open.get(address)! - 1
-      if (left === 0) open.delete(address)
-      else open.set(address, left)
-    })
-  })
-}
 
 function isEmptyObject(body: unknown): boolean {
   return typeof body === 'object' && body !== null && Object.keys(body).length === 0

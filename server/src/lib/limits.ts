@@ -9,6 +9,9 @@ export const bodyBytesPerCallerMax = 8_388_608
 export const connectionsMax = 2_000
 /** Of these, connections from one address; behind a proxy, this limit is left to the proxy. */
 export const connectionsPerAddressMax = 1_000
+/** Connections beyond these limits that are being answered with 503, and the time that each may take to read its answer. */
+export const refusedConnectionsMax = 1_000
+export const refusedConnectionSeconds = 2
 /** The head of a request is small; a sender that needs longer for it than this is stalling. */
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72
