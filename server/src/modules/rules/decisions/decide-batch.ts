@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../../../lib/money.ts'
 import type { Facts, VelocitySum } from '../selectors/facts.ts'
@@ -6,7 +7,7 @@ import { summedTypes } from '../selectors/selectors.ts'
 import { type Initiator, listCandidates } from './candidates.ts'
 import { decideFrom, type Question } from './decide.ts'
 import { type Decision, named, type PolicySnapshot, type Requirement, strictestFirst } from './decision.ts'
-import { lockVelocity, sumVelocityOfBatch, velocityKeyOf, velocityLocksOf, velocityWindowsOf } from './velocity-sums.ts'
+import { sumVelocityOfBatch, velocityKeyOf, velocityLockOf, velocityWindowsOf } from './velocity-sums.ts'
 
 /** Orders that are decided as one; `orders` are the facts of each, of one initiator, time and vault. */
 export type BatchQuestion = Omit<Question, 'facts'> & { orders: Facts[] }
@@ -24,11 +25,18 @@ export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
  */
 type ViewName = 'alone' | 'together' | 'source' | 'token'
 
-/** As `sumLockedVelocity`, for all orders of a batch. It locks every scope that a candidate limits. */
-export async function lockBatch(trx: Trx, question: BatchQuestion): Promise<PolicySnapshot[]> {
-  const { vaultId, actionType, initiator, orders } = question
+/**
+ * The policies for a batch. When one of them limits velocity, it waits until no other limited order of the vault is in flight
+ * and holds up later ones until the end of the transaction: one lock, however many sources and destinations it has.
+ */
+export async function lockBatch(
+  trx: Trx,
+  { vaultId, actionType, initiator }: Omit<BatchQuestion, 'orders'>,
+): Promise<PolicySnapshot[]> {
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
-  await lockVelocity(trx, velocityLocksOf(velocityWindowsOf(candidates), vaultId, orders))
+  if (velocityWindowsOf(candidates).length === 0) return candidates
+  const lock = velocityLockOf('vault', vaultId, vaultId)
+  await sql`select pg_advisory_xact_lock(${String(lock)}::bigint)`.execute(trx)
   return candidates
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compareDecimals, multiplyDecimals } from '../../../lib/money.ts'
-import type { Answer } from '../../../testing/answer.ts'
+import type { Address, Answer } from '../../../testing/answer.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import type { Facts } from '../selectors/facts.ts'
@@ -27,8 +27,9 @@ describe('T36 orders in flight', () => {
   async function whileInFlight(
     amount: string,
     work: (inFlight: Promise<Answer>, release: () => Promise<void>) => unknown,
+    source?: Address,
   ) {
-    const { id } = await bench.fundedAddress()
+    const { id } = source ?? (await bench.fundedAddress())
     const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
     await holder.connect()
     try {
@@ -66,6 +67,42 @@ describe('T36 orders in flight', () => {
       await bench.expectSoundLedger()
     },
   )
+
+  it('T36 see each other when different scopes limit them', async () => {
+    const [first, second] = [await bench.fundedAddress(), await bench.fundedAddress()]
+    const limits = [
+      ['vault', first],
+      ['destination', second],
+    ] as const
+    const policies: string[] = []
+    for (const [per, { address }] of limits) {
+      const value = { op: 'gt', value: '100', windowSeconds: 3_600, per }
+      const selectors = [
+        { selectorType: 'sourceAddress', value: [address] },
+        { selectorType: 'velocityAmount', value },
+      ]
+      const rules = [{ conditionType: 'require', selectors }]
+      policies.push((await bench.policy({ code: `per-${per}`.toLowerCase(), effect: 'block', rules })).id)
+    }
+    for (const [held, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      await whileInFlight(
+        '60',
+        async (inFlight, release) => {
+          const near = bench.order(other.id, '60')
+          await untilSessionsWait(bench.test.deps.db, 2)
+          await release()
+          expect([(await inFlight).status, (await near).status]).toEqual([201, 403])
+        },
+        held,
+      )
+      bench.test.clock.advance(3_601_000)
+    }
+    for (const id of policies) expect((await bench.vault.admin.delete(`/policies/${id}`)).status).toBe(204)
+    await bench.expectSoundLedger()
+  })
 })
 
 describe('what is announced', () => {

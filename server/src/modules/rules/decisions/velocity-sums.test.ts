@@ -8,7 +8,7 @@ import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { expireTransfers } from '../../money/transfers/vote.ts'
-import { velocityLocksOf } from './velocity-sums.ts'
+import { velocityLockOf } from './velocity-sums.ts'
 
 let bench: TransferBench
 let other: Person
@@ -259,8 +259,7 @@ describe('locks and round trips', () => {
     await blockAbove('velocityCount', '1000', 'vault', [rule('token', 'ETH')])
     const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
     await holder.connect()
-    const facts = { now: bench.test.clock.now(), initiatorId: '', initiatorGroupIds: [] }
-    const [lock] = velocityLocksOf([{ per: 'vault', windowSeconds: 3_600 }], bench.vault.id, [facts])
+    const lock = velocityLockOf('vault', bench.vault.id, bench.vault.id)
     await holder.query('select pg_advisory_lock($1)', [String(lock)])
     try {
       expect((await bench.order(address, '1')).status).toBe(201)
@@ -288,8 +287,7 @@ describe('locks and round trips', () => {
     await blockAbove('velocityCount', '1000', 'vault', [rule('percentOfBalance', { op: 'gt', value: '50' })])
     const holder = new pg.Client({ connectionString: bench.test.databaseUrl })
     await holder.connect()
-    const facts = { now: bench.test.clock.now(), initiatorId: '', initiatorGroupIds: [] }
-    const [lock] = velocityLocksOf([{ per: 'vault', windowSeconds: 3_600 }], bench.vault.id, [facts])
+    const lock = velocityLockOf('vault', bench.vault.id, bench.vault.id)
     await holder.query('select pg_advisory_lock($1)', [String(lock)])
     try {
       const ordered = bench.order(address, '1')

@@ -30,26 +30,9 @@ export function velocityKeyOf(per: VelocityScope, vaultId: string, facts: Facts)
   return facts.destination?.key ?? null
 }
 
-/**
- * The advisory locks of the scopes of these windows for all orders, each once and sorted: transactions that take them in this
- * order cannot deadlock.
- */
-export function velocityLocksOf(windows: VelocityWindow[], vaultId: string, orders: Facts[]): bigint[] {
-  const scopes = new Set(windows.map(({ per }) => per))
-  const locks = [...scopes].flatMap((per) =>
-    orders.flatMap((facts) => {
-      const key = velocityKeyOf(per, vaultId, facts)
-      return key === null ? [] : [sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()]
-    }),
-  )
-  return [...new Set(locks)].sort((a, b) => (a < b ? -1 : 1))
-}
-
-/** Takes these advisory locks, in their order, until the transaction ends. */
-export async function lockVelocity(trx: Trx, locks: bigint[]): Promise<void> {
-  if (locks.length === 0) return
-  const ids = locks.map(String)
-  await sql`select pg_advisory_xact_lock(lock.id) from unnest(${ids}::bigint[]) as lock (id)`.execute(trx)
+/** The advisory lock of a scope: shared by orders that are decided side by side, exclusive for those that are decided alone. */
+export function velocityLockOf(per: VelocityScope, vaultId: string, key: string): bigint {
+  return sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()
 }
 
 /**
