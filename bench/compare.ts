@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -15,7 +16,8 @@ import * as ourWorld from './lib/world.ts'
  * Compares this checkout with another one: `npm run bench:compare -- ../before`. Both services run at once, each with a
  * PostgreSQL of its own, and each figure is measured there and back (A B B A) in short turns, so that what else the
  * machine does affects both alike. Prints what this checkout does, of the other: the mean of the rounds with its 95%
- * confidence interval. The other one must have this command too, and be built with its bench (`npx tsc6 -p bench`).
+ * confidence interval. The other one must have this command too; if it has no bench/run.js, its bench must be built
+ * (`npx tsc6 -p bench`).
  */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,7 +48,16 @@ await compare(
     const stack = await bench.startStack()
     const world = await bench.createWorld(stack)
     const load = { port: stack.port, seconds }
-    const run: Run = { stack, world, record: createRecord(), rounds, seconds, load, acknowledged: world.deposited }
+    const run: Run = {
+      stack,
+      world,
+      record: createRecord(),
+      rounds,
+      seconds,
+      load,
+      acknowledged: world.deposited,
+      operations: 0,
+    }
     return { subject: run, close: () => world.close().then(stack.stop) }
   },
   { ...depositsAt(1), ...depositsAt(32), ...depositsAt(64), ...depositsAt(256), ...transfers() },
@@ -58,6 +69,8 @@ await compare(async (bench) => {
 }, reads())
 
 async function benchOf(directory: string): Promise<Bench> {
+  const runner = resolve(directory, 'bench/run.js')
+  if (existsSync(runner)) await (await import(pathToFileURL(runner).href)).compile()
   const load = (file: string) => import(pathToFileURL(resolve(directory, 'bench/dist/bench/lib', file)).href)
   const [stack, world, feed] = await Promise.all(['stack.js', 'world.js', 'feed-database.js'].map(load))
   return { ...stack, ...world, ...feed }

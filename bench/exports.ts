@@ -1,42 +1,36 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { loadavg } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BenchRecord, createRecord, printGoals, writeRecord } from './lib/record.ts'
-import { type Stack, startStack } from './lib/stack.ts'
+import { megabytesOf } from './lib/processes.ts'
+import type { BenchRecord } from './lib/record.ts'
+import { runOnStack } from './lib/run-bench.ts'
+import type { Stack } from './lib/stack.ts'
 import { createWorld, type World } from './lib/world.ts'
 
 /**
  * The cost of the files of a long account statement for the node that makes and sends them: its peak resident memory,
  * which includes everything else of the node, seconds, and bytes. Each is requested as an export and downloaded; CSV is
- * also requested directly. Exits with 1 when a goal is missed. BENCH_POSTINGS is the length of the statement. Requires
+ * also requested directly. BENCH_POSTINGS is the length of the statement. Requires
  * Linux, which alone reports the peak memory of a process.
  */
 const postings = Number(process.env.BENCH_POSTINGS ?? 1_000_000)
 const perInsert = 250_000
-const residentMegabytesMax = 300
 const interval = { from: '2026-01-01T00:00:00.000Z', to: '2026-03-01T00:00:00.000Z' }
 
 type Order = { id: string; state: string; percent: number; failure: string | null; sizeBytes: number | null }
 
-const startedAt = Date.now()
-const loadBefore = loadavg()[0]!
-const stack = await startStack()
-try {
+let nodePid: number
+let port: number
+await runOnStack(async ({ record, stack }) => {
+  nodePid = stack.nodePid
+  port = stack.port
   const world = await createWorld(stack, { vaults: 1, spread: 1, funded: 1 })
   await fill(stack, world)
-  const record = createRecord()
   record.add('postings', '', postings)
-  record.add('resident memory of the node before the first file', 'MB', megabytes('VmRSS'))
+  record.add('resident memory of the node before the first file', 'MB', megabytesOf(nodePid, 'VmRSS'))
   for (const format of ['csv', 'xlsx', 'pdf']) await measureExport(record, world, format)
   await measureInline(record, world)
-  printGoals(record)
-  const minutes = (Date.now() - startedAt) / 60_000
-  console.log(`\nWritten to ${await writeRecord(record, stack, { loadBefore, minutes, options: { postings } })}`)
-  if (record.goals.some(({ isMet }) => !isMet)) process.exitCode = 1
   await world.close()
-} finally {
-  await stack.stop()
-}
+})
 
 async function measureExport(record: BenchRecord, world: World, format: string): Promise<void> {
   const { vault, funded, usdt, call, initiator } = world
@@ -56,16 +50,16 @@ async function measureExport(record: BenchRecord, world: World, format: string):
   } while (order.state === 'queued' || order.state === 'running')
   if (order.state !== 'done') throw new Error(`${format}: ${order.state}, ${order.failure}`)
   record.add(`${format}, from the order to the file`, 's', (performance.now() - began) / 1_000)
-  const making = megabytes('VmHWM')
+  const making = megabytesOf(nodePid, 'VmHWM')
   record.add(`  resident memory at the highest`, 'MB', making)
-  record.expect(`${format}: MB resident while it is made`, making, 'at most', residentMegabytesMax)
+  record.expect('exportMemory', making, `${format}, made`)
 
   forgetPeak()
   const { bytes, seconds } = await download(world, `${reports}/exports/${id}/download`, format)
   if (bytes !== order.sizeBytes) throw new Error(`${format}: ${bytes} bytes came of ${order.sizeBytes}`)
   record.add(`  size`, 'MB', bytes / 1e6)
   record.add(`  download`, 's', seconds)
-  record.expect(`${format}: MB resident while it is sent`, megabytes('VmHWM'), 'at most', residentMegabytesMax)
+  record.expect('exportMemory', megabytesOf(nodePid, 'VmHWM'), `${format}, sent`)
 }
 
 async function measureInline(record: BenchRecord, world: World): Promise<void> {
@@ -75,13 +69,13 @@ async function measureInline(record: BenchRecord, world: World): Promise<void> {
   const { bytes, seconds } = await download(world, `/vaults/${vault.code}/reports/account_statement?${query}`, 'csv')
   record.add(`csv, made while it is sent`, 's', seconds)
   record.add(`  size`, 'MB', bytes / 1e6)
-  record.expect('csv: MB resident while it is made and sent', megabytes('VmHWM'), 'at most', residentMegabytesMax)
+  record.expect('exportMemory', megabytesOf(nodePid, 'VmHWM'), 'csv, made and sent')
 }
 
 /** Reads a file to its end without keeping it; BENCH_KEEP names a directory that small ones are saved to for inspection. */
 async function download({ initiator }: World, path: string, format: string) {
   const began = performance.now()
-  const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1${path}`, {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
     headers: { authorization: `Bearer ${initiator}` },
   })
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
@@ -131,13 +125,7 @@ async function fill({ sql }: Stack, { vault, funded, usdt }: World): Promise<voi
   await sql('vacuum analyze operations, ledger_entries')
 }
 
-/** The kernel's figures of the node, in MB of 2^20 bytes. */
-function megabytes(name: 'VmHWM' | 'VmRSS'): number {
-  const line = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${stack.nodePid}/status`, 'utf8'))
-  return Number(line![1]) / 1_024
-}
-
 /** Resets the peak memory to the current memory. */
 function forgetPeak(): void {
-  writeFileSync(`/proc/${stack.nodePid}/clear_refs`, '5')
+  writeFileSync(`/proc/${nodePid}/clear_refs`, '5')
 }

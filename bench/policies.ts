@@ -1,6 +1,8 @@
 import { evaluatePolicy } from '../server/src/modules/rules/decisions/decide.ts'
 import type { PolicySnapshot } from '../server/src/modules/rules/decisions/decision.ts'
 import type { Facts } from '../server/src/modules/rules/selectors/facts.ts'
+import { noteCpu } from './lib/cpu.ts'
+import { runBench } from './lib/run-bench.ts'
 
 /**
  * CPU time of the policies of one transfer: 1,000 candidates, each with two rules and five selectors of every applicable
@@ -8,7 +10,6 @@ import type { Facts } from '../server/src/modules/rules/selectors/facts.ts'
  */
 const candidatesCount = 1_000
 const rounds = 400
-const budgetMilliseconds = 5
 
 const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const facts = (): Facts => ({
@@ -87,25 +88,15 @@ function candidate(i: number): PolicySnapshot {
 }
 
 const json = JSON.stringify([...Array(candidatesCount).keys()].map(candidate))
-const measured: number[] = []
-let matched = 0
-for (let round = 0; round < rounds; round += 1) {
-  const policies = JSON.parse(json) as PolicySnapshot[]
-  const fresh = facts()
-  const before = process.cpuUsage()
-  for (const policy of policies) matched += evaluatePolicy(policy, fresh).matched ? 1 : 0
-  const { user, system } = process.cpuUsage(before)
-  measured.push((user + system) / 1_000)
-}
-// The first rounds measure a service that has just started.
-const warm = measured.slice(rounds / 4).sort((a, b) => a - b)
-const mean = warm.reduce((sum, one) => sum + one, 0) / warm.length
-const at = (share: number) => warm[Math.floor(warm.length * share)]!.toFixed(2)
-console.log(
-  `${candidatesCount} candidates, ${candidatesCount * 5} selectors, ${matched / rounds} match: ` +
-    `mean ${mean.toFixed(2)} ms, median ${at(0.5)} ms, p99 ${at(0.99)} ms of CPU; first round ${measured[0]!.toFixed(2)} ms`,
-)
-if (mean > budgetMilliseconds) {
-  console.error(`That is more than ${budgetMilliseconds} ms.`)
-  process.exitCode = 1
-}
+await runBench(async (record) => {
+  let matched = 0
+  const mean = noteCpu(record, `${candidatesCount} candidates, ${candidatesCount * 5} selectors`, {
+    rounds,
+    prepare: () => ({ policies: JSON.parse(json) as PolicySnapshot[], fresh: facts() }),
+    work({ policies, fresh }) {
+      for (const policy of policies) matched += evaluatePolicy(policy, fresh).matched ? 1 : 0
+    },
+  })
+  record.add('  of which match', '', matched / rounds)
+  record.expect('policies', mean)
+})

@@ -2,6 +2,8 @@ import { canonicalJson } from '../server/src/lib/canonical-json.ts'
 import { createRecordKey } from '../server/src/lib/record-key.ts'
 import { sha256 } from '../server/src/lib/secrets.ts'
 import { faultOfMac, macOf } from '../server/src/modules/record/audit/mac.ts'
+import { toSeries } from './lib/rounds.ts'
+import { runBench } from './lib/run-bench.ts'
 
 /**
  * CPU time of the MAC of audit records: what an order and its hand-over compute with it and without it, in turns (A B B A) in one
@@ -39,17 +41,16 @@ function microsecondsOf(kind: (typeof orders)[number], hasMac: boolean): number 
   return (user + system) / ordersPerTurn
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-
-for (const kind of orders) {
-  const measured = { with: [] as number[], without: [] as number[] }
-  for (let turn = 0; turn < turns; turn += 1) {
-    const isFirst = turn % 2 === 0
-    for (const hasMac of [isFirst, !isFirst]) measured[hasMac ? 'with' : 'without'].push(microsecondsOf(kind, hasMac))
+await runBench(async (record) => {
+  for (const kind of orders) {
+    const measured = { with: [] as number[], without: [] as number[] }
+    for (let turn = 0; turn < turns; turn += 1) {
+      const isFirst = turn % 2 === 0
+      for (const hasMac of [isFirst, !isFirst]) measured[hasMac ? 'with' : 'without'].push(microsecondsOf(kind, hasMac))
+    }
+    const [withMac, without] = [toSeries(measured.with), toSeries(measured.without)]
+    record.add(`${kind.name}: CPU for its records with MACs`, 'µs', withMac)
+    record.add('  without', 'µs', without)
+    record.add('  difference', 'µs', withMac.median - without.median)
   }
-  const [withMac, without] = [median(measured.with), median(measured.without)]
-  console.log(
-    `${kind.name}: ${withMac.toFixed(0)} µs of CPU for its records with MACs, ${without.toFixed(0)} without: ` +
-      `${(withMac - without).toFixed(0)} µs more`,
-  )
-}
+})

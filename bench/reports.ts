@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Member } from '../server/src/access/caller.ts'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
-import { startEmbeddedPostgres } from '../server/src/embedded-postgres/start.ts'
 import { buildActivity } from '../server/src/modules/reports/activity/build.ts'
 import { readActivityRequest } from '../server/src/modules/reports/activity/request.ts'
 import { exceptionKinds } from '../server/src/modules/reports/blocks/data-quality.ts'
@@ -12,15 +8,19 @@ import {
   readExceptionsRequest,
 } from '../server/src/modules/reports/reports/operations-exceptions/build.ts'
 import { createCostMeter } from '../server/src/testing/feed-cost.ts'
+import { startPostgres } from './lib/postgres.ts'
+import type { BenchRecord } from './lib/record.ts'
 import { large, owner, partyId, seed, small, vaultId } from './lib/report-vault.ts'
+import { toSeries } from './lib/rounds.ts'
+import { runBench } from './lib/run-bench.ts'
+import { leaveSqlBesideCode } from './lib/stack.ts'
 
 /**
  * The cost of an address activity report: over 1,000,000 operations at most twice the wall time of one hand-written
  * statement that computes its summary alone, over 1,000 operations at most 50 ms in 95 of 100 cases, and no more memory
  * for many operations than for few. A page of the operations behind the figures of data quality reads at most twice the
  * pages that it reads with fresh statistics and no filter, whatever is asked for, whatever the planner believes: in 8 kB
- * pages that PostgreSQL touches, which other load on the machine does not change. Prints medians; exits with 1 when one of
- * the goals is missed.
+ * pages that PostgreSQL touches, which other load on the machine does not change.
  *
  * BENCH_OPERATIONS sets the number of operations, REPORT_BENCH_URL names an empty database to
  * use, or one that an earlier run has filled.
@@ -28,11 +28,6 @@ import { large, owner, partyId, seed, small, vaultId } from './lib/report-vault.
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7)
 const smallRounds = 200
-const factorMax = 2
-const smallMillisecondsMax = 50
-const exceptionsFactorMax = 2
-/** The permitted heap of a large report beyond that of a small one: garbage of the driver, not operations. */
-const heapMegabytesMax = 32
 
 type Pool = ReturnType<typeof openDatabase>['pool']
 
@@ -86,23 +81,24 @@ const variations: Record<string, Variation> = {
   'by amount': { minimumAmount: '500000' },
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'strongroom-report-bench-'))
-const server = process.env.REPORT_BENCH_URL
-  ? { url: process.env.REPORT_BENCH_URL, stop: async () => {} }
-  : await startEmbeddedPostgres({ dataDir: directory })
-try {
-  await run(server.url)
-} finally {
-  await server.stop()
-  rmSync(directory, { recursive: true, force: true })
-}
+await runBench(async (record) => {
+  const given = process.env.REPORT_BENCH_URL
+  const server = given ? { url: given, stop: async () => {} } : await startPostgres()
+  try {
+    await run(record, server.url)
+  } finally {
+    await server.stop()
+  }
+})
 
-async function run(url: string): Promise<void> {
+async function run(record: BenchRecord, url: string): Promise<void> {
+  leaveSqlBesideCode()
   if (!(await isSeeded(url))) await seed(url, operations)
   const { db, pool } = openDatabase({ url, statementMilliseconds: 0, onError: (error) => console.error(error.message) })
   try {
-    await measure(db, pool)
-    await measureExceptions(url, pool)
+    await record.noteSettings(async (text) => (await pool.query(text)).rows)
+    await measure(record, db, pool)
+    await measureExceptions(record, url, pool)
   } finally {
     await db.destroy()
   }
@@ -120,7 +116,7 @@ async function isSeeded(url: string): Promise<boolean> {
   }
 }
 
-async function measure(db: Db, pool: Pool): Promise<void> {
+async function measure(record: BenchRecord, db: Db, pool: Pool): Promise<void> {
   const report = (addressId: string) => buildActivity(db, requestOf(addressId))
   // Alternating, so that drift affects both equally.
   const bare: number[] = []
@@ -129,34 +125,31 @@ async function measure(db: Db, pool: Pool): Promise<void> {
     bare.push(...(await timesOf(1, () => handWritten(pool))))
     whole.push(...(await timesOf(1, () => report(large))))
   }
-  const factor = median(whole) / median(bare)
   const count = (await report(large)).summary.operationsCount
-  console.log(
-    `${count} operations: summary alone ${median(bare).toFixed(0)} ms, whole report ${median(whole).toFixed(0)} ms, ` +
-      `${factor.toFixed(2)} times`,
-  )
+  const alone = record.add(`${count} operations: summary alone`, 'ms', toSeries(bare))
+  record.expect('report', record.add('  whole report', 'ms', toSeries(whole)) / alone)
 
   // The first runs fill caches.
   await timesOf(10, () => report(small))
   const few = await timesOf(smallRounds, () => report(small))
   const p95 = [...few].sort((a, b) => a - b)[Math.floor(smallRounds * 0.95)]!
   const smallCount = (await report(small)).summary.operationsCount
-  console.log(`${smallCount} operations: median ${median(few).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`)
+  record.add(`${smallCount} operations`, 'ms', toSeries(few))
+  record.expect('smallReport', record.add('  95th percentile', 'ms', p95))
 
   const heapOfFew = await heapPeak(() => report(small))
   const heapOfMany = await heapPeak(() => report(large))
-  console.log(`heap above rest: ${heapOfFew.toFixed(1)} MB for few, ${heapOfMany.toFixed(1)} MB for many`)
-  if (factor > factorMax || p95 > smallMillisecondsMax || heapOfMany - heapOfFew > heapMegabytesMax) {
-    console.error(`That is more than ${factorMax} times, ${smallMillisecondsMax} ms or ${heapMegabytesMax} MB.`)
-    process.exitCode = 1
-  }
+  record.add('heap above rest, few operations', 'MB', heapOfFew)
+  record.add('  many operations', 'MB', heapOfMany)
+  // Garbage of the driver is permitted, operations are not.
+  record.expect('reportHeap', heapOfMany - heapOfFew)
 }
 
 function setting(parameter: string): string {
   return `do $$ begin execute format('alter database %I set ${parameter}', current_database()); end $$`
 }
 
-async function measureExceptions(url: string, pool: Pool): Promise<void> {
+async function measureExceptions(record: BenchRecord, url: string, pool: Pool): Promise<void> {
   let plain = 0
   for (const [belief, statements] of Object.entries(beliefs)) {
     await asOwner(pool, statements)
@@ -171,14 +164,9 @@ async function measureExceptions(url: string, pool: Pool): Promise<void> {
         )
         const { cost } = await meter.measure((db) => buildExceptions(db, request))
         plain ||= cost.buffers
-        const factor = cost.buffers / plain
-        console.log(
-          `${name}, ${belief}: ${cost.buffers} pages, ${factor.toFixed(2)} times, ${cost.milliseconds.toFixed(0)} ms`,
-        )
-        if (factor > exceptionsFactorMax) {
-          console.error(`That is more than ${exceptionsFactorMax} times.`)
-          process.exitCode = 1
-        }
+        record.add(`${name}, ${belief}: buffers`, '', cost.buffers)
+        record.add('  time in the database', 'ms', cost.milliseconds)
+        record.expect('exceptions', cost.buffers / plain, `${name}, ${belief}`)
       }
     } finally {
       await meter.close()
@@ -233,10 +221,6 @@ async function timesOf(count: number, work: () => Promise<unknown>): Promise<num
     times.push(performance.now() - start)
   }
   return times
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
 /** The maximum heap of a run beyond what was in use before it, in MB; sampled while it runs. */

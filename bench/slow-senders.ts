@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startStack } from './lib/stack.ts'
+import { megabytesOf } from './lib/processes.ts'
+import { runOnStack } from './lib/run-bench.ts'
 
 /**
  * The cost of 400 clients that begin a request and never finish it: how much the memory of the node grows, and when the
@@ -20,12 +20,11 @@ const kinds: Record<string, string> = {
   'a body of 1,000,000 bytes but one': head(1_000_000) + 'x'.repeat(999_999),
 }
 
-const stack = await startStack()
-try {
+await runOnStack(async ({ record, stack }) => {
   // The first requests load code, which is not a cost of the clients.
   for (let i = 0; i < 200; i += 1) await (await fetch(`http://127.0.0.1:${stack.port}/readyz`)).text()
   for (const [kind, text] of Object.entries(kinds)) {
-    const before = residentMegabytes(stack.nodePid)
+    const before = megabytesOf(stack.nodePid, 'VmRSS')
     const startedAt = performance.now()
     const sockets = await Promise.all(Array.from({ length: senders }, () => open(stack.port, text)))
     const ends = Promise.all(sockets.map(({ closed }) => closed))
@@ -35,21 +34,17 @@ try {
       isOver = true
     })
     while (!isOver && performance.now() - startedAt < waitSecondsMax * 1_000) {
-      most = Math.max(most, residentMegabytes(stack.nodePid))
+      most = Math.max(most, megabytesOf(stack.nodePid, 'VmRSS'))
       await sleep(100)
     }
-    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+    const seconds = (performance.now() - startedAt) / 1_000
     const statuses = new Set(sockets.map(({ status }) => status()))
-    console.log(
-      `${senders} senders of ${kind}: ${(most - before).toFixed(0)} MB more at most; ` +
-        (isOver ? `the last ended after ${seconds} s` : `not ended after ${waitSecondsMax} s`) +
-        `; answers: ${[...statuses].join(', ')}`,
-    )
+    if (!isOver) throw new Error(`Senders of ${kind} were not sent away within ${waitSecondsMax} s`)
+    record.add(`${senders} senders of ${kind}: resident memory`, 'MB', most - before)
+    record.add(`  the last is gone, answers: ${[...statuses].join(', ')}`, 's', seconds)
     for (const { socket } of sockets) socket.destroy()
   }
-} finally {
-  await stack.stop()
-}
+})
 
 async function open(port: number, text: string) {
   const socket: Socket = connect(port, '127.0.0.1')
@@ -62,8 +57,4 @@ async function open(port: number, text: string) {
   await once(socket, 'connect')
   socket.write(text)
   return { socket, closed, status: () => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'none' }
-}
-
-function residentMegabytes(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024
 }

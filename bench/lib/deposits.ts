@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { loadClosed, loadOpen, percentile, toRequest } from './http-load.ts'
-import { measureRounds, toSeries } from './rounds.ts'
+import { loadClosed, toRequest } from './http-load.ts'
+import { measureRounds } from './rounds.ts'
 import type { Run } from './run.ts'
 import { type Address, createEvents, type EventBody, toArrival, toWebhook } from './world.ts'
 
@@ -19,9 +19,10 @@ export async function measureDeposits(run: Run): Promise<void> {
     record.add(`  the same batches without HTTP, ${connections} callers`, '/s', bare)
     record.add('  of the no-op route', '', http.median / noOp.median)
     const share = record.add('  of the bare batch', '', http.median / bare.median)
+    if (connections === 32) record.expect('depositsOf32', share)
     if (connections !== 256) continue
-    record.expect('deposits at 256 connections, of the bare batch', share, 'at least', 0.7)
-    record.expect('deposits at 256 connections, per second', http.median, 'at least', 5_000)
+    record.expect('depositsOf256', share)
+    record.expect('deposits', http.median)
   }
 }
 
@@ -36,9 +37,9 @@ export async function measureHotSpots(run: Run): Promise<void> {
   }
   await pair('control, the same twice', world.spread, world.spread)
   const vaults = await pair('one vault against 64', world.inOneVault, world.overVaults)
-  record.expect('one vault, of 64 vaults', vaults, 'at least', 0.95)
+  record.expect('vaultOf64', vaults)
   const hot = await pair('one address against 10,000', world.hot, world.spread)
-  record.expect('one hot address, of 10,000', hot, 'at least', 0.9)
+  record.expect('hotAddress', hot)
 }
 
 /** One event in ten is malformed, a duplicate or for a disabled token; the others must not be affected. */
@@ -86,38 +87,7 @@ export async function measureBadInput(run: Run): Promise<void> {
   })
   record.add('answers per second, good events only', '/s', sides.clean)
   record.add('answers per second, one event in ten bad', '/s', sides.dirty)
-  const share = sides.dirty.median / sides.clean.median
-  record.expect('answers with bad events among them, of those without', share, 'at least', 0.9)
-}
-
-/** Five times as many arrivals as can be served: some are served, the others get a 503, are sent again and succeed. */
-export async function measureOverload(run: Run, seconds: number): Promise<void> {
-  const { record, world } = run
-  const peaks: number[] = []
-  for (let round = 0; round < run.rounds; round += 1) peaks.push(await deposits(run, world.spread, 256))
-  const peak = record.add('peak before the overload', '/s', toSeries(peaks))
-  const stock = createStock(createEvents(world, world.spread), 2_000)
-  const result = await loadOpen({
-    ...run.load,
-    seconds,
-    connections: 6_000,
-    arrivalsPerSecond: peak * 5,
-    next: stock.take,
-    onAnswer: (status, _text, request) => {
-      if (status === 200) run.acknowledged += 1
-      else stock.putBack(request)
-    },
-  })
-  const served = record.add(`overload, 5 times the peak for ${seconds} s: served`, '/s', result.perSecond[200] ?? 0)
-  const refused = (result.perSecond[503] ?? 0) + (result.perSecond[429] ?? 0)
-  record.add('  refused with 503 or 429', '/s', refused)
-  record.add('  found no free connection of 6,000', '/s', result.unsent / seconds)
-  record.add('  broken connections', '', result.broken)
-  record.add('  median time to an answer', 'ms', percentile(result.latencies, 0.5))
-  record.add('  99th percentile', 'ms', percentile(result.latencies, 0.99))
-  const others = Object.keys(result.answers).filter((status) => !['200', '503', '429'].includes(status))
-  if (others.length > 0) throw new Error(`Under overload there were answers ${JSON.stringify(result.answers)}`)
-  record.expect('served under overload, of the peak', served / peak, 'at least', 0.8)
+  record.expect('badInput', sides.dirty.median / sides.clean.median)
 }
 
 /** Requests are built before the measurement starts: as many as can be sent in a second. */
@@ -147,8 +117,8 @@ export async function noop(run: Run, connections: number): Promise<number> {
   return perSecond[200] ?? 0
 }
 
-export async function bareDeposits(run: Run, callers: number): Promise<number> {
-  const next = createEvents(run.world, run.world.spread)
+export async function bareDeposits(run: Run, callers: number, addresses = run.world.spread): Promise<number> {
+  const next = createEvents(run.world, addresses)
   const ready = Array.from({ length: Math.min(callers * 1_000, 2 * ratePrepared) * run.seconds }, () =>
     toArrival(next()),
   )
@@ -164,10 +134,4 @@ export async function bareDeposits(run: Run, callers: number): Promise<number> {
   await Promise.all(Array.from({ length: callers }, call))
   run.acknowledged += all
   return inTime / run.seconds
-}
-
-/** A stock of signed events, built in advance. A refused one is sent again, as wallet services do. */
-function createStock(next: () => EventBody, size: number) {
-  const ready = Array.from({ length: size }, () => toWebhook(next()))
-  return { take: () => ready.pop() ?? toWebhook(next()), putBack: (request: Buffer) => ready.push(request) }
 }

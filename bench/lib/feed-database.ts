@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
 import type { Db } from '../../server/src/db/client.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
-import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { type FeedWorld, type FeedWorldSize, seedFeedWorld } from '../../server/src/testing/feed-world.ts'
+import { startPostgres } from './postgres.ts'
 import { leaveSqlBesideCode, openServiceDeps, type Stack } from './stack.ts'
 
 export type FeedDatabase = { url: string; world: FeedWorld; seconds: number }
@@ -18,8 +15,7 @@ export async function withFeedDatabases(
   work: (...databases: FeedDatabase[]) => Promise<void>,
 ): Promise<void> {
   leaveSqlBesideCode()
-  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-feed-bench-'))
-  const server = await startEmbeddedPostgres({ dataDir, fast: true })
+  const server = await startPostgres({ fast: true })
   try {
     const databases: FeedDatabase[] = []
     for (const [i, size] of sizes.entries()) {
@@ -30,7 +26,6 @@ export async function withFeedDatabases(
     await work(...databases)
   } finally {
     await server.stop()
-    rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

@@ -18,6 +18,8 @@ export type LoadResult = {
 type Load = {
   port: number
   connections: number
+  /** Loopback addresses that the connections come from, in turn. */
+  from?: string[]
   /** Maximum duration: a load ends early when it has no more requests. */
   seconds: number
   /** The bytes of the next request; null when there is none. */
@@ -146,16 +148,16 @@ async function exchange(
 type Reply = { status: number; text: string }
 type Connection = { send(request: Buffer): Promise<Reply | null>; end(): void }
 
-const openAll = ({ port, connections }: Load): Promise<Connection[]> =>
-  Promise.all(Array.from({ length: connections }, () => open(port)))
+const openAll = ({ port, connections, from = ['127.0.0.1'] }: Load): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: connections }, (_, i) => open(port, from[i % from.length]!)))
 
 /**
  * A keep-alive connection with one open request at a time. It parses only the parts of HTTP that the service sends, head
  * and content-length, because the load shares the machine with what it measures. null: the connection broke.
  */
-function open(port: number): Promise<Connection> {
+function open(port: number, localAddress: string): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
     let received = ''
     let isGone = false
     let answer: (reply: Reply | null) => void = () => {}

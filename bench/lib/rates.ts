@@ -21,12 +21,13 @@ export async function measureRates(run: Run): Promise<void> {
       const sources = run.world.funded.slice(0, sourcesOfTreasurer)
       const orders = await ordersAt(run, 50, orderRequests(run, '1', sources))
       const p99 = addLatencies(run, '50 orders a second of one treasurer, velocity limit, delivery', orders)
-      record.expect('99th percentile at 50 orders a second of one treasurer', p99, 'at most', 60)
+      record.expect('treasurerP99', p99)
       await untilDelivered(run.stack)
     }),
   )
   const p99 = addLatencies(run, '100 orders a second', await ordersAt(run, 100, orderRequests(run, '1')))
-  record.expect('99th percentile at 100 orders a second', p99, 'at most', 25)
+  record.expect('orderP99', p99)
+  if (run.operations >= 10_000_000) record.expect('fullHouseP99', p99)
   addLatencies(run, '1,000 deposits a second', await depositsAt(run, 1_000))
   await confirmAtOnce(run, () => measureWay(run))
 }
@@ -115,12 +116,7 @@ async function measureWay({ world, stack, record, seconds }: Run): Promise<void>
   const sorted = (values: number[]) => Float64Array.from(values).sort()
   const [vote, order] = [sorted(toWallet), sorted(toBlocks)]
   record.add('last vote to the wallet service: median', 'ms', percentile(vote, 0.5))
-  record.expect(
-    'vote to broadcast, 95th percentile',
-    record.add('  95th percentile', 'ms', percentile(vote, 0.95)),
-    'at most',
-    300,
-  )
+  record.expect('voteToBroadcast', record.add('  95th percentile', 'ms', percentile(vote, 0.95)))
   record.add('order to mined, three votes, mined at once: median', 'ms', percentile(order, 0.5))
   record.add('  95th percentile', 'ms', percentile(order, 0.95))
 }

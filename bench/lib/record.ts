@@ -2,27 +2,34 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { type GoalKey, goals, isMet } from './goals.ts'
 import { type Series, toSeries } from './rounds.ts'
-import type { Stack } from './stack.ts'
 
 type Figure = { name: string; unit: string } & Series
-type Goal = { name: string; value: number; bound: 'at least' | 'at most'; goal: number; isMet: boolean }
+type Measured = { key: GoalKey; value: number; of: string }
+type Sql = (text: string) => Promise<object[]>
 
 /** The results of a run, printed as they arrive. */
 export type BenchRecord = {
   figures: Figure[]
-  goals: Goal[]
+  measured: Measured[]
+  /** Settings of the PostgreSQL that is measured. */
+  settings: Record<string, string>
+  /** @returns the median */
   add(name: string, unit: string, series: Series | number): number
-  expect(name: string, value: number, bound: Goal['bound'], goal: number): void
+  /** `of` says what was measured, if the goal has several. */
+  expect(key: GoalKey, value: number, of?: string): void
+  noteSettings(sql: Sql): Promise<void>
 }
 
 export function createRecord(): BenchRecord {
   const figures: Figure[] = []
-  const goals: Goal[] = []
+  const measured: Measured[] = []
+  const settings: Record<string, string> = {}
   return {
     figures,
-    goals,
-    /** @returns the median */
+    measured,
+    settings,
     add(name, unit, series) {
       const figure = { name, unit, ...(typeof series === 'number' ? toSeries([series]) : series) }
       figures.push(figure)
@@ -30,33 +37,42 @@ export function createRecord(): BenchRecord {
       console.log(`${name.padEnd(64)} ${show(figure.median).padStart(10)} ${unit}${range}`)
       return figure.median
     },
-    expect(name, value, bound, goal) {
-      goals.push({ name, value, bound, goal, isMet: bound === 'at least' ? value >= goal : value <= goal })
+    expect(key, value, of = '') {
+      measured.push({ key, value, of })
+    },
+    async noteSettings(sql) {
+      for (const name of settingNames) {
+        const [row] = (await sql(`select current_setting('${name}') as value`)) as { value: string }[]
+        settings[name] = row!.value
+      }
+      if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') throw new Error('The database may forget')
     },
   }
 }
 
-export function printGoals(record: BenchRecord): void {
-  console.log('\nGoals')
-  for (const { name, value, bound, goal, isMet } of record.goals) {
-    const verdict = isMet ? 'met' : `MISSED by ${show(Math.abs(value - goal))}`
-    console.log(`${name.padEnd(64)} ${show(value).padStart(10)}  ${bound} ${goal}: ${verdict}`)
+/** @returns whether all goals were met */
+export function printGoals({ measured }: BenchRecord): boolean {
+  if (measured.length > 0) console.log('\nGoals')
+  for (const { key, value, of } of measured) {
+    const { name, bound, goal } = goals[key]
+    const verdict = isMet(goals[key], value) ? 'met' : `MISSED by ${show(Math.abs(value - goal))}`
+    console.log(
+      `${(of === '' ? name : `${name} (${of})`).padEnd(90)} ${show(value).padStart(10)}  ${bound} ${goal}: ${verdict}`,
+    )
   }
+  return measured.every(({ key, value }) => isMet(goals[key], value))
 }
 
-/** Writes `bench/results/<date>.json` and returns its path. */
-export async function writeRecord(
-  record: BenchRecord,
-  stack: Stack,
-  run: { loadBefore: number; minutes: number; options: object },
-): Promise<string> {
-  const settings: Record<string, string> = {}
-  for (const name of settingNames)
-    settings[name] = (await stack.sql<{ value: string }>(`select current_setting('${name}') as value`))[0]!.value
-  if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') throw new Error('The database may forget')
-  const now = new Date().toISOString()
-  const content = {
-    at: now,
+/** The result of a program, as `npm run bench:figures` reads it. */
+export type Result = ReturnType<typeof toResult>
+type Circumstances = { program: string; words: string[]; loadBefore: number; minutes: number }
+
+function toResult(record: BenchRecord, { program, words, loadBefore, minutes }: Circumstances) {
+  return {
+    program,
+    // What was asked for beside the name; nothing: the whole measurement, of which figures may be published.
+    words,
+    at: new Date().toISOString(),
     revision: git('rev-parse', 'HEAD'),
     changedFiles: git('status', '--porcelain').split('\n').filter(Boolean).length,
     machine: {
@@ -65,19 +81,23 @@ export async function writeRecord(
       memoryMegabytes: Math.round(totalmem() / 2 ** 20),
       kernel: release(),
       // Load of other programs, which affects the results.
-      loadAverageBefore: run.loadBefore,
-      loadAverageAfter: loadavg()[0],
+      loadAverageBefore: loadBefore,
+      loadAverageAfter: loadavg()[0]!,
     },
-    versions: { node: process.version, postgres: settings.server_version },
-    settings,
-    minutes: run.minutes,
-    options: run.options,
-    goals: record.goals,
+    versions: { node: process.version, postgres: record.settings.server_version ?? null },
+    minutes,
+    settings: record.settings,
+    goals: record.measured,
     figures: record.figures,
   }
+}
+
+/** Writes `bench/results/<program>-<date>.json` and returns its path. */
+export function writeResult(record: BenchRecord, circumstances: Circumstances): string {
+  const result = toResult(record, circumstances)
   mkdirSync('bench/results', { recursive: true })
-  const path = join('bench/results', `${now.slice(0, 16).replace(':', '')}.json`)
-  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`)
+  const path = join('bench/results', `${result.program}-${result.at.slice(0, 19).replaceAll(':', '')}.json`)
+  writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`)
   return path
 }
 
@@ -97,6 +117,6 @@ function git(...args: string[]): string {
   return execFileSync('git', args, { encoding: 'utf8' }).trim()
 }
 
-function show(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2)
+export function show(value: number): string {
+  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2)
 }

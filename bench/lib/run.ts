@@ -13,4 +13,6 @@ export type Run = {
   load: { port: number; seconds: number }
   /** Deposits that were answered as credited: the ledger must hold as many at the end. */
   acknowledged: number
+  /** Operations that the vault held before. */
+  operations: number
 }

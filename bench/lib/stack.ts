@@ -1,14 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { cpSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import { readConfig } from '../../server/src/config/config.ts'
-import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
-import { watchDirectory } from '../../server/src/testing/cleanup.ts'
+import { type Postgres, startPostgres } from './postgres.ts'
 
 /** A PostgreSQL and one node of the service as released, with their own temporary data. */
 export type Stack = {
@@ -16,7 +12,7 @@ export type Stack = {
   /** The environment of the node. */
   settings: Record<string, string>
   /** The database's owner. */
-  sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
+  sql: Postgres['sql']
   port: number
   nodePid: number
   stop(): Promise<void>
@@ -26,38 +22,46 @@ export const webhookSecret = 'a secret of the bench with enough bytes'
 
 export async function startStack({ nodeArguments = [] as string[] } = {}): Promise<Stack> {
   leaveSqlBesideCode()
-  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-bench-'))
-  const cleanup = watchDirectory(dataDir)
-  const postgres = await startEmbeddedPostgres({ dataDir })
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 4 })
-  pool.on('error', () => {})
+  const postgres = await startPostgres()
   const settings = {
     DEMO: 'true',
-    DATA_DIR: dataDir,
+    DATA_DIR: postgres.directory,
     DATABASE_URL: postgres.url,
     PUBLIC_URL: 'http://localhost:8420',
     WALLET_WEBHOOK_SECRET: webhookSecret,
     LOG_LEVEL: 'error',
   }
+  const node = await startNode(settings, nodeArguments)
+  return {
+    databaseUrl: postgres.url,
+    settings,
+    sql: postgres.sql,
+    port: node.port,
+    nodePid: node.pid,
+    async stop() {
+      await node.stop()
+      await postgres.stop()
+    },
+  }
+}
+
+/** A node of the service in a process of its own. */
+export async function startNode(
+  settings: Record<string, string>,
+  nodeArguments: string[] = [],
+): Promise<{ port: number; pid: number; stop(): Promise<void> }> {
   const node = fork(fileURLToPath(new URL('serve.js', import.meta.url)), {
     env: { PATH: process.env.PATH ?? '', ...settings },
     execArgv: nodeArguments,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   return {
-    databaseUrl: postgres.url,
-    settings,
-    sql: async (text, values = []) => (await pool.query(text, values)).rows,
     port: await portOf(node),
-    nodePid: node.pid!,
+    pid: node.pid!,
     async stop() {
       const exited = once(node, 'exit')
       node.kill('SIGTERM')
       await exited
-      await pool.end()
-      await postgres.stop()
-      rmSync(dataDir, { recursive: true, force: true })
-      cleanup.dismiss()
     },
   }
 }
@@ -80,9 +84,15 @@ async function portOf(node: ChildProcess): Promise<number> {
 
 /** The compiled code reads its migrations and pages from its own folder. */
 export function leaveSqlBesideCode(): void {
-  const compiled = new URL('../../server/src/', import.meta.url)
-  const source = new URL('../../../../server/src/', import.meta.url)
-  for (const part of ['db/migrations', 'db/roles.sql', 'pages/assets']) {
+  const compiled = new URL('../../', import.meta.url)
+  const source = new URL('../../../../', import.meta.url)
+  const parts = [
+    'server/src/db/migrations',
+    'server/src/db/roles.sql',
+    'server/src/pages/assets',
+    'wallet/src/migrations',
+  ]
+  for (const part of parts) {
     cpSync(new URL(part, source), new URL(part, compiled), { recursive: true })
   }
 }

@@ -53,16 +53,7 @@ const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
 export async function createWorld(stack: Stack, size: Size = fullSize): Promise<World> {
   const wallet = await startFakeWallet()
   const { db } = openDatabase({ url: stack.databaseUrl, statementMilliseconds: 0, onError: () => {} })
-  const call: World['call'] = async (token, method, path, body, headers = {}) => {
-    const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1${path}`, {
-      method,
-      headers: { ...headers, authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-    return text === '' ? null : JSON.parse(text)
-  }
+  const call = createCaller(stack)
   const [admin, initiator, ...approvers] = await signIn(db, 5)
 
   const vaults: { id: string; code: string }[] = []
@@ -142,6 +133,20 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   return world
 }
 
+/** Requests that must succeed, with a bearer token. */
+export function createCaller({ port }: Stack): World['call'] {
+  return async (token, method, path, body, headers = {}) => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+}
+
 /** Some that need no vote, and some that have all their votes. */
 async function orderTransfers({ call, vault, initiator, approvers, funded }: World): Promise<void> {
   const order = async (amount: string, fromAddressId: string) => {
@@ -191,12 +196,12 @@ export const toArrival = (body: EventBody): Arrival => ({
 })
 
 /** The event as the wallet service sends it: signed. */
-export function toWebhook(body: object): Buffer {
+export function toWebhook(body: object, more: Record<string, string> = {}): Buffer {
   const text = JSON.stringify(body)
   const id = `evt_${newId()}`
   const timestamp = `${Math.floor(Date.now() / 1000)}`
   const signature = `v1,${signatureOf(webhookSecret, id, timestamp, text)}`
-  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  const headers = { ...more, 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
   return toRequest('POST', '/webhooks/wallet', headers, text)
 }
 
@@ -207,7 +212,8 @@ async function depositBare(world: World, addresses: Address[], amount: string): 
   }
 }
 
-async function signIn(db: Db, count: number): Promise<{ userId: string; token: string }[]> {
+/** The first is an administrator of the platform. */
+export async function signIn(db: Db, count: number): Promise<{ userId: string; token: string }[]> {
   const now = new Date()
   const inAWeek = new Date(now.getTime() + 7 * 86_400_000)
   const people = Array.from({ length: count }, () => ({ userId: newId(now), token: newSecret() }))

@@ -1,0 +1,214 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { newId } from '../server/src/lib/ids.ts'
+import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
+import { type Flight, startFlight } from './lib/flight.ts'
+import { loadClosed, percentile, toRequest } from './lib/http-load.ts'
+import type { BenchRecord } from './lib/record.ts'
+import { runOnStack } from './lib/run-bench.ts'
+import type { Stack } from './lib/stack.ts'
+import { bearer, inTurn } from './lib/transfers.ts'
+
+/**
+ * What transfers in flight cost, with the reference wallet on a chain that stands still: with none, and with each of
+ * `--transfers`, the way of further orders to the wallet and to the chain, the CPU time while nothing happens, and the way
+ * back of all of them after one block. Goals are of 10,000. Requires Linux, which reports the CPU time of processes.
+ */
+const { values: options } = parseArgs({
+  options: {
+    transfers: { type: 'string', default: '100,1000,10000' },
+    addresses: { type: 'string', default: '50' },
+    /** Of the further orders, and of the rest in which CPU time is measured. */
+    seconds: { type: 'string', default: '20' },
+    rate: { type: 'string', default: '10' },
+  },
+})
+const seconds = Number(options.seconds)
+const goalCount = 10_000
+const recipient = fakeAddress('a supplier of the bench')
+
+type Bench = { record: BenchRecord; stack: Stack; flight: Flight }
+
+await runOnStack(async ({ record, stack }) => {
+  const flight = await startFlight(stack, Number(options.addresses))
+  try {
+    const bench: Bench = { record, stack, flight }
+    const idle = await measureRest(bench, 'nothing in flight')
+    record.expect('idleCpu', idle.node + idle.wallet)
+    const alone = await measureOrders(bench, 'nothing in flight')
+    await land(bench, 'the first orders')
+    for (const count of options.transfers.split(',').map(Number)) {
+      const name = `${count.toLocaleString('en-US')} in flight`
+      const logBefore = await logPosition(stack)
+      await lift(bench, name, count)
+      const rest = await measureRest(bench, name)
+      const more = await measureOrders(bench, name)
+      const { known, calls } = await land(bench, name)
+      const [log] = await stack.sql<{ bytes: string }>(
+        'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
+        [logBefore],
+      )
+      record.add(
+        `${name}: bytes of log per settled transfer, with those of the wallet`,
+        'B',
+        Number(log!.bytes) / count,
+      )
+      if (count < goalCount) continue
+      record.expect('flightVote', more.toWallet)
+      record.expect('flightBroadcast', more.toChain)
+      record.expect('flightOfNone', more.toChain / alone.toChain)
+      record.expect('flightKnown', known)
+      record.expect('flightCpu', rest.all - idle.all)
+      record.expect('flightCalls', calls)
+    }
+  } finally {
+    await flight.close()
+  }
+})
+
+/** Orders so many transfers, and waits until the chain's node has all. */
+async function lift({ record, stack, flight }: Bench, name: string, count: number): Promise<void> {
+  const source = inTurn(flight.addresses)
+  const requests = Array.from({ length: count }, () => orderOf(flight, source().id))
+  flight.proxy.forget()
+  const startedAt = performance.now()
+  const load = { port: stack.port, connections: 32, seconds: 3_600, next: () => requests.pop() ?? null }
+  const { answers } = await loadClosed(load)
+  if (Object.keys(answers).join() !== '201') throw new Error(`Orders were answered ${JSON.stringify(answers)}`)
+  record.add(`${name}: ordered in`, 's', (performance.now() - startedAt) / 1_000)
+  await until(async () => (await countOf(stack, `wallet.transfers where status = 'broadcast'`)) >= count)
+  record.add('  all broadcast after', 's', (performance.now() - startedAt) / 1_000)
+  record.add('  calls to the chain’s node per transfer', '', sumOf(flight.proxy.calls) / count)
+}
+
+function orderOf({ vault, initiator }: Flight, fromAddressId: string): Buffer {
+  const headers = { ...bearer(initiator), 'idempotency-key': newId() }
+  const body = JSON.stringify({ fromAddressId, toAddress: recipient, token: 'ETH', amount: '0.000001' })
+  return toRequest('POST', `/api/v1/vaults/${vault}/transfers`, headers, body)
+}
+
+/** Nothing is ordered and no block comes. */
+async function measureRest({ record, stack, flight }: Bench, name: string) {
+  // What was started is at its end.
+  await sleep(3_000)
+  const before = Object.entries(flight.pids).map(([process, pid]) => ({ process, pid, cpu: cpuOfTree(pid) }))
+  const transactions = await transactionsOf(stack)
+  flight.proxy.forget()
+  await sleep(seconds * 1_000)
+  const shares = before.map(({ process, pid, cpu }) => [process, ((cpuOfTree(pid) - cpu) / seconds) * 100] as const)
+  const all = shares.reduce((sum, [, share]) => sum + share, 0)
+  record.add(`${name}: CPU while the chain stands still, all processes`, '%', all)
+  for (const [process, share] of shares) record.add(`  ${process}`, '%', share)
+  record.add('  transactions of PostgreSQL', '/s', ((await transactionsOf(stack)) - transactions) / seconds)
+  record.add('  calls to the chain’s node', '/s', sumOf(flight.proxy.calls) / seconds)
+  return { all, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
+}
+
+/** Orders at a fixed rate: when the wallet service had each, and when the chain's node; 95th percentiles in seconds. */
+async function measureOrders({ record, stack, flight }: Bench, name: string) {
+  const source = inTurn(flight.addresses)
+  const orderedAt = new Map<string, number>()
+  const underWay: Promise<void>[] = []
+  const count = seconds * Number(options.rate)
+  for (let i = 0; i < count; i += 1) {
+    const body = { fromAddressId: source().id, toAddress: recipient, token: 'ETH', amount: '0.000001' }
+    const order = flight.call(flight.initiator, 'POST', `/vaults/${flight.vault}/transfers`, body)
+    underWay.push(
+      order.then((made) => {
+        orderedAt.set((made as { id: string }).id, Date.now())
+      }),
+    )
+    await sleep(1_000 / Number(options.rate))
+  }
+  await Promise.all(underWay)
+  const ids = [...orderedAt.keys()]
+  const read = () =>
+    stack.sql<{ id: string; tx_hash: string; created_at: Date }>(
+      'select id, tx_hash, created_at from wallet.transfers where id = any($1) and tx_hash is not null',
+      [ids],
+    )
+  let rows = await read()
+  await until(async () => {
+    rows = await read()
+    return rows.length === count && rows.every(({ tx_hash }) => flight.proxy.sentAt.has(tx_hash))
+  })
+  // The wallet service may have an order before its answer has arrived here.
+  const secondsTo = (at: (row: (typeof rows)[number]) => number) =>
+    Float64Array.from(rows, (row) => Math.max(0, at(row) - orderedAt.get(row.id)!) / 1_000).sort()
+  const toWallet = secondsTo(({ created_at }) => created_at.getTime())
+  const toChain = secondsTo(({ tx_hash }) => flight.proxy.sentAt.get(tx_hash)!)
+  record.add(`${name}: order to the wallet service, median`, 's', percentile(toWallet, 0.5))
+  const wallet95 = record.add('  95th percentile', 's', percentile(toWallet, 0.95))
+  record.add(`${name}: order to broadcast, median`, 's', percentile(toChain, 0.5))
+  const chain95 = record.add('  95th percentile', 's', percentile(toChain, 0.95))
+  return { toWallet: wallet95, toChain: chain95 }
+}
+
+/** Mines one block with all of them. Returns the seconds until the service knows the last, and the calls for a block that has none. */
+async function land({ record, stack, flight }: Bench, name: string): Promise<{ known: number; calls: number }> {
+  flight.proxy.forget()
+  await sleep(5_000)
+  const still = sumOf(flight.proxy.calls)
+  flight.proxy.forget()
+  await flight.mineEmptyBlock()
+  await sleep(5_000)
+  const calls = Math.max(0, sumOf(flight.proxy.calls) - still)
+  record.add(`${name}: calls to the chain’s node for an empty block`, '', calls)
+  const startedAt = performance.now()
+  await flight.chain.mine()
+  const since = () => (performance.now() - startedAt) / 1_000
+  await until(async () => (await countOf(stack, `wallet.transfers where status <> 'confirmed'`)) === 0)
+  const atWallet = record.add(`${name}: mined to confirmed at the wallet service, the last`, 's', since())
+  await until(async () => (await countOf(stack, `operations where status <> 'confirmed'`)) === 0)
+  const known = record.add('  to known to the service, the last', 's', since())
+  record.add('  of it after the wallet service', 's', known - atWallet)
+  return { known, calls }
+}
+
+async function countOf({ sql }: Stack, from: string): Promise<number> {
+  const [row] = await sql<{ count: number }>(`select count(*)::int from ${from}`)
+  return row!.count
+}
+
+async function transactionsOf({ sql }: Stack): Promise<number> {
+  const [row] = await sql<{ count: string }>('select sum(xact_commit + xact_rollback) as count from pg_stat_database')
+  return Number(row!.count)
+}
+
+async function logPosition({ sql }: Stack): Promise<string> {
+  return (await sql<{ lsn: string }>('select pg_current_wal_insert_lsn() as lsn'))[0]!.lsn
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 3_600_000
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error('What was waited for did not happen within an hour')
+    await sleep(50)
+  }
+}
+
+function sumOf(counts: Record<string, number>): number {
+  return total(Object.values(counts))
+}
+
+/** Seconds of a process and of its children, also of those that have ended. */
+function cpuOfTree(pid: number): number {
+  let ticks = 0
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')
+      const [own, ofEnded] = [fields.slice(11, 13), fields.slice(13, 15)]
+      if (Number(name) === pid) ticks += total([...own, ...ofEnded])
+      else if (Number(fields[1]) === pid) ticks += total(own)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return ticks / 100
+}
+
+function total(numbers: (number | string)[]): number {
+  return numbers.reduce<number>((sum, one) => sum + Number(one), 0)
+}

@@ -1,0 +1,25 @@
+import type { BenchRecord } from './record.ts'
+
+/** Notes the CPU time of `work`, and returns its mean in ms; `prepare` is not part of it. */
+export function noteCpu<Prepared>(
+  record: BenchRecord,
+  name: string,
+  { rounds, prepare, work }: { rounds: number; prepare: () => Prepared; work: (prepared: Prepared) => void },
+): number {
+  const measured: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const prepared = prepare()
+    const before = process.cpuUsage()
+    work(prepared)
+    const { user, system } = process.cpuUsage(before)
+    measured.push((user + system) / 1_000)
+  }
+  // The first rounds measure a service that has just started.
+  const warm = measured.slice(rounds / 4).sort((a, b) => a - b)
+  const at = (share: number) => warm[Math.floor(warm.length * share)]!
+  const mean = record.add(`${name}: mean CPU`, 'ms', warm.reduce((sum, one) => sum + one, 0) / warm.length)
+  record.add('  median', 'ms', at(0.5))
+  record.add('  99th percentile', 'ms', at(0.99))
+  record.add('  first round', 'ms', measured[0]!)
+  return mean
+}
