@@ -29,9 +29,7 @@ type JsonSchema = { $ref?: string; properties?: Record<string, { type?: string; 
 export function createValidatorCompiler(
   schemas: Record<string, unknown>[],
 ): FastifySchemaCompiler<Record<string, unknown>> {
-  const options = { strict: false, useDefaults: true, formats }
-  const untilFirst = new Ajv({ ...options, schemas })
-  const forEvery = new Ajv({ ...options, schemas, allErrors: true })
+  const { untilFirst, forEvery } = compilersOf(schemas)
   const resolve = (schema: JsonSchema) =>
     schema.$ref === undefined ? schema : ((schemas.find(({ $id }) => $id === schema.$ref) ?? {}) as JsonSchema)
   return ({ schema, httpPart = 'body' }) => {
@@ -39,7 +37,7 @@ export function createValidatorCompiler(
     return (given: unknown) => {
       const { value, faults, valuesCount } =
         httpPart === 'body' ? readBody(given) : readText(given, schema as JsonSchema)
-      validate ??= untilFirst.compile(schema)
+      validate ??= untilFirst(schema as object)
       const isValid = validate(value)
       if (isValid && faults.length === 0) return { value }
       if (!isValid) {
@@ -48,7 +46,7 @@ export function createValidatorCompiler(
         const errors =
           valuesCount > faultyValuesMax
             ? [...errorsOfRows(untilFirst, resolve(schema as JsonSchema), value), ...(validate.errors ?? [])]
-            : errorsOf(forEvery.compile(schema), value)
+            : errorsOf(forEvery(schema as object), value)
         const hidden = new Set(faults.map(({ field }) => field))
         faults.unshift(...toFaults(unique(errors).slice(0, validationErrorsMax), httpPart, hidden))
       }
@@ -57,16 +55,48 @@ export function createValidatorCompiler(
   }
 }
 
+type Compile = (schema: object) => ValidateFunction
+type Compilers = { untilFirst: Compile; forEvery: Compile }
+const known = new WeakMap<object, Compilers>()
+
+/** Services of one process that have the same components share what is compiled: tests start hundreds of them. */
+function compilersOf(schemas: Record<string, unknown>[]): Compilers {
+  const options = { strict: false, useDefaults: true, formats, schemas }
+  const compilers = known.get(schemas) ?? {
+    untilFirst: compilerOf(new Ajv(options)),
+    forEvery: compilerOf(new Ajv({ ...options, allErrors: true })),
+  }
+  known.set(schemas, compilers)
+  return compilers
+}
+
+/** Compiles a schema once, also when another service states the same one anew. */
+function compilerOf(ajv: Ajv): Compile {
+  const bySchema = new WeakMap<object, ValidateFunction>()
+  const byText = new Map<string, ValidateFunction>()
+  const compile = (schema: object) => {
+    const text = JSON.stringify(schema)
+    const validate = byText.get(text) ?? ajv.compile(schema)
+    byText.set(text, validate)
+    return validate
+  }
+  return (schema) => {
+    const validate = bySchema.get(schema) ?? compile(schema)
+    bySchema.set(schema, validate)
+    return validate
+  }
+}
+
 function errorsOf(validate: ValidateFunction, value: unknown): ErrorObject[] {
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
 /** The first fault of each faulty row of a body that has `rows`, at the path that it has there. */
-function errorsOfRows(ajv: Ajv, { properties = {} }: JsonSchema, body: unknown): ErrorObject[] {
+function errorsOfRows(compile: Compile, { properties = {} }: JsonSchema, body: unknown): ErrorObject[] {
   const items = properties.rows?.items
   const rows = (body as { rows?: unknown } | null)?.rows
   if (items === undefined || !Array.isArray(rows)) return []
-  const validate = ajv.compile(items)
+  const validate = compile(items)
   const found: ErrorObject[] = []
   for (const [i, row] of rows.entries()) {
     if (found.length >= faultsListedMax) break
