@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { campaignOf } from '../server/src/testing/campaign.ts'
 import { describedApiOf } from '../server/src/testing/described-api.ts'
 import { createOutbox, type Outbox } from '../server/src/testing/outbox.ts'
 import { Campaign, type Sequence } from './alone/campaign.ts'
@@ -31,8 +32,7 @@ const ignoredOf = (vaultId: string) => ({
 })
 
 /** Ten are a round, which draws every operation. */
-const sequences = Number(process.env.ALONE_RUNS ?? 10)
-const firstSeed = Number(process.env.ALONE_SEED ?? 1)
+const { runs: sequences, seed: firstSeed } = campaignOf('ALONE', { runs: 10, seed: 1 })
 
 beforeAll(async () => {
   outbox = await createOutbox()
@@ -50,7 +50,7 @@ beforeAll(async () => {
       seen.set(fact, (seen.get(fact) ?? new Set()).add(operationId))
   })
   snapshot = await createSnapshot(world.bench)
-}, 120_000)
+})
 afterAll(async () => {
   await log.drop()
   await world.bench.close()

@@ -46,7 +46,7 @@ beforeAll(async () => {
     expect(status, JSON.stringify(body)).toBe(200)
     files[kind] = JSON.stringify(body)
   }
-}, 60_000)
+})
 afterAll(() => bench.close())
 
 const metadata = { tags: ['supplies', 'march'], paymentPurpose: 'Invoice 7', note: 'Call first' }

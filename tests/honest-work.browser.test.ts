@@ -17,6 +17,7 @@ import { createStrongroom } from '../sdk/src/strongroom.ts'
 import { randomOf } from '../sdk/src/testing/signed-orders.ts'
 import type { Address, TransferPayload } from '../server/src/testing/answer.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
+import { campaignOf } from '../server/src/testing/campaign.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
 import type { Authority, AuthorityKey, Order } from '../wallet/src/authority/documents.ts'
 import { pinAuthority } from '../wallet/src/authority/protection.ts'
@@ -39,7 +40,8 @@ import { until } from './setup/running-service.ts'
  */
 
 /** Works of each person at a browser, and of each with a program, while the service lies. */
-const worksCount = Number(process.env.SIGNING_PAGE_RUNS ?? 100) / 25
+const { runs, seed } = campaignOf('SIGNING_PAGE', { runs: 100, seed: 41 })
+const worksCount = runs / 25
 const programRuns = worksCount * 10
 
 const thief = privateKeyToAddress(generatePrivateKey())
@@ -47,7 +49,7 @@ const thief = privateKeyToAddress(generatePrivateKey())
 const supplier = privateKeyToAddress(generatePrivateKey())
 /** On no list. */
 const vendor = privateKeyToAddress(generatePrivateKey())
-const random = randomOf(41)
+const random = randomOf(seed)
 const liar = new Liar({ random, thief, paid: [supplier, vendor] })
 
 let stack: ProtectedStack

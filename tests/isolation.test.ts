@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mediaTypes } from '../server/src/modules/reports/files/formats.ts'
 import { createTestApp, type Person, type TestApp } from '../server/src/testing/app.ts'
+import { campaignOf } from '../server/src/testing/campaign.ts'
 import { readArchive } from '../server/src/testing/read-files.ts'
 import { withoutRequestId } from '../server/src/testing/without-request-id.ts'
 import {
@@ -19,8 +20,7 @@ import { parametersOfReports, type ReadOperation, readOperationsOf, readsOf } fr
  * sums, counts, cursors, errors. The organisations and the events in them are random.
  */
 
-/** `npm run nightly:isolation` sets it to 150. Fewer than four leave too many kinds of events out. */
-const runs = Number(process.env.ISOLATION_RUNS ?? 4)
+const { runs, seed } = campaignOf('ISOLATION', { runs: 2, seed: 40 })
 /** How many of the possible requests to each operation are sent in each run. */
 const filteredReads = 4
 const pagesMax = 100
@@ -71,8 +71,6 @@ const runOf: fc.Arbitrary<Run> = fc.record({
 })
 
 it('T40 no answer to a member changes by what happens to what they may not see', async () => {
-  const seed = Number(process.env.ISOLATION_SEED ?? Date.now() % 1_000_000_000)
-  console.info(`isolation: ISOLATION_SEED=${seed}`)
   const happened = new Set<Verb>()
   const property = fc.asyncProperty(runOf, async (run) => {
     for (const verb of await judge(run)) happened.add(verb)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson, hashOf, type Order, payoutOf, readOrder } from '../sdk/src/signing/signing.ts'
 import { mutated, type Random, randomOf } from '../sdk/src/testing/signed-orders.ts'
 import type { SignedVote } from '../server/src/lib/signed-vote.ts'
+import { campaignOf } from '../server/src/testing/campaign.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
 import { findChromium } from '../server/src/testing/find-chromium.ts'
@@ -16,8 +17,9 @@ import { type Answer, type LyingPage, onPages, pagesOf, type Seen } from './setu
  * value of an answer becomes, what was signed stands on the screen, or nothing was signed.
  */
 
-/** The number of answers that are altered on a kind of page. */
-const runsOf = (usual: number) => Number(process.env.SIGNING_PAGE_RUNS ?? usual)
+/** The number of answers that are altered on a kind of page: in the suite, each test has its own. */
+const campaign = campaignOf('SIGNING_PAGE', { runs: 0, seed: 0 })
+const runsOf = (usual: number) => campaign.runs || usual
 const long = { timeout: 3_600_000 }
 
 /** A token of the authority with the decimals of ether. */
@@ -140,11 +142,12 @@ type Part = { seed: number; target: string; part: string | null; isFickle?: bool
  * something else if the service is fickle.
  */
 function alteringOf({ seed, target, part, isFickle = false }: Part) {
-  const fickle = randomOf(seed)
+  const start = campaign.seed + seed
+  const fickle = randomOf(start)
   const names: string[] = []
   const alter = (asked: string, answer: unknown): unknown => {
     if (asked !== target) return answer
-    const { altered, name } = withAltered(answer as Answer, part?.split('.') ?? [], isFickle ? fickle : randomOf(seed))
+    const { altered, name } = withAltered(answer as Answer, part?.split('.') ?? [], isFickle ? fickle : randomOf(start))
     names.push(`${asked} ${part ?? ''} ${name}`)
     return altered
   }

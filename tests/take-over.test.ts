@@ -24,6 +24,7 @@ import { verifyTransfers } from '../server/src/modules/money/transfers/compare-o
 import { type RunningServer, startServer } from '../server/src/start.ts'
 import type { Address, TransferPayload } from '../server/src/testing/answer.ts'
 import { Authenticator } from '../server/src/testing/authenticator.ts'
+import { campaignOf } from '../server/src/testing/campaign.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { createRandom } from '../server/src/testing/random.ts'
 import { newVote } from '../server/src/testing/votes.ts'
@@ -37,7 +38,7 @@ import { type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
 import { type Call, signInTo, until } from './setup/running-service.ts'
 
 /** How many orders the attacker generates. */
-const tries = Number(process.env.TAKE_OVER_TRIES ?? 1_000)
+const { runs: tries, seed } = campaignOf('TAKE_OVER', { runs: 300, seed: 1 })
 
 const walletToken = 'a-take-over-wallet-service-token'
 const webhookSecret = 'a take-over webhook secret'
@@ -107,7 +108,7 @@ beforeAll(async () => {
   clientId = (await keeper.query('select id from wallet.clients')).rows[0].id
   const { hash } = await pinAuthority(keeper, new AuthorityStore(authorityDir), clientId, authorityOf(vaultId))
   authorityHash = hash
-}, 120_000)
+})
 afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp()
 })
@@ -115,7 +116,7 @@ afterAll(async () => {
 describe('T58 who has taken over the service', () => {
   it(`T58 signs none of ${tries} generated orders, with whatever people ever signed`, async () => {
     const honest = await captured()
-    const random = createRandom(1)
+    const random = createRandom(seed)
     const answers = new Set<string>()
     for (let i = 0; i < tries; i++) {
       const order = forgedOrder(honest.order, random)
@@ -130,7 +131,7 @@ describe('T58 who has taken over the service', () => {
       [...codes, ...others.map((code) => `403 ${code}`), '409 ordered with other fields'].sort(),
     )
     await nothingMoved()
-  }, 120_000)
+  })
 
   it('T58 moves nothing by rewriting a waiting order and every row about it, after honest votes', async () => {
     const { id } = await orderAs('treasurer', '2')
@@ -247,7 +248,7 @@ describe('T58 who has taken over the service', () => {
   })
 
   it('T80 whatever the service answers to people who do honest work, what moves is what they typed', async () => {
-    const random = randomOf(37)
+    const random = randomOf(seed + 36)
     const before = await faucet.getBalance({ address: supplier })
     const accepted = new Set<string>()
     let signedCount = 0
@@ -281,7 +282,7 @@ describe('T58 who has taken over the service', () => {
 })
 
 /** Answers that are altered for people who do honest work. */
-const alteredCount = Number(process.env.TAKE_OVER_ALTERED ?? 60)
+const alteredCount = tries / 10
 const typedAmount = '0.01'
 
 /** An order and a vote by people whose service alters one value of one answer; null when they sign nothing. */

@@ -56,7 +56,7 @@ beforeAll(async () => {
   cleanUps.push(() => wallet.close())
   nodes = await Promise.all([startNode(database.url), startNode(database.url)])
   await prepareVault()
-}, 120_000)
+})
 
 afterAll(async () => {
   for (const { process: node } of nodes ?? []) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => screener.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(screener.address() as AddressInfo).port}`
   bench = await createTransferBench({ SCREENING_URL: url, SCREENING_SECRET: secret })
-}, 60_000)
+})
 afterAll(async () => {
   await bench.close()
   screener.close()

@@ -32,7 +32,7 @@ let demo: Demo
 let transferId: string
 const recipient = privateKeyToAddress(generatePrivateKey())
 
-beforeAll(buildProject, 120_000)
+beforeAll(buildProject)
 
 afterAll(() => {
   for (const pid of livingPids(dataDir)) process.kill(pid, 'SIGKILL')

@@ -31,7 +31,7 @@ beforeAll(async () => {
   ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
   faucet = openFaucet(anvil.rpcUrl)
   wallet = await startWallet(testConfig({ databaseUrl: database.url, rpcUrl: anvil.rpcUrl }))
-}, 60_000)
+})
 
 afterAll(async () => {
   await wallet?.stop()

@@ -53,7 +53,7 @@ beforeAll(async () => {
     WEBHOOK_SECRET: webhookSecret,
     WALLET_CLIENTS: JSON.stringify([{ name: 'first', token: vaultToken }]),
   }
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL')

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { campaignOf } from '../../../server/src/testing/campaign.ts'
 import {
   authorityDocument,
   authorityOf,
@@ -36,7 +37,7 @@ import {
 } from './signing.ts'
 
 /** Answers of the service that are altered, one value at a time. */
-const runs = Number(process.env.SIGNING_RUNS ?? 300)
+const { runs, seed } = campaignOf('SIGNING', { runs: 300, seed: 0 })
 
 /** Signs whatever it is asked to, and notes it. */
 function signerOf(person: string) {
@@ -95,7 +96,7 @@ describe('T80 scale, token and end are read and signed', () => {
   it('T80 two orders that differ in any field are shown differently', async () => {
     const authority = await authorityOf()
     const order = orderWith()
-    const random = randomOf(7)
+    const random = randomOf(seed + 7)
     let shownCount = 0
     for (let i = 0; i < runs; i++) {
       const { answer, name } = mutated(order, random)
@@ -116,7 +117,7 @@ describe('T80 scale, token and end are read and signed', () => {
     const authority = await authorityOf()
     const order = orderWith()
     const { signer, asked } = signerOf('ada')
-    const random = randomOf(11)
+    const random = randomOf(seed + 11)
     for (let i = 0; i < runs; i++) {
       const { answer, name } = mutated(order, random)
       const work = signOrder(answer, expectedFor(order, authority), signer)
@@ -132,7 +133,7 @@ describe('T80 scale, token and end are read and signed', () => {
 
   it('T80 an authority that is false in any part has another hash, so that the wallet service refuses its votes', async () => {
     const { hash } = await authorityOf()
-    const random = randomOf(13)
+    const random = randomOf(seed + 13)
     for (let i = 0; i < runs; i++) {
       const { answer, name } = mutated(authorityDocument, random)
       const read = await readAuthority(answer).catch(() => null)
@@ -278,7 +279,7 @@ describe('what is signed', () => {
       [`4 TUSD (${tusd} on ethereum)`, 2],
       ['0.000000000002 ETH (the coin of ethereum)', 1],
     ])
-    const random = randomOf(17)
+    const random = randomOf(seed + 17)
     const before = asked.length
     for (let i = 0; i < runs; i++) {
       const { answer: orders, name } = mutated(rows, random)
@@ -305,7 +306,7 @@ describe('what is signed', () => {
     const expected = { authority: null, document: canonicalJson(boundPayload) }
     await signApproval({ kind: 'approval_request', boundPayload, expected }, signer)
     expect(asked[0]!.vote).toMatchObject({ subject: 'approval_request', hash: await hashOf(boundPayload) })
-    const random = randomOf(19)
+    const random = randomOf(seed + 19)
     for (let i = 0; i < runs; i++) {
       const { answer, name } = mutated(boundPayload, random)
       const work = signApproval({ kind: 'approval_request', boundPayload: answer, expected }, signer)

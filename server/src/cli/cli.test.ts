@@ -28,7 +28,7 @@ beforeAll(async () => {
   spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
   database = await createTestDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'strongroom-cli-'))
-}, 120_000)
+})
 afterAll(async () => {
   running?.kill('SIGKILL')
   await database.drop()
@@ -94,7 +94,7 @@ describe('strongroom start', () => {
     second.node.kill('SIGTERM')
     expect(await second.ended).toBe(0)
     expect(second.errorOutput()).toBe('')
-  }, 60_000)
+  })
 
   it('reports that its port is taken', async () => {
     const result = await run(['start'], { DEMO: 'true', PORT: new URL(url).port, LOG_LEVEL: 'silent' })
@@ -472,7 +472,7 @@ describe('strongroom secrets rotate', () => {
     expect(await firstLineOfStart({})).toMatch(/^ended with 1: STRONGROOM_SECRET_KEY is not the key[^\n]*\n$/)
     expect(await firstLineOfStart({ STRONGROOM_SECRET_KEY: next })).toBe('ready')
     expect(await query(`select from audit_records where action = 'secrets.rotated'`)).toHaveLength(1)
-  }, 60_000)
+  })
 })
 
 function environment(env: Record<string, string>): Record<string, string> {

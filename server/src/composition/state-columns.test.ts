@@ -16,7 +16,7 @@ beforeAll(async () => {
   bench = await createTransferBench()
   await operate(bench)
   await sealAuditRecords(bench.test.deps)
-}, 60_000)
+})
 afterAll(() => bench.close())
 
 type Column = { table: string; column: string; type: string }
@@ -61,7 +61,6 @@ describe('T57 every column of the database', () => {
       })
       expect(missed).toEqual([])
     },
-    60_000,
   )
 })
 
@@ -93,7 +92,7 @@ describe('T57 a value that the service cannot read', () => {
         }
       }
     })
-  }, 60_000)
+  })
 
   it('T57 is named by the id of its policy', async () => {
     const [{ id }] = await bench.sql(`select id from policies where code = 'large'`)

@@ -224,4 +224,4 @@ it('T8 the embedded PostgreSQL has such a login by itself, and makes it again wh
     await rm(file)
   }
   await rm(dataDir, { recursive: true, force: true })
-}, 60_000)
+})

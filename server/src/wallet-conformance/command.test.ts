@@ -13,7 +13,7 @@ let server: Server | undefined
 beforeAll(() => {
   const root = fileURLToPath(new URL('../../../', import.meta.url))
   spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
-}, 120_000)
+})
 afterEach(() => {
   server?.closeAllConnections()
   server?.close()

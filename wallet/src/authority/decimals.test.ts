@@ -13,7 +13,7 @@ const ruleOf = (decimals: number) => ({ ...authority.rules[1]!, contractAddress:
 beforeAll(async () => {
   bench = await startProtectedWallet(['versions', 'coin', 'token', 'right'])
   token = await deployTestToken(bench.faucet)
-}, 60_000)
+})
 afterAll(() => bench?.stop())
 
 test('T80 T81 a version with other decimals than the token has on the chain is not taken', async () => {

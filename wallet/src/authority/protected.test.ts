@@ -23,7 +23,7 @@ const names =
 let bench: ProtectedWallet
 beforeAll(async () => {
   bench = await startProtectedWallet(names)
-}, 60_000)
+})
 afterAll(() => bench?.stop())
 
 const fileOf = async (name: string) => join(bench.directory, `${await bench.clientIdOf(name)}.json`)

@@ -14,7 +14,7 @@ const { anna, ben, carla, dora } = team
 let bench: ProtectedWallet
 beforeAll(async () => {
   bench = await startProtectedWallet(['early', 'queued', 'payouts', 'refused', 'plain', 'dear'])
-}, 60_000)
+})
 afterEach(async () => {
   await bench.chain.setAutomine(true)
   await bench.chain.mine(1_000_000_000n)

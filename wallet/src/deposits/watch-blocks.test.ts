@@ -28,7 +28,7 @@ beforeAll(async () => {
   token = await deployTestToken(faucet)
   pool = new pg.Pool({ connectionString: database.url })
   wallet = await start()
-}, 60_000)
+})
 
 afterAll(async () => {
   await wallet?.stop()

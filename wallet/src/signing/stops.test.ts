@@ -25,7 +25,7 @@ beforeAll(async () => {
     versions: await bench.protect('versions', late),
     slow: await bench.protect('slow', late),
   }
-}, 60_000)
+})
 afterAll(() => bench?.stop())
 
 /** Headers that a browser sends from a page; nobody gives it a token. */
@@ -106,12 +106,12 @@ describe('T58 a veto that its person brings to the wallet service', () => {
     try {
       expect((await stop()).status).toBe(503)
       // It may be the vault of the authority that cannot be read. Files are looked through once a second.
-      await expect.poll(async () => (await unknown()).status, { timeout: 5_000 }).toBe(503)
+      await expect.poll(async () => (await unknown()).status).toBe(503)
     } finally {
       await writeFile(file, content)
     }
-    await expect.poll(async () => (await stop()).status, { timeout: 5_000 }).toBe(200)
-    await expect.poll(async () => (await unknown()).status, { timeout: 5_000 }).toBe(404)
+    await expect.poll(async () => (await stop()).status).toBe(200)
+    await expect.poll(async () => (await unknown()).status).toBe(404)
   })
 
   test('is answered alike by a vault that nobody knows and by one that is not protected', async () => {

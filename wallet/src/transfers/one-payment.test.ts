@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type Hex, parseEther, parseGwei } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { campaignOf } from '../../../server/src/testing/campaign.ts'
 import { type Anvil, startAnvil } from '../anvil.ts'
 import type { TransferStatus } from '../protocol.ts'
 import { type RunningWallet, startWallet } from '../start-wallet.ts'
@@ -10,9 +11,8 @@ import { startNodeProxy } from '../testing/node-proxy.ts'
 import { type Faucet, openFaucet } from '../testing/test-token.ts'
 import { call, orderTestTransfer, testConfig, waitFor } from '../testing/wallet-client.ts'
 
-/** `npm run nightly:replacement` runs 1,000. REPLACEMENT_FROM leaves out those before it. */
-const seedsMax = Number(process.env.REPLACEMENT_SEEDS ?? 25)
-const seedsFrom = Number(process.env.REPLACEMENT_FROM ?? 0)
+const { runs: seedsCount, seed: firstSeed } = campaignOf('REPLACEMENT', { runs: 10, seed: 1 })
+const lastSeed = firstSeed + seedsCount - 1
 /** Seeds that share a chain at the same time; a reorganisation is one for all of them. */
 const seedsAtOnce = 50
 const stepsOfSeed = 6
@@ -159,10 +159,10 @@ async function settle(runs: Run[]): Promise<void> {
   await waitFor('all transfers to settle', pass, settleMilliseconds)
 }
 
-for (let first = seedsFrom; first < seedsMax; first += seedsAtOnce) {
-  const last = Math.min(first + seedsAtOnce, seedsMax) - 1
+for (let first = firstSeed; first <= lastSeed; first += seedsAtOnce) {
+  const last = Math.min(first + seedsAtOnce - 1, lastSeed)
   test(`T75 seeds ${first} to ${last}: whatever happens, a transfer is paid once at most`, async () => {
-    const runs = await Promise.all(Array.from({ length: last - first + 1 }, (_, offset) => prepare(first + offset + 1)))
+    const runs = await Promise.all(Array.from({ length: last - first + 1 }, (_, offset) => prepare(first + offset)))
     const random = randomOf(first + 1_000_000)
     for (let number = 0; number < stepsOfSeed; number += 1) {
       await Promise.all(runs.map(step))

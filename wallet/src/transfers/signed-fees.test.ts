@@ -14,7 +14,7 @@ let bench: ProtectedWallet
 
 beforeAll(async () => {
   bench = await startProtectedWallet(['bearer', 'unlimited', 'rows', 'again'])
-}, 60_000)
+})
 afterEach(async () => {
   await bench.chain.setAutomine(true)
   await bench.chain.mine(gwei)

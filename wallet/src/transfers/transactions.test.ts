@@ -29,7 +29,7 @@ beforeAll(async () => {
   faucet = openFaucet(anvil.rpcUrl)
   const chains = { ethereum: { rpcUrl: proxy.rpcUrl, chainId: 31337, confirmations: 2, pollMilliseconds: 50 } }
   wallet = await startWallet(testConfig({ databaseUrl: database.url, rpcUrl: proxy.rpcUrl, chains }))
-}, 60_000)
+})
 
 afterAll(async () => {
   await wallet?.stop()

@@ -32,7 +32,7 @@ beforeAll(async () => {
   faucet = openFaucet(anvil.rpcUrl)
   wallet = await start()
   pool = new pg.Pool({ connectionString: database.url })
-}, 60_000)
+})
 
 afterAll(async () => {
   await wallet?.stop()
@@ -125,7 +125,7 @@ describe('sending', () => {
       [from.fromAddress],
     )
     expect(rows.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 20 }, (_, nonce) => nonce))
-  }, 40_000)
+  })
 })
 
 describe('failing', () => {
@@ -262,7 +262,7 @@ describe('T22 T23 outages', () => {
     } finally {
       await second.stop()
     }
-  }, 40_000)
+  })
 
   test('a chain that was rewound gets the same transactions again, in the order of their nonces', async () => {
     const from = await fundedAddress()
@@ -284,7 +284,7 @@ describe('T22 T23 outages', () => {
     }
     await orderTestTransfer(wallet.url, { id: 'rewind-3', ...from, toAddress: recipient, amount: '21' })
     expect(await waitForTransfer(wallet.url, 'rewind-3')).toMatchObject({ status: 'confirmed' })
-  }, 40_000)
+  })
 
   test('a transaction that the node dropped is sent again with the same bytes', async () => {
     const from = await fundedAddress()

@@ -55,7 +55,7 @@ describe('T82 an adjustment in a vault with governance', () => {
   beforeAll(async () => {
     await open()
     await govern()
-  }, 60_000)
+  })
   afterAll(() => bench.close())
 
   it('T82 of one administrator turns no block into an allow', async () => {
@@ -102,7 +102,7 @@ describe('T82 an adjustment in a vault with governance', () => {
 })
 
 describe('T82 adjustments of single people from before the vault had governance', () => {
-  beforeAll(open, 60_000)
+  beforeAll(open)
   afterAll(() => bench.close())
 
   it('count there, and no longer once it has governance, until two people agree on them', async () => {
@@ -140,7 +140,7 @@ describe('T82 adjustments of single people from before the vault had governance'
 })
 
 describe('T82 in a vault without governance one administrator', () => {
-  beforeAll(open, 60_000)
+  beforeAll(open)
   afterAll(() => bench.close())
   beforeEach(async () => {
     address = await bench.fundedAddress({ usdt: '0' })
@@ -177,7 +177,7 @@ describe('T82 in a protected vault', () => {
     secondKey = await addPasskey(second)
     const write: Write = { method: 'put', url: `${base()}/protection`, body: { protection: 'votes' } }
     expect((await confirmed(alone, key, write)).status).toBe(200)
-  }, 60_000)
+  })
   afterAll(() => bench.close())
 
   it('a mail link adjusts nothing: it takes a passkey to ask, and a signed vote', async () => {

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
 import type { Address, PolicyListItem } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
+import { campaignOf } from '../../../testing/campaign.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** `BACKTEST_SEEDS` sets how many organisations are made. */
-const seeds = Array.from({ length: Number(process.env.BACKTEST_SEEDS ?? 3) }, (_, i) => i + 1)
+const campaign = campaignOf('BACKTEST', { runs: 3, seed: 1 })
+const seeds = Array.from({ length: campaign.runs }, (_, i) => campaign.seed + i)
 
 /** Choices that a seed determines. */
 function choicesOf(seed: number) {
@@ -19,52 +20,48 @@ function choicesOf(seed: number) {
 }
 type Random = ReturnType<typeof choicesOf>
 
-it.each(seeds)(
-  'T34 the rules that decided decide the same again, of organisation %i',
-  { timeout: 120_000 },
-  async (seed) => {
-    const random = choicesOf(seed)
-    const bench = await createTransferBench()
-    try {
-      const organisation = await found(bench, random)
-      for (let step = 0; step < 60; step += 1) await live(bench, organisation, random)
-      const { admin } = bench.vault
-      const ask = async (body: object) => {
-        const answer = await admin.post('/vaults/main-vault/policies/backtest', { from: '2020-01-01', ...body })
-        expect(answer.status, JSON.stringify(answer.body)).toBe(202)
-        const { id, result } = answer.body
-        const { items } = (await admin.get(`/vaults/main-vault/policies/backtests/${id}/changes?limit=3`)).body
-        return { result, items }
-      }
-      const saved = await allPolicies(admin)
-      const renamed = {
-        action: 'policy_group_update',
-        targetId: organisation.groups[0],
-        payload: { name: 'Another name' },
-      }
-      const set = await admin.post('/vaults/main-vault/change-sets', { title: 'Name', changes: [renamed] })
-      for (const body of [
-        { draft: { mode: 'add', policies: [] } },
-        { policies: saved.map(toBody) },
-        { changeSetId: set.body.id },
-      ]) {
-        const { result, items } = await ask(body)
-        expect(items).toEqual([])
-        expect(result!.evaluated).toBeGreaterThan(20)
-        expect(result!.same.count).toBe(result!.evaluated)
-      }
-      // And what decides otherwise is seen.
-      const everything = [...new Set(saved.map(({ actionType }) => actionType))].map((actionType, i) => ({
-        ...{ groupId: bench.vault.groups.everyone, code: `halt-${i}`, name: 'Halt', actionType, effect: 'block' },
-      }))
-      const { result } = await ask({ policies: everything })
-      expect(result!.looser.count).toBe(0)
-      expect(result!.stricter.count).toBeGreaterThan(0)
-    } finally {
-      await bench.close()
+it.each(seeds)('T34 the rules that decided decide the same again, of organisation %i', async (seed) => {
+  const random = choicesOf(seed)
+  const bench = await createTransferBench()
+  try {
+    const organisation = await found(bench, random)
+    for (let step = 0; step < 60; step += 1) await live(bench, organisation, random)
+    const { admin } = bench.vault
+    const ask = async (body: object) => {
+      const answer = await admin.post('/vaults/main-vault/policies/backtest', { from: '2020-01-01', ...body })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+      const { id, result } = answer.body
+      const { items } = (await admin.get(`/vaults/main-vault/policies/backtests/${id}/changes?limit=3`)).body
+      return { result, items }
     }
-  },
-)
+    const saved = await allPolicies(admin)
+    const renamed = {
+      action: 'policy_group_update',
+      targetId: organisation.groups[0],
+      payload: { name: 'Another name' },
+    }
+    const set = await admin.post('/vaults/main-vault/change-sets', { title: 'Name', changes: [renamed] })
+    for (const body of [
+      { draft: { mode: 'add', policies: [] } },
+      { policies: saved.map(toBody) },
+      { changeSetId: set.body.id },
+    ]) {
+      const { result, items } = await ask(body)
+      expect(items).toEqual([])
+      expect(result!.evaluated).toBeGreaterThan(20)
+      expect(result!.same.count).toBe(result!.evaluated)
+    }
+    // And what decides otherwise is seen.
+    const everything = [...new Set(saved.map(({ actionType }) => actionType))].map((actionType, i) => ({
+      ...{ groupId: bench.vault.groups.everyone, code: `halt-${i}`, name: 'Halt', actionType, effect: 'block' },
+    }))
+    const { result } = await ask({ policies: everything })
+    expect(result!.looser.count).toBe(0)
+    expect(result!.stricter.count).toBeGreaterThan(0)
+  } finally {
+    await bench.close()
+  }
+})
 
 type Organisation = {
   people: Person[]

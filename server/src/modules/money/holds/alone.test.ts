@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Address, Answer, ApprovalRequest, Counterparty } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
+import { campaignOf } from '../../../testing/campaign.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import {
   addMember,
@@ -32,7 +33,7 @@ let depositId: string
 let holdIds: string[]
 let supplierAddress: string
 
-const sequences = Number(process.env.HOLD_RUNS ?? 40)
+const { runs: sequences, seed: firstSeed } = campaignOf('HOLD', { runs: 10, seed: 72 })
 const callsMax = 10
 
 beforeAll(async () => {
@@ -79,7 +80,7 @@ beforeAll(async () => {
     expect(status).toBe(201)
     holdIds.push(body.id)
   }
-}, 60_000)
+})
 afterAll(() => bench.close())
 
 type Random = { below(below: number): number; pick<Item>(items: readonly Item[]): Item }
@@ -216,9 +217,8 @@ it(
     const before = await facts()
     expect(before).toMatchObject({ active: 5, outgoing: 0, with: { available: '0', reserved: '500' }, heldIs: 403 })
     const outcomes = new Set<string>()
-    const seed = Number(process.env.HOLD_SEED ?? 72)
     for (let run = 0; run < sequences; run += 1) {
-      const { below } = createRandom(seed + run)
+      const { below } = createRandom(firstSeed + run)
       const random: Random = { below, pick: (items) => items[below(items.length)]! }
       const callsCount = 1 + below(callsMax)
       const state: State = { requests: [], policies: [] }
@@ -230,7 +230,7 @@ it(
         outcomes.add(outcome)
         sent.push(`${call}: ${outcome}`)
       }
-      expect(await facts(), `seed ${seed + run}: ${sent.join(', ')}`).toEqual(before)
+      expect(await facts(), `seed ${firstSeed + run}: ${sent.join(', ')}`).toEqual(before)
       for (const id of state.policies) await alone.delete(`/policies/${id}`)
       await bench.sql(
         `update holds set released_at = now(), release_reason = 'the end of a sequence'

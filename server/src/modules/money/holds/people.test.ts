@@ -31,7 +31,7 @@ beforeAll(async () => {
   const elsewhere = await createVaultFixture(bench.test, { code: 'elsewhere', isLocked: false })
   for (const { email } of [...others, guard, bench.member]) await addMember(bench.test, elsewhere, email)
   expect((await bench.govern({ threshold: 1 })).status).toBe(200)
-}, 60_000)
+})
 afterAll(() => bench.close())
 beforeEach(async () => {
   await bench.sql('delete from holds')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runDueScreenings } from '../../../jobs/run-screenings.ts'
 import type { Person } from '../../../testing/app.ts'
+import { campaignOf } from '../../../testing/campaign.ts'
 import {
   type Behaviour,
   type FakeScreener,
@@ -20,8 +21,7 @@ import type { Question } from './client.ts'
  * that ask at once, holds of people, releases and time. Whatever happens: no unit becomes available, and no payment is sent,
  * that neither the screening nor two people have allowed.
  */
-const schedules = Number(process.env.SCREENING_RUNS ?? 15)
-const firstSeed = Number(process.env.SCREENING_SEED ?? 73)
+const { runs: schedules, seed: firstSeed } = campaignOf('SCREENING', { runs: 15, seed: 73 })
 const stepsMax = 10
 
 let screener: FakeScreener
@@ -34,7 +34,7 @@ beforeAll(async () => {
   bench = await createTransferBench(screener.env)
   second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators'])
   base = `/vaults/${bench.vault.code}`
-}, 60_000)
+})
 afterAll(async () => {
   await bench.close()
   await screener.close()
@@ -227,5 +227,5 @@ it(
     expect(spendable).toBeGreaterThan(schedules / 2)
     expect(sent).toBeGreaterThan(schedules / 10)
   },
-  120_000 + schedules * 5_000,
+  180_000 + schedules * 5_000,
 )

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Address, Answer } from '../../../testing/answer.ts'
 import type { Client, Person } from '../../../testing/app.ts'
+import { campaignOf } from '../../../testing/campaign.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, usdtContract } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** `npm run nightly:resolutions` sets it to 10000. */
-const runs = Number(process.env.RESOLUTION_RUNS ?? 12)
+const { runs, seed: firstSeed } = campaignOf('RESOLUTION', { runs: 10, seed: 1 })
 const callsPerRun = 6
 
 let bench: TransferBench
@@ -119,7 +119,7 @@ it(
     const before = await bench.balances(address.id)
     const statuses: Record<number, number> = {}
     for (let run = 0; run < runs; run += 1) {
-      const random = createRandom(run + 1)
+      const random = createRandom(firstSeed + run)
       const pick = <Item>(items: readonly Item[]): Item => items[random.below(items.length)]!
       for (let n = 0; n < callsPerRun; n += 1) {
         const answer = await pick(calls)(pick)
@@ -127,15 +127,15 @@ it(
         expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500)
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
       }
-      expect(await bench.balances(address.id), `seed ${run + 1}`).toEqual(before)
+      expect(await bench.balances(address.id), `seed ${firstSeed + run}`).toEqual(before)
       const rows = await bench.sql(
         `select count(*)::int as n from audit_records where target_id = any($1)
        and action in ('transfer.confirmed', 'transfer.failed', 'transfer.cancelled', 'transfer.resumed')`,
         [[stuckId, forgottenId]],
       )
-      expect(rows[0].n, `seed ${run + 1}`).toBe(0)
+      expect(rows[0].n, `seed ${firstSeed + run}`).toBe(0)
       const applied = await bench.sql(`select id from approval_requests where status = 'applied'`)
-      expect(applied, `seed ${run + 1}`).toEqual([])
+      expect(applied, `seed ${firstSeed + run}`).toEqual([])
       for (const id of policyIds.splice(0)) await alone.delete(`/policies/${id}`)
     }
     // It tried: requests were opened, and votes refused.
@@ -144,7 +144,7 @@ it(
     await bench.expectSoundLedger()
   },
   // A nightly run shares its machine.
-  30_000 + 2_000 * runs,
+  180_000 + 2_000 * runs,
 )
 
 it('and with the other person it goes', async () => {

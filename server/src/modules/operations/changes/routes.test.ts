@@ -200,7 +200,7 @@ it('answers whoever waits when the node stops', async () => {
   const person = await test.signIn('someone@example.org')
   const { nextCursor } = (await person.get('/changes')).body
   const answer = ask(person, nextCursor, 25)
-  await expect.poll(() => listenersOf(test.databaseUrl), { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => listenersOf(test.databaseUrl)).toHaveLength(1)
   await test.close()
   expect((await answer).body).toMatchObject({ items: [], reset: false })
 })
@@ -218,6 +218,6 @@ async function listenersOf(url: string): Promise<number[]> {
 
 /** The process of the connection that listens. */
 async function untilListening(): Promise<number> {
-  await expect.poll(() => listenersOf(bench.test.databaseUrl), { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => listenersOf(bench.test.databaseUrl)).toHaveLength(1)
   return (await listenersOf(bench.test.databaseUrl))[0]!
 }

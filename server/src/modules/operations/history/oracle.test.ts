@@ -6,14 +6,14 @@ import type { Position } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deposit, HistoryItem, Transfer } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { campaignOf } from '../../../testing/campaign.ts'
 import type { FeedFilters, FeedLimits } from '../feed/feed-filters.ts'
 import { noFilters } from '../feed/feed-filters.ts'
 import { listHistory } from './queries.ts'
 
 /** The same query against the feed and against a plain loop over all operations. */
-const vaults = Number(process.env.HISTORY_VAULTS ?? 5)
+const { runs: vaults, seed } = campaignOf('HISTORY', { runs: 2, seed: 20_261_121 })
 const queriesPerVault = 200
-const seed = 20_261_121
 /** Small enough that every walk passes many windows, and that sets of keys are both merged and gathered. */
 const tiny: FeedLimits = { windowRows: 7, mergedRangesMax: 2, gatheredRows: 3, gatheringsMax: 2, scannedRows: 6 }
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { campaignOf } from '../../../testing/campaign.ts'
 import type { Facts } from '../selectors/facts.ts'
 import { findSelectorFault } from '../selectors/selectors.ts'
 import { evaluatePolicy } from './decide.ts'
 import { combine, type Effect, type PolicySnapshot, type Rule } from './decision.ts'
 
 /** `npm run nightly:policies` sets it to 100,000. */
-const runs = Number(process.env.POLICY_RUNS ?? 2_000)
+const { runs, seed } = campaignOf('POLICY', { runs: 2_000, seed: 34 })
 
 /** A world small enough to reason about naively: amounts are small whole numbers, sums too, and names are single letters. */
 type World = {
@@ -135,7 +136,7 @@ it(`T34 ${runs} random policy sets are decided as a naive reading of the rules d
         waived: requirements.filter(({ bypassed }) => bypassed).map(({ policyId }) => policyId),
       }).toEqual(naively(policies, world))
     }),
-    { numRuns: runs },
+    { numRuns: runs, seed },
   )
   expect([...seen].sort()).toEqual(['allow', 'approval', 'block', 'deny'])
 })

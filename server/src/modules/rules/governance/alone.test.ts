@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import type { Answer } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
+import { campaignOf } from '../../../testing/campaign.ts'
 import { createGovernanceBench, type GovernanceBench } from '../../../testing/governance-bench.ts'
 import { outcomesOf, type Pick, picker, randomPolicy, strictness } from '../../../testing/rules-model.ts'
 import type { RulesDocument } from '../rules-versions/document-schema.ts'
@@ -17,8 +18,7 @@ let alone: Person
 let robot: Person
 let asked = 0
 
-const sequences = Number(process.env.GOVERNANCE_RUNS ?? 50)
-const firstSeed = Number(process.env.GOVERNANCE_SEED ?? 1)
+const { runs: sequences, seed: firstSeed } = campaignOf('GOVERNANCE', { runs: 50, seed: 1 })
 const callsMax = 6
 
 beforeAll(async () => {
