@@ -33,7 +33,11 @@ export class Desk {
   }
 
   static async take(browser: Browser, { origin, token, userId, signingPage }: Seat): Promise<Desk> {
-    const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1400, height: 1600 } })
+    const context = await browser.newContext({
+      locale: 'en-US',
+      viewport: { width: 1400, height: 1600 },
+      reducedMotion: 'reduce',
+    })
     const registered = await registerAt(context, signingPage, userId)
     await context.addCookies([{ name: sessionCookie, value: token, url: origin }])
     const page = await context.newPage()
@@ -58,7 +62,7 @@ export class Desk {
       if ((await locator.isVisible()) && (await locator.isEnabled())) return
       const still = this.#open.size > 0 ? 0 : performance.now() - Math.max(this.#since, start)
       if (still > this.patience) break
-      await this.page.waitForTimeout(20)
+      await this.page.waitForTimeout(50)
     }
     throw new NothingDone(`the page does not show ${locator}: ${await this.page.locator('body').textContent()}`)
   }

@@ -6,12 +6,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const long = [
   'console/test/console.test.ts',
-  'tests/guides.test.ts',
   'tests/access-matrix.test.ts',
+  'tests/signed-screens.browser.test.ts',
+  'tests/honest-work.browser.test.ts',
+  'tests/signing-page.browser.test.ts',
+  'tests/guides.test.ts',
   'tests/crash.test.ts',
   'server/src/cli/cli.test.ts',
   'wallet/src/cli.test.ts',
   'tests/wallet-conformance.test.ts',
+  'tests/alone.test.ts',
+  'tests/take-over.test.ts',
   'tests/isolation.test.ts',
   'server/src/embedded-postgres/start.test.ts',
 ]

@@ -118,7 +118,7 @@ export class LyingPage {
       if (await isReached()) return true
       const still = await this.page.evaluate<number>('work.open > 0 ? 0 : performance.now() - work.since')
       if (Math.min(still, Date.now() - start) > milliseconds && this.#loading === 0) return isReached()
-      await this.page.waitForTimeout(20)
+      await this.page.waitForTimeout(50)
     }
     throw new Error('the page does not stand still')
   }
@@ -175,7 +175,11 @@ export async function pagesOf(
 ): Promise<[LyingPage, ...LyingPage[]]> {
   // Each has a context of its own: a page that another one covers draws slowly.
   const open = async (keys: Credential[]) => {
-    const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1400, height: 3000 } })
+    const context = await browser.newContext({
+      locale: 'en-US',
+      viewport: { width: 1400, height: 3000 },
+      reducedMotion: 'reduce',
+    })
     await context.addCookies([{ name: sessionCookie, value: person.token, url: origin }])
     return LyingPage.open(context, { origin, person, keys })
   }

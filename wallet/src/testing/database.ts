@@ -9,7 +9,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   if (!serverUrl)
     throw new Error('TEST_DATABASE_URL is not set; the set-up of the suite does that. Run the tests with vitest.')
   const name = `wallet_test_${randomBytes(6).toString('hex')}`
-  await administer(serverUrl, `create database ${name}`)
+  await administer(serverUrl, `create database ${name} strategy file_copy`)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => administer(serverUrl, `drop database if exists ${name} with (force)`) }
