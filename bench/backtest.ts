@@ -106,7 +106,6 @@ async function fill(stack: Stack, { vault }: World): Promise<Facts[]> {
       // Nothing is left to do with them.
       if (name === 'status') return `'cancelled'`
       if (name === 'phase') return `'done'`
-      if (name === 'next_attempt_at') return 'null'
       return `m.${name}`
     })
     await stack.sql(`alter table ${table} disable trigger user`)

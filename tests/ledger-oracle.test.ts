@@ -271,7 +271,7 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
   for (const [index, outstanding] of fees.entries()) {
     const [row] = await bench.sql(
       'select coalesce(sum(t.fee), 0) as total from transfers t join operations o on o.id = t.id where o.address_id = ' +
-        '$1 and t.fee is not null and not t.fee_posted',
+        '$1 and t.fee_owed',
       [wire[index]!.id],
     )
     const posted = outstanding.reduce((sum, fee) => sum + fee, 0n) - BigInt(row.total)
@@ -314,7 +314,7 @@ async function resolveVote({ id }: Transfer, decision: 'approve' | 'reject' | 'c
     ])
     expect(votes.map(({ status }) => status)).toEqual([200, 200])
   } else if (decision === 'expire') {
-    await bench.sql('update transfers set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
+    await bench.endVoting([id])
     await expireTransfers(bench.test.deps)
     expect((await bench.read(id)).failureReason).toBe('APPROVAL_EXPIRED')
   } else {

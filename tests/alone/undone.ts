@@ -57,7 +57,9 @@ export async function leaveUndone(bench: GovernanceBench, administrator: Person,
   const order = (by: Person, fromAddressId: string, amount: string, metadata: object = {}) =>
     done(by.post(`${url}/transfers`, { fromAddressId, toAddress: shop, amount, token: 'ETH', metadata }))
   const deliver = async () => {
-    await bench.sql('update transfers set next_attempt_at = $1 where next_attempt_at is not null', [test.clock.now()])
+    await bench.sql(`update deliveries set next_attempt_at = $1 where queue in ('hand-over', 'follow')`, [
+      test.clock.now(),
+    ])
     await deliverDueTransfers(test.deps)
   }
   vault.wallet.transactions = new Map()

@@ -25,6 +25,30 @@ export const checksBefore: Record<string, Check[]> = {
 
 /** Every statement of a migration that rewrites or constrains existing rows must be needed for one of its checks. */
 export const checksAfter: Record<string, Check[]> = {
+  '0075-deliveries': [
+    {
+      query: `select id, queue, to_char(next_attempt_at at time zone 'UTC', 'HH24:MI') as due, attempts from deliveries order by id`,
+      finds: [
+        { id: 'y1', queue: 'votes', due: '10:00', attempts: 0 },
+        { id: 'y2', queue: 'votes', due: null, attempts: 0 },
+        { id: 'y3', queue: 'hand-over', due: '10:00', attempts: 3 },
+        { id: 'y4', queue: 'follow', due: '10:00', attempts: 0 },
+        { id: 'y5', queue: 'hand-over', due: '10:00', attempts: 0 },
+        { id: 'y6', queue: 'halted', due: null, attempts: 0 },
+      ],
+    },
+    { query: 'select id from transfers where fee_owed', finds: [{ id: 'y7' }] },
+    {
+      query: `select column_name from information_schema.columns
+        where table_name = 'transfers' and column_name in ('attempts', 'next_attempt_at', 'fee_posted')`,
+      finds: [],
+    },
+    {
+      query: `select indexname from pg_indexes
+        where indexname in ('transfers_expiry', 'transfers_halted', 'transfers_in_flight', 'transfers_unfinished')`,
+      finds: [],
+    },
+  ],
   '0013-feeds': [
     indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),
     indexes('operations_tx_hash', 'operations_hash_feed')('operations_hash_feed'),

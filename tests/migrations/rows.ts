@@ -932,6 +932,20 @@ export const rowsAfter: Record<string, Rows> = {
     ],
     ['witnesses', [{ target: 'file:/mnt/witness/heads', due_at: at, next_attempt_at: at }]],
   ],
+  '0074-seals-by-time': [
+    [
+      'transfers',
+      [
+        { ...paid.transfer, id: 'y1', phase: 'waiting', expires_at: at },
+        { ...paid.transfer, id: 'y2', phase: 'waiting', expires_at: at, payout_id: 'p9' },
+        { ...paid.transfer, id: 'y3', phase: 'submitting', next_attempt_at: at, attempts: 3 },
+        { ...paid.transfer, id: 'y4', phase: 'submitted', next_attempt_at: at },
+        { ...paid.transfer, id: 'y5', phase: 'broadcast', next_attempt_at: at, replacement_due: true },
+        { ...paid.transfer, id: 'y6', phase: 'halted' },
+        { ...paid.transfer, id: 'y7', fee: '10', fee_token_id: 't1' },
+      ],
+    ],
+  ],
   '0061-account-keys': [
     [
       'account_keys',

@@ -83,6 +83,13 @@ const halves: [string, string][] = [
       when 'pending' then array['queued', 'submitting', 'submitted', 'broadcast'] else array['done'] end)`),
   ],
   [
+    'a transfer whose place in the queues does not fit its phase',
+    `select t.id from transfers t left join deliveries d on d.vault_id = t.vault_id and d.id = t.id
+     where d.queue is distinct from case when t.phase = 'waiting' then 'votes' when t.phase = 'halted' then 'halted'
+       when t.phase in ('queued', 'submitting') or (t.phase <> 'done' and t.replacement_due) then 'hand-over'
+       when t.phase <> 'done' then 'follow' end`,
+  ],
+  [
     'a vote without its record',
     `select v.subject_id as id from approval_voters v where v.decision is not null and not exists (
        select from audit_records r where r.chain = v.vault_id and r.target_id = v.subject_id and r.actor_id = v.user_id

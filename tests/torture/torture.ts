@@ -200,7 +200,7 @@ async function restartNode(stack: Stack): Promise<void> {
   const startedAt = new Date()
   await stack.startNode()
   await stack.sql(
-    `update transfers set next_attempt_at = now() where phase in ('submitting', 'submitted', 'broadcast')
+    `update deliveries set next_attempt_at = now() where queue in ('hand-over', 'follow')
      and next_attempt_at between now() and $1::timestamptz + make_interval(secs => $2)`,
     [startedAt, leaseSeconds],
   )

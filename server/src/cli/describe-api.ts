@@ -13,7 +13,7 @@ export async function describeApi(): Promise<string> {
   const app = await createApp({
     config,
     db,
-    changeSignal: { watch: () => () => {}, close: async () => {} },
+    changeSignal: { watch: () => () => {}, onWake: () => () => {}, isHeard: () => true, close: async () => {} },
     slowReads: { db, inTurn: (_, read) => read(db) },
     sealer: createSealer('never used to seal anything'),
     sealKey: createSealKey('never used to sign anything'),

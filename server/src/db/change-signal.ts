@@ -1,18 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import {
   changePollMilliseconds,
+  changeProbeMilliseconds,
   changeReconnectMilliseconds,
   changeSignalMilliseconds,
   databaseConnectMilliseconds,
 } from '../lib/limits.ts'
 import type { Db } from './client.ts'
-import { committedOn } from './commits.ts'
+import { committedOn, type WakeableTask, type Woken } from './commits.ts'
 
 /** Tells this node soon that some node may have committed something. It is a hint: it says neither what nor whether. */
 export type ChangeSignal = {
   /** Calls `wake` until the returned function is called. */
   watch(wake: () => void): () => void
+  /** Calls `run` when a commit of any node has something to do for a task, until the returned function is called. */
+  onWake(task: string, run: () => void): () => void
+  /** Whether notifications of other nodes arrive, so that nobody needs to look for what they have committed. */
+  isHeard(): boolean
   close(): Promise<void>
 }
 
@@ -24,49 +30,97 @@ const channel = 'strongroom_changes'
  * A node notifies the others after its commits, at most once per `changeSignalMilliseconds`, in a transaction of its own:
  * a NOTIFY within a posting would make all commits of the database wait for each other. One connection of the node
  * listens, while anybody watches. Whatever gets lost, such as that connection, is made up for by a slow poll.
+ *
+ * A notification is the name of its node and the tasks that it wakes. This node wakes its own tasks without it.
  */
 export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
+  const node = randomUUID()
   const watchers = new Set<() => void>()
-  const wakeAll = () => {
-    for (const wake of watchers) wake()
+  const tasks = new Map<string, () => void>()
+  const wakeAll = () => watchers.forEach((wake) => void wake())
+  const wakeTasks = (names: Iterable<string>) => {
+    for (const name of names) tasks.get(name)?.()
   }
-  const listener = createListener(url, wakeAll, log)
-  const notifier = createNotifier(url)
-  let poll: NodeJS.Timeout | undefined
-  let pending: NodeJS.Timeout | undefined
-
-  const stopNoting = committedOn(db, () => {
-    pending ??= setTimeout(() => {
-      pending = undefined
+  const notifier = createNotifier(url, node)
+  const listener = createListener(url, log, {
+    heard(payload) {
+      const [sender, ...names] = payload.split(' ')
       wakeAll()
-      notifier.notify()
-    }, changeSignalMilliseconds)
-    pending.unref()
+      if (sender !== node) wakeTasks(names)
+    },
+    // What was notified before it listened.
+    listening() {
+      wakeAll()
+      wakeTasks(tasks.keys())
+      notifier.notify([])
+    },
   })
+  const stopTelling = tellCommits(db, wakeTasks, (tasks) => {
+    wakeAll()
+    notifier.notify(tasks)
+  })
+  let poll: NodeJS.Timeout | undefined
+
+  const isWanted = () => watchers.size + tasks.size > 0
+  // The notifications of this node arrive too, so that a listener which hears nothing for long can be asked about.
+  const probe = setInterval(() => {
+    if (tasks.size > 0 && !listener.heardWithin(changeProbeMilliseconds)) notifier.notify([])
+  }, changeProbeMilliseconds)
+  probe.unref()
 
   return {
     watch(wake) {
+      if (!isWanted()) listener.open()
       if (watchers.size === 0) {
-        listener.open()
         poll = setInterval(wakeAll, changePollMilliseconds)
         poll.unref()
       }
       watchers.add(wake)
       return () => {
         watchers.delete(wake)
-        if (watchers.size > 0) return
-        clearInterval(poll)
-        listener.close()
+        if (watchers.size === 0) clearInterval(poll)
+        if (!isWanted()) listener.close()
       }
     },
+    onWake(task, run) {
+      if (!isWanted()) listener.open()
+      tasks.set(task, run)
+      return () => {
+        tasks.delete(task)
+        if (!isWanted()) listener.close()
+      }
+    },
+    isHeard: () => listener.heardWithin(3 * changeProbeMilliseconds),
     async close() {
-      stopNoting()
-      clearTimeout(pending)
+      stopTelling()
       clearInterval(poll)
+      clearInterval(probe)
       watchers.clear()
+      tasks.clear()
       listener.close()
       await notifier.close()
     },
+  }
+}
+
+/** Calls `now` with the tasks that a commit of this node wakes, and `soon` with those of some time together. */
+function tellCommits(db: Db, now: (tasks: Woken) => void, soon: (tasks: Woken) => void): () => void {
+  let together = new Set<WakeableTask>()
+  let pending: NodeJS.Timeout | undefined
+  const stop = committedOn(db, (woken) => {
+    now(woken)
+    for (const task of woken) together.add(task)
+    pending ??= setTimeout(() => {
+      const tasks = together
+      together = new Set()
+      pending = undefined
+      soon(tasks)
+    }, changeSignalMilliseconds)
+    pending.unref()
+  })
+  return () => {
+    stop()
+    clearTimeout(pending)
   }
 }
 
@@ -74,8 +128,9 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
  * Notifies over a connection of its own, which is opened with the first commit: one of the pool that falls silent in between
  * would keep the node from stopping. A failure costs time only, because the other nodes poll.
  */
-function createNotifier(url: string) {
+function createNotifier(url: string, node: string) {
   let client: pg.Client | null = null
+  const wanted = new Set<string>()
   let isBusy = false
   let isWanted = false
 
@@ -91,9 +146,12 @@ function createNotifier(url: string) {
       client = own
       await own.connect()
     }
-    await client.query('select pg_notify($1, $2)', [channel, ''])
+    const payload = [node, ...wanted].join(' ')
+    wanted.clear()
+    await client.query('select pg_notify($1, $2)', [channel, payload])
   }
-  const notify = () => {
+  const notify = (tasks: Iterable<string>) => {
+    for (const task of tasks) wanted.add(task)
     isWanted = true
     if (isBusy) return
     isBusy = true
@@ -102,7 +160,7 @@ function createNotifier(url: string) {
       .catch(drop)
       .finally(() => {
         isBusy = false
-        if (isWanted) notify()
+        if (isWanted) notify([])
       })
   }
   return {
@@ -122,9 +180,13 @@ const connectionOf = (url: string) => ({
   keepAlive: true,
 })
 
+/** `heard` is called with each notification, `listening` when the connection begins to listen. */
+type Hearing = { heard(payload: string): void; listening(): void }
+
 /** Keeps one connection listening between `open` and `close`, and replaces it when it ends. */
-function createListener(url: string, wake: () => void, log: Options['log']) {
+function createListener(url: string, log: Options['log'], { heard, listening }: Hearing) {
   let isOpen = false
+  let heardAt: number | null = null
   let client: pg.Client | null = null
   let retry: NodeJS.Timeout | undefined
 
@@ -134,19 +196,22 @@ function createListener(url: string, wake: () => void, log: Options['log']) {
     const lost = (error?: Error) => {
       if (client !== own) return
       client = null
+      heardAt = null
       if (!isOpen) return
       if (error !== undefined) log.warn({ err: error }, 'the connection that listens for changes was lost')
       retry = setTimeout(() => void connect(), changeReconnectMilliseconds)
       retry.unref()
     }
-    own.on('notification', wake)
+    own.on('notification', ({ payload = '' }) => {
+      heardAt = Date.now()
+      heard(payload)
+    })
     own.on('error', lost)
     own.on('end', () => lost())
     try {
       await own.connect()
       await own.query(`listen ${channel}`)
-      // What was notified before it listened.
-      wake()
+      listening()
     } catch (error) {
       lost(error as Error)
       await own.end().catch(() => {})
@@ -154,6 +219,7 @@ function createListener(url: string, wake: () => void, log: Options['log']) {
   }
 
   return {
+    heardWithin: (milliseconds: number) => heardAt !== null && Date.now() - heardAt <= milliseconds,
     open() {
       isOpen = true
       if (client === null) void connect()
@@ -163,6 +229,7 @@ function createListener(url: string, wake: () => void, log: Options['log']) {
       clearTimeout(retry)
       const own = client
       client = null
+      heardAt = null
       own?.end().catch(() => {})
     },
   }

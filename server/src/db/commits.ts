@@ -1,15 +1,49 @@
-import type { Db } from './client.ts'
+import type { Db, Trx } from './client.ts'
 
-const listeners = new WeakMap<Db, Set<() => void>>()
+/** The background tasks that a commit wakes. */
+export const wakeableTasks = [
+  'deliver-transfers',
+  'screen',
+  'tell-stops',
+  'make-exports',
+  'verify-ledgers',
+  'run-backtests',
+  'send-mails',
+  'send-notifications',
+  'seal-audit',
+  'seal-ledger',
+] as const
+export type WakeableTask = (typeof wakeableTasks)[number]
+
+export type Woken = ReadonlySet<WakeableTask>
+type Note = (woken: Woken) => void
+
+const listeners = new WeakMap<Db, Set<Note>>()
+const wokenBy = new WeakMap<Trx, Set<WakeableTask>>()
 
 /** Calls `note` after each transaction that this process commits through `inTransaction`, until the result is called. */
-export function committedOn(db: Db, note: () => void): () => void {
+export function committedOn(db: Db, note: Note): () => void {
   const own = listeners.get(db) ?? new Set()
   listeners.set(db, own.add(note))
   return () => own.delete(note)
 }
 
-/** Called after a commit. */
-export function noteCommit(db: Db): void {
-  for (const note of listeners.get(db) ?? []) note()
+/** Called after a commit, with the tasks that have something to do since. */
+export function noteCommit(db: Db, woken: Woken): void {
+  for (const note of listeners.get(db) ?? []) note(woken)
+}
+
+/** Begins to collect the tasks that a transaction wakes. */
+export function collectWoken(trx: Trx): Woken {
+  const woken = new Set<WakeableTask>()
+  wokenBy.set(trx, woken)
+  return woken
+}
+
+/**
+ * Says that a background task has something to do when `trx` is committed, so that it begins then and not at its next look. It
+ * is a hint, and costs time only where it is forgotten.
+ */
+export function wake(trx: Trx, task: WakeableTask): void {
+  wokenBy.get(trx)?.add(task)
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { transactionAttemptsMax } from '../lib/limits.ts'
 import type { Db, Trx } from './client.ts'
-import { noteCommit } from './commits.ts'
+import { collectWoken, noteCommit, type Woken } from './commits.ts'
 
 /**
  * Runs `work` in one transaction and repeats it, a bounded number of times, when PostgreSQL asks for that:
@@ -10,8 +10,12 @@ import { noteCommit } from './commits.ts'
 export async function inTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const result = await db.transaction().execute(work)
-      noteCommit(db)
+      let woken: Woken = new Set()
+      const result = await db.transaction().execute((trx) => {
+        woken = collectWoken(trx)
+        return work(trx)
+      })
+      noteCommit(db, woken)
       return result
     } catch (error) {
       if (attempt >= transactionAttemptsMax || !isRetryable(error)) throw error

@@ -415,6 +415,15 @@ export interface Decisions {
   vault_id: string;
 }
 
+export interface Deliveries {
+  asked: Generated<number>;
+  attempts: Generated<number>;
+  id: string;
+  next_attempt_at: Timestamp | null;
+  queue: string;
+  vault_id: string;
+}
+
 export interface DepositOrphans {
   address_id: string;
   amount: Numeric;
@@ -1060,7 +1069,6 @@ export interface Tokens {
 
 export interface Transfers {
   approval_threshold: Generated<number>;
-  attempts: Generated<number>;
   contract_address: string | null;
   created_at: Timestamp;
   decision: Json;
@@ -1072,12 +1080,11 @@ export interface Transfers {
   failure_reason: string | null;
   fee: Numeric | null;
   fee_level: string | null;
-  fee_posted: Generated<boolean>;
+  fee_owed: Generated<boolean>;
   fee_token_id: string | null;
   halt_reason: string | null;
   id: string;
   max_fee: Numeric | null;
-  next_attempt_at: Timestamp | null;
   payload: Json;
   payload_hash: Buffer;
   payout_id: string | null;
@@ -1218,6 +1225,7 @@ export interface DB {
   counterparty_group_memberships: CounterpartyGroupMemberships;
   counterparty_groups: CounterpartyGroups;
   decisions: Decisions;
+  deliveries: Deliveries;
   deposit_orphans: DepositOrphans;
   deposits: Deposits;
   entitled_voters: EntitledVoters;

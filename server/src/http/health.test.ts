@@ -15,6 +15,17 @@ describe('health', () => {
     expect(await test.anonymous.get('//readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 
+  it('reports whether the node hears of the commits of others', async () => {
+    const app = await createApp(test.deps)
+    const changes = async () => (await app.inject('/readyz')).json().changes
+    expect(await changes()).toBe('polled')
+    const stop = test.deps.changeSignal.onWake('test', () => {})
+    await expect.poll(changes).toBe('heard')
+    stop()
+    expect(await changes()).toBe('polled')
+    await app.close()
+  })
+
   it('stays up but is not ready when the database is gone', async () => {
     const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
     const app = await createApp({ ...test.deps, db })

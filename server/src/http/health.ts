@@ -5,13 +5,20 @@ import type { Deps } from '../deps.ts'
 import { unavailable } from '../lib/errors.ts'
 import { readinessTimeoutMilliseconds } from '../lib/limits.ts'
 import { type App, endpoints } from './endpoints.ts'
-import { Closed, described } from './schema.ts'
+import { Closed, described, Enum } from './schema.ts'
 
 const Status = Closed({
   status: described(Type.Literal('ok', { examples: ['ok'] }), 'Always `ok`; a service that is not well answers 503.'),
 })
 const isUp: Static<typeof Status> = { status: 'ok' }
-const probe = { answers: { 200: Status }, rateLimit: false } as const
+const Readiness = Closed({
+  ...Status.properties,
+  changes: described(
+    Enum(['heard', 'polled']),
+    '`heard`: this node hears of the commits of the others, and its tasks begin with them. `polled`: it does not, or not yet, ' +
+      'and looks for work by itself.',
+  ),
+})
 
 /** Probes for a load balancer or an orchestrator: is the process up, and can it serve. */
 export function healthRoutes(app: App, deps: Deps): void {
@@ -20,20 +27,22 @@ export function healthRoutes(app: App, deps: Deps): void {
   api.get('getHealth', '/healthz', {
     summary: 'Check that the process is running',
     description: 'Answers without asking the database.',
-    ...probe,
+    answers: { 200: Status },
+    rateLimit: false,
     handler: async () => isUp,
   })
 
   api.get('getReadiness', '/readyz', {
     summary: 'Check that the service can answer requests',
     description: '503 when the database does not answer within a second.',
-    ...probe,
+    answers: { 200: Readiness },
+    rateLimit: false,
     handler: async (db) => {
       await assertDatabaseAnswers(db).catch((error: unknown) => {
         deps.log.warn({ err: error }, 'not ready')
         throw unavailable('database_unreachable', 'The database does not answer right now', 2)
       })
-      return isUp
+      return { ...isUp, changes: deps.changeSignal.isHeard() ? ('heard' as const) : ('polled' as const) }
     },
   })
 }

@@ -14,15 +14,18 @@ export type Claims<Work extends { attempts: number }> = {
 /** Claims of one run at most, so that a node can stop before everything that waits is done. */
 const claimsPerRunMax = 20
 
-/** Does the due work, one claim after the other. Failed work is tried again later, with increasing pauses. */
+/**
+ * Does the due work, one claim after the other. Failed work is tried again later, with increasing pauses.
+ * @returns whether everything that was due is done
+ */
 export async function runClaims<Work extends { attempts: number }>(
   deps: Deps,
   { name, claim, run, retry, backoff }: Claims<Work>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   for (let count = 0; count < claimsPerRunMax && signal?.aborted !== true; count += 1) {
     const work = await claim(deps)
-    if (work === null) return
+    if (work === null) return true
     try {
       await run(deps, work, signal)
     } catch (error) {
@@ -30,4 +33,5 @@ export async function runClaims<Work extends { attempts: number }>(
       await retry(deps, work, retryAt(deps.clock(), work.attempts, backoff))
     }
   }
+  return false
 }

@@ -4,15 +4,27 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { runTasks, type Task } from './tasks.ts'
 
-/** Starts one task. `lines` are what it has logged. */
-function start(task: Partial<Task> & Pick<Task, 'run'>) {
+/** Starts one task. `lines` are what it has logged; `wake` is what a commit does. */
+function start(task: Partial<Task> & Pick<Task, 'run'>, isHeard = false) {
+  let wake = () => {}
+  const changeSignal = {
+    watch: () => () => {},
+    onWake: (_task: string, run: () => void) => {
+      wake = run
+      return () => {}
+    },
+    isHeard: () => isHeard,
+    close: async () => {},
+  }
   const lines: { msg: string }[] = []
   const write = (line: Buffer, _: string, done: () => void) => {
     lines.push(JSON.parse(line.toString()))
     done()
   }
-  const stop = runTasks({ log: pino(new Writable({ write })) }, [{ name: 'test', everyMilliseconds: 1, ...task }])
-  return { lines, stop }
+  const stop = runTasks({ log: pino(new Writable({ write })), changeSignal }, [
+    { name: 'test', everyMilliseconds: 1, ...task },
+  ])
+  return { lines, stop, wake: () => wake() }
 }
 
 describe('a background task', () => {
@@ -59,6 +71,49 @@ describe('a background task', () => {
     const { stop } = start({
       run: (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
     })
+    await stop()
+  })
+
+  it('is woken where commits are heard of, and does not look every so often', async () => {
+    let runs = 0
+    const run = async () => {
+      runs += 1
+    }
+    const { stop, wake } = start({ run }, true)
+    await expect.poll(() => runs).toBe(1)
+    await pause(100)
+    expect(runs).toBe(1)
+    wake()
+    await expect.poll(() => runs).toBe(2)
+    await pause(100)
+    expect(runs).toBe(2)
+    await stop()
+  })
+
+  it('that is woken during a run runs again, and what wakes it while it rests is done together', async () => {
+    let runs = 0
+    const run = async () => {
+      runs += 1
+      await pause(30)
+    }
+    const { stop, wake } = start({ run, everyMilliseconds: 300, restMilliseconds: 300 }, true)
+    for (let woken = 0; woken < 5; woken += 1) wake()
+    await expect.poll(() => runs).toBe(2)
+    for (let woken = 0; woken < 5; woken += 1) wake()
+    await expect.poll(() => runs).toBe(3)
+    await pause(500)
+    expect(runs).toBe(3)
+    await stop()
+  })
+
+  it('runs again when it said so', async () => {
+    let runs = 0
+    const run: Task['run'] = async (_signal, again) => {
+      runs += 1
+      if (runs < 3) again(1)
+    }
+    const { stop } = start({ run }, true)
+    await expect.poll(() => runs).toBe(3)
     await stop()
   })
 })

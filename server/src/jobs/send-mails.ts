@@ -32,8 +32,8 @@ const queuedMails: Claims<QueuedMail> = {
   backoff: mailBackoff,
 }
 
-/** Sends the queued mails that are due. */
-export function sendMails(deps: Deps, signal?: AbortSignal): Promise<void> {
+/** Sends the queued mails that are due. @returns whether all are sent */
+export function sendMails(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   return runClaims(deps, queuedMails, signal)
 }
 

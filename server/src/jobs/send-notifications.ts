@@ -41,10 +41,13 @@ const announcements: Claims<Announcement> = {
   backoff: mailBackoff,
 }
 
-/** Sends the mails that are due to approvers, initiators and administrators, then those that announce changes. */
-export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promise<void> {
-  await runClaims(deps, notifications, signal)
-  await runClaims(deps, announcements, signal)
+/**
+ * Sends the mails that are due to approvers, initiators and administrators, then those that announce changes.
+ * @returns whether all are sent
+ */
+export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promise<boolean> {
+  const isNotified = await runClaims(deps, notifications, signal)
+  return (await runClaims(deps, announcements, signal)) && isNotified
 }
 
 async function sendNotification(deps: Deps, notification: DueNotification, signal?: AbortSignal): Promise<void> {

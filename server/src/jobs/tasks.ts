@@ -1,5 +1,6 @@
 import { governedOf } from '../composition/governed.ts'
 import type { Deps } from '../deps.ts'
+import { idleTaskMilliseconds } from '../lib/limits.ts'
 import { runDueBacktests } from '../modules/money/backtests/run.ts'
 import { createDelivery } from '../modules/money/delivery/deliver.ts'
 import { postOutstandingFees } from '../modules/money/delivery/fees.ts'
@@ -30,15 +31,9 @@ export function startTasks(deps: Deps): () => Promise<void> {
 
 /** Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named here. */
 function tasksOf(deps: Deps): Task[] {
-  const delivery = createDelivery(deps)
   const { ratesUrl, screening } = deps.config
   return [
-    {
-      name: 'deliver-transfers',
-      everyMilliseconds: 400,
-      run: () => delivery.round(),
-      finish: () => Promise.all(delivery.underWay.values()),
-    },
+    deliveryTask(deps),
     ...(screening === null ? [] : [{ name: 'screen', everyMilliseconds: 400, run: () => runDueScreenings(deps) }]),
     { name: 'expire-transfers', everyMilliseconds: 400, run: () => expireTransfers(deps) },
     { name: 'expire-payouts', everyMilliseconds: 1_000, run: () => expirePayouts(deps) },
@@ -51,17 +46,22 @@ function tasksOf(deps: Deps): Task[] {
       everyMilliseconds: 1_000,
       run: () => applyDueChangeSets({ deps, governed: governedOf(deps) }),
     },
-    { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
-    { name: 'seal-ledger', everyMilliseconds: 2_000, run: (signal) => sealLedgerEntries(deps, signal) },
-    { name: 'tell-stops', everyMilliseconds: 400, run: (signal) => tellStops(deps, signal) },
+    { name: 'seal-audit', everyMilliseconds: 2_000, restMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
+    {
+      name: 'seal-ledger',
+      everyMilliseconds: 2_000,
+      restMilliseconds: 2_000,
+      run: (signal) => sealLedgerEntries(deps, signal),
+    },
+    claimsTask('tell-stops', 400, (signal) => tellStops(deps, signal)),
     { name: 'send-heads', everyMilliseconds: 10_000, run: (signal) => sendHeads(deps, signal) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
     { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },
     { name: 'reconcile', everyMilliseconds: 10_000, run: (signal) => runDueReconciliations(deps, signal) },
     { name: 'watch-authorities', everyMilliseconds: 60_000, run: () => watchAuthorities(deps) },
     { name: 'run-backtests', everyMilliseconds: 1_000, run: (signal) => runDueBacktests(deps, signal) },
-    { name: 'send-mails', everyMilliseconds: 500, run: (signal) => sendMails(deps, signal) },
-    { name: 'send-notifications', everyMilliseconds: 1_000, run: (signal) => sendNotifications(deps, signal) },
+    claimsTask('send-mails', 500, (signal) => sendMails(deps, signal)),
+    claimsTask('send-notifications', 1_000, (signal) => sendNotifications(deps, signal)),
     ...(ratesUrl === null
       ? []
       : [{ name: 'poll-rates', everyMilliseconds: 60_000, run: () => pollRates(deps, ratesUrl) }]),
@@ -69,37 +69,98 @@ function tasksOf(deps: Deps): Task[] {
   ]
 }
 
+/** The end of a hand-over is followed by a question, so that each end says when there is something to do again. */
+function deliveryTask(deps: Deps): Task {
+  let again = (_milliseconds: number) => {}
+  const delivery = createDelivery(deps, undefined, (milliseconds) => again(milliseconds))
+  return {
+    name: 'deliver-transfers',
+    everyMilliseconds: 400,
+    async run(_signal, runAgain) {
+      again = runAgain
+      const { nextAt } = await delivery.round()
+      if (nextAt !== null) again(nextAt.getTime() - deps.clock().getTime())
+    },
+    finish: () => delivery.finish(),
+  }
+}
+
+/** A task that ends before everything that waits is done goes on after its usual pause. */
+function claimsTask(name: string, everyMilliseconds: number, run: (signal: AbortSignal) => Promise<boolean>): Task {
+  return {
+    name,
+    everyMilliseconds,
+    async run(signal, again) {
+      if (!(await run(signal))) again(everyMilliseconds)
+    },
+  }
+}
+
 /** Work that a node repeats in the background. */
 export type Task = {
   name: string
-  /** The pause after a run, before the next one. */
+  /**
+   * The pause after a run, before the next one. Where commits are heard of, a task with a shorter pause than
+   * `idleTaskMilliseconds` takes that instead, and a commit that has something to do for it wakes it.
+   */
   everyMilliseconds: number
-  run(signal: AbortSignal): Promise<unknown>
+  /** The shortest pause after a run, whoever wakes the task: what comes meanwhile is done together. */
+  restMilliseconds?: number
+  /** @param again lets the task run again within so many milliseconds at the latest */
+  run(signal: AbortSignal, again: (milliseconds: number) => void): Promise<unknown>
   /** Called at a stop: waits for work that runs have started and not awaited. */
   finish?(): Promise<unknown>
 }
 
+/** Orders that arrive within this time are claimed together. */
+const usualRestMilliseconds = 20
+
+type Runner = Pick<Deps, 'log' | 'changeSignal'>
+
 /**
- * Runs each task now and repeats it after a pause, and never runs one task twice at once. A failed run does not end its
- * task. The returned function aborts the signal of the current runs and waits until they end.
+ * Runs each task now and repeats it after a pause or when it is woken, and never runs one task twice at once. A failed run does
+ * not end its task. The returned function aborts the signal of the current runs and waits until they end.
  */
-export function runTasks({ log }: Pick<Deps, 'log'>, tasks: Task[]): () => Promise<void> {
-  const stops = tasks.map((task) => runTask(log, task))
+export function runTasks(deps: Runner, tasks: Task[]): () => Promise<void> {
+  const stops = tasks.map((task) => runTask(deps, task))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
 }
 
-function runTask(log: Deps['log'], task: Task): () => Promise<void> {
-  const { name, everyMilliseconds, finish } = task
+function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void> {
+  const { name, everyMilliseconds, restMilliseconds = usualRestMilliseconds, finish } = task
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let failure: string | null = null
+  let isRunning = false
+  let restsUntil = 0
+  /** When the next run begins; during a run, as far as it is known. */
+  let nextAt = Number.POSITIVE_INFINITY
   let running = run()
+  const stopWaking = changeSignal.onWake(name, () => again(0))
+
+  function again(milliseconds: number): void {
+    const at = Date.now() + milliseconds
+    if (at >= nextAt) return
+    nextAt = at
+    if (!isRunning) plan()
+  }
+
+  function plan(): void {
+    clearTimeout(timer)
+    if (stopping.signal.aborted) return
+    nextAt = Math.max(nextAt, restsUntil)
+    timer = setTimeout(() => {
+      running = run()
+    }, nextAt - Date.now())
+  }
 
   async function run(): Promise<void> {
+    isRunning = true
+    nextAt = Number.POSITIVE_INFINITY
     try {
-      await task.run(stopping.signal)
+      await task.run(stopping.signal, again)
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
@@ -107,14 +168,16 @@ function runTask(log: Deps['log'], task: Task): () => Promise<void> {
       if (failure !== String(error)) log.error({ err: error, task: name }, 'a background task failed')
       failure = String(error)
     }
-    if (stopping.signal.aborted) return
-    timer = setTimeout(() => {
-      running = run()
-    }, everyMilliseconds)
+    isRunning = false
+    restsUntil = Date.now() + Math.min(restMilliseconds, everyMilliseconds)
+    const isWoken = everyMilliseconds < idleTaskMilliseconds && changeSignal.isHeard()
+    nextAt = Math.min(nextAt, Date.now() + (isWoken ? idleTaskMilliseconds : everyMilliseconds))
+    plan()
   }
 
   return async () => {
     stopping.abort()
+    stopWaking()
     clearTimeout(timer)
     await running
     await finish?.()

@@ -13,9 +13,9 @@ const stops: Claims<DueStop> = {
   backoff: stopBackoff,
 }
 
-/** Tells wallet services of signed vetoes and cancellations, so that earlier votes end there as well. */
-export async function tellStops(deps: Deps, signal?: AbortSignal): Promise<void> {
-  await runClaims(deps, stops, signal)
+/** Tells wallet services of signed vetoes and cancellations, so that earlier votes end there as well. @returns whether all are told */
+export function tellStops(deps: Deps, signal?: AbortSignal): Promise<boolean> {
+  return runClaims(deps, stops, signal)
 }
 
 async function tell(deps: Deps, stop: DueStop): Promise<void> {

@@ -73,6 +73,16 @@ export const changeSignalMilliseconds = 100
 export const changeWakeMilliseconds = 200
 export const changePollMilliseconds = 5_000
 export const changeReconnectMilliseconds = 1_000
+/** How long the connection that listens may hear nothing before the node notifies itself, to know that it still hears. */
+export const changeProbeMilliseconds = 10_000
+/** The shortest pause of a background task that found nothing to do, where commits wake it. */
+export const idleTaskMilliseconds = 5_000
+/** Of one vault and node: hand-overs and questions in progress, and questions that begin in a second. */
+export const handOversPerVaultMax = 16
+export const questionsPerVaultMax = 16
+export const questionsPerVaultPerSecond = 20
+/** Of one node, whatever the vaults: more of them would wait for a connection of the database until their leases end. */
+export const deliveriesInProgressMax = 512
 
 /** What the inbox counts to: a badge shows no more. */
 export const inboxCountMax = 100

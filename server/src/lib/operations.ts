@@ -28,3 +28,7 @@ export type Phase = (typeof phases)[number]
 /** The phases in which a transfer may have been sent and has not ended, and those in which the delivery works on it. */
 export const sentPhases = ['submitting', 'submitted', 'broadcast'] as const satisfies Phase[]
 export const openPhases = ['queued', ...sentPhases] as const satisfies Phase[]
+
+/** Where a transfer that has not ended waits: for votes, to be handed over, for an answer about it, or for people. */
+export const queues = ['votes', 'hand-over', 'follow', 'halted'] as const
+export type Queue = (typeof queues)[number]

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { claimRows } from '../db/claim.ts'
 import type { Db, Trx } from '../db/client.ts'
+import { wake } from '../db/commits.ts'
 import { newId } from '../lib/ids.ts'
 import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
 
@@ -13,6 +14,7 @@ export async function enqueueMail(
   request: { kind: string; [fact: string]: unknown },
   now: Date,
 ): Promise<void> {
+  wake(trx, 'send-mails')
   await sql`
     insert into queued_mails (id, request, created_at, next_attempt_at)
     values (${newId(now)}, ${JSON.stringify(request)}, ${now}, ${now})`.execute(trx)

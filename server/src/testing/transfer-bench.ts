@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { expect } from 'vitest'
+import { handOversPerVaultMax } from '../lib/limits.ts'
 import { deliverDueTransfers } from '../modules/money/delivery/deliver.ts'
 import { sealLedgerEntries } from '../modules/money/ledger/seal.ts'
 import { verifyLedger } from '../modules/money/verifications/verify-ledger.ts'
@@ -18,9 +19,6 @@ import {
   usdtContract,
   type VaultFixture,
 } from './fixtures.ts'
-
-/** Transfers that one round of delivery takes at most. */
-const fullRound = 20
 
 type Balance = { available: string; reserved: string }
 
@@ -61,6 +59,10 @@ export type TransferBench = {
   /** Runs SQL behind the service's back, as the owner of the database. */
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
   sql(text: string, values?: unknown[]): Promise<any[]>
+  /** Makes a transfer due to be handed over, behind the service's back. */
+  enqueue(id: string): Promise<void>
+  /** Lets the time to vote on transfers end, now or at a moment. */
+  endVoting(ids: string[], at?: Date): Promise<void>
   /** Runs `work` in a transaction of the database's owner that is always rolled back. */
   rolledBack<Result>(work: (query: TransferBench['sql']) => Promise<Result>): Promise<Result>
   count(table: string): Promise<number>
@@ -122,10 +124,25 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     },
     async deliver(connect) {
       test.clock.advance(61_000)
-      // A full round means that there may be more.
-      while ((await deliverDueTransfers(test.deps, connect)) === fullRound);
+      // A full lane means that there may be more.
+      while ((await deliverDueTransfers(test.deps, connect)) >= handOversPerVaultMax);
     },
     sql,
+    async enqueue(id) {
+      await sql(
+        `insert into deliveries (vault_id, id, queue, next_attempt_at)
+         select vault_id, id, 'hand-over', now() from transfers where id = $1
+         on conflict (vault_id, id) do update set queue = excluded.queue, next_attempt_at = excluded.next_attempt_at`,
+        [id],
+      )
+    },
+    async endVoting(ids, at) {
+      await sql('update transfers set expires_at = $2 where id = any($1)', [ids, at ?? test.clock.now()])
+      await sql(`update deliveries set next_attempt_at = $2 where id = any($1) and queue = 'votes'`, [
+        ids,
+        at ?? test.clock.now(),
+      ])
+    },
     async rolledBack(work) {
       const client = await databaseOwner.connect()
       try {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 import { isOneOf } from '../../db/one-of.ts'
 import { countedMax } from '../../lib/limits.ts'
-import { openPhases, phases, sentPhases } from '../../lib/operations.ts'
+import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
 /** How many there are, and the age of the oldest in seconds; 0 if there is none. */
@@ -87,14 +87,7 @@ async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfer
     select f.phase, count(*)::int as count, min(f.created_at) as oldest,
       count(f.stuck_since) filter (where ${isOneOf('f.phase', sentPhases)})::int as stuck
     from (
-      (select t.phase, t.created_at, t.stuck_since from transfers t
-        where ${isOneOf('t.phase', openPhases)} order by t.next_attempt_at limit ${countedMax})
-      union all
-      (select t.phase, t.created_at, t.stuck_since from transfers t
-        where t.phase = 'waiting' order by t.expires_at limit ${countedMax})
-      union all
-      (select t.phase, t.created_at, t.stuck_since from transfers t
-        where t.phase = 'halted' order by t.created_at limit ${countedMax})
+      ${sql.join(queues.map(inQueue), sql` union all `)}
     ) f
     group by f.phase`.execute(db)
   const transfers = unfinishedPhases.map((phase) => {
@@ -103,6 +96,11 @@ async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfer
   })
   return { transfers, stuckTransfers: rows.reduce((sum, { stuck }) => sum + stuck, 0) }
 }
+
+const inQueue = (queue: Queue) => sql`
+  (select t.phase, t.created_at, t.stuck_since from deliveries d
+    join transfers t on t.vault_id = d.vault_id and t.id = d.id
+    where d.queue = ${sql.lit(queue)} order by d.vault_id, d.next_attempt_at limit ${countedMax})`
 
 /** How many subjects of each kind are held, whatever holds them. */
 async function readHolds(db: Db): Promise<Figures['holds']> {

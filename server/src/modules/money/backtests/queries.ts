@@ -2,6 +2,7 @@ import { type Insertable, sql } from 'kysely'
 import type { Viewer } from '../../../access/address-scope.ts'
 import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
 import type { Backtests } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -48,6 +49,7 @@ export async function findBacktestOfVoter(
 
 /** null when the vault has one that waits or runs. */
 export async function insertBacktest(trx: Trx, backtest: Insertable<Backtests>): Promise<BacktestRow | null> {
+  wake(trx, 'run-backtests')
   const row = await trx
     .insertInto('backtests')
     .values(backtest)

@@ -1,22 +1,34 @@
 import { sql } from 'kysely'
-import { claimRows } from '../../../db/claim.ts'
+import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
+import { vaultsIn } from '../../../db/lanes.ts'
 import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
-import { openPhases, type Phase } from '../../../lib/operations.ts'
+import { openPhases, type Phase, type Queue } from '../../../lib/operations.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
 
-const claimedMax = 20
 /** How long a claim holds; if this process ends, another node continues after it. */
 const leaseMilliseconds = 60_000
-/** Between two status requests for a transfer that the wallet service has accepted; also the first pause after an error. */
+/** From the hand-over, or from news, to the first question; also the first pause after an error. */
 export const pollMilliseconds = 1_000
 export const retryMillisecondsMax = 60_000
+/** Between two questions about a transfer of which nothing new is heard. */
+const pollMillisecondsMax = 30_000
 /** Until a transfer that may have been sent is tried again while its screening has no answer. */
 export const screeningPollMilliseconds = 5_000
 export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
+const questions = { firstMilliseconds: pollMilliseconds, longestMilliseconds: pollMillisecondsMax }
+
+/**
+ * When to ask about a transfer again, after `asked` answers in a row that said nothing new. The longer pauses differ by up to
+ * a quarter, so that what was handed over together is not asked about together for ever.
+ */
+export function askAgainAt(now: Date, asked: number): Date {
+  const pause = retryAt(now, asked + 1, questions).getTime() - now.getTime()
+  return after(now, asked === 0 ? pause : pause * (1 - Math.random() / 4))
+}
 
 /** A transfer that this node has claimed until `leaseEndsAt`, in the phase it had when it was claimed. */
 export type Claim = {
@@ -28,22 +40,52 @@ export type Claim = {
   leaseEndsAt: Date
 }
 
-/** Claims the transfers that are due, each for one node only, except those of the excluded vaults. */
-export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<Claim[]> {
+/** The queues of the delivery, each with lanes of its own. */
+export type DeliveryQueue = Extract<Queue, 'hand-over' | 'follow'>
+
+/**
+ * Claims what is due in a queue, each transfer for one node only: of each vault as many as its lane has places, so that one
+ * with many, or with a slow wallet service, delays no other.
+ *
+ * @param places of the lanes that are not empty
+ */
+export async function claimDue(
+  deps: Deps,
+  queue: DeliveryQueue,
+  { laneMax, places, claimedMax }: { laneMax: number; places: Record<string, number>; claimedMax: number },
+): Promise<Claim[]> {
   const now = deps.clock()
   const leaseEndsAt = after(now, leaseMilliseconds)
   const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
-    with ${claimRows({
-      table: 'transfers',
-      key: ['vault_id', 'id'],
-      where: sql`${isOneOf('n.phase', openPhases)} and n.next_attempt_at <= ${now}
-        and n.vault_id <> all (${exceptVaultIds})`,
-      orderBy: sql`n.next_attempt_at`,
-      limit: claimedMax,
-      set: sql`next_attempt_at = ${leaseEndsAt}`,
-    })}
-    select vault_id as "vaultId", id, phase, replacement_due as "isReplacementDue" from claimed`.execute(deps.db)
+    with lanes as materialized (
+      select v.vault_id, coalesce((${JSON.stringify(places)}::jsonb ->> v.vault_id)::integer, ${laneMax}) as places
+      from ${vaultsIn(queue)} v
+    ), due as (
+      select n.vault_id, n.id from lanes cross join lateral (
+        select d.vault_id, d.id from deliveries d
+        where d.queue = ${sql.lit(queue)} and d.vault_id = lanes.vault_id and d.next_attempt_at <= ${now}
+        order by d.next_attempt_at limit lanes.places for update skip locked) n
+      limit ${claimedMax}
+    ), claimed as (
+      update deliveries n set next_attempt_at = ${leaseEndsAt} from due
+      where n.vault_id = due.vault_id and n.id = due.id returning n.vault_id, n.id
+    )
+    select c.vault_id as "vaultId", c.id, t.phase, t.replacement_due as "isReplacementDue" from claimed c
+    join transfers t on t.vault_id = c.vault_id and t.id = c.id and ${isOneOf('t.phase', openPhases)}`.execute(deps.db)
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
+}
+
+/** When the next transfer becomes due that is not due yet, in the vaults whose first one is not; null: none does. */
+export async function findNextDue(deps: Deps): Promise<Date | null> {
+  const nextIn = (queue: DeliveryQueue) => sql`
+    select n.next_attempt_at from ${vaultsIn(queue)} v cross join lateral (
+      select d.next_attempt_at from deliveries d
+      where d.queue = ${sql.lit(queue)} and d.vault_id = v.vault_id and d.next_attempt_at is not null
+      order by d.next_attempt_at limit 1) n
+    where n.next_attempt_at > ${deps.clock()}`
+  const { rows } = await sql<{ next: Date | null }>`
+    select min(next_attempt_at) as next from (${nextIn('hand-over')} union all ${nextIn('follow')}) f`.execute(deps.db)
+  return rows[0]!.next
 }
 
 /**

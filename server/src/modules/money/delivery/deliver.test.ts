@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Deps } from '../../../deps.ts'
+import { handOversPerVaultMax, questionsPerVaultMax, questionsPerVaultPerSecond } from '../../../lib/limits.ts'
 import { createGuardedDispatcher } from '../../../outbound/guarded-connect.ts'
 import { openDeps } from '../../../start.ts'
 import type { Address } from '../../../testing/answer.ts'
@@ -138,9 +139,9 @@ describe('a wallet service that does not answer', () => {
     bench.test.deps.clock = () => now
     try {
       for (let round = 0; round < 8; round += 1) {
-        await bench.sql('update transfers set next_attempt_at = $2 where id = $1', [id, now])
+        await bench.sql('update deliveries set next_attempt_at = $2 where id = $1', [id, now])
         await deliverDueTransfers(bench.test.deps, impatient)
-        const [row] = await bench.sql('select next_attempt_at from transfers where id = $1', [id])
+        const [row] = await bench.sql('select next_attempt_at from deliveries where id = $1', [id])
         delays.push(Math.round((new Date(row.next_attempt_at).getTime() - now.getTime()) / 1_000))
       }
     } finally {
@@ -396,17 +397,142 @@ describe('T54 a wallet service that hangs', () => {
     await delivery.round()
     await expect.poll(() => phaseOf(moving.id)).toBe('submitted')
     spared.wallet.confirm(moving.id)
-    await expect.poll(() => [...delivery.underWay.keys()]).toEqual([bench.vault.id])
+    await expect.poll(() => delivery.underWay()).toEqual([bench.vault.id])
     bench.test.clock.advance(2_000)
     await delivery.round()
     await expect.poll(() => phaseOf(moving.id)).toBe('done')
     expect(await phaseOf(held)).toBe('submitting')
-    expect(delivery.underWay.has(bench.vault.id)).toBe(true)
+    expect(delivery.underWay()).toEqual([bench.vault.id])
 
-    await Promise.all(delivery.underWay.values())
+    await delivery.finish()
     bench.vault.wallet.swallow = false
     await bench.deliver()
     expect(bench.vault.wallet.broadcastCount(held)).toBe(1)
+  })
+})
+
+describe('the lanes of a vault', () => {
+  const answers = () => {
+    const open: (() => void)[] = []
+    const held = withCalls((honest) => ({
+      submitTransfer: async (order) => {
+        await new Promise<void>((resolve) => open.push(resolve))
+        return honest.submitTransfer(order)
+      },
+    }))
+    return { open, held }
+  }
+
+  it(`let ${handOversPerVaultMax} orders be handed over at a time, and the next one when one is done`, async () => {
+    const ids = await Promise.all(Array.from({ length: handOversPerVaultMax + 2 }, () => ordered('1')))
+    bench.test.clock.advance(61_000)
+    const { open, held } = answers()
+    let places = 0
+    const delivery = createDelivery(bench.test.deps, held, (milliseconds) => {
+      if (milliseconds === 0) places += 1
+    })
+    const due = async () =>
+      (
+        await bench.sql('select id from deliveries where id = any($1) and next_attempt_at <= $2', [
+          ids,
+          bench.test.clock.now(),
+        ])
+      ).length
+    await delivery.round()
+    await expect.poll(() => open.length).toBe(handOversPerVaultMax)
+    await delivery.round()
+    expect(await due()).toBe(2)
+    open.shift()!()
+    await expect.poll(() => places).toBe(1)
+    await delivery.round()
+    expect(await due()).toBe(1)
+    await expect.poll(() => open.length).toBe(handOversPerVaultMax)
+    for (const answer of open.splice(0)) answer()
+    await delivery.finish()
+    await bench.deliver()
+    expect(ids.map((id) => bench.vault.wallet.broadcastCount(id))).toEqual(ids.map(() => 1))
+    for (const id of ids) bench.vault.wallet.confirm(id)
+    await bench.deliver()
+  })
+
+  it('let an order be handed over while questions wait for answers, and ask no faster than agreed', async () => {
+    const ids = await Promise.all(Array.from({ length: questionsPerVaultPerSecond + 5 }, () => ordered('1')))
+    await bench.deliver()
+    bench.test.clock.advance(61_000)
+    const open: (() => void)[] = []
+    const silent = withCalls((honest) => ({
+      getTransfer: async (id) => {
+        await new Promise<void>((resolve) => open.push(resolve))
+        return honest.getTransfer(id)
+      },
+    }))
+    const delivery = createDelivery(bench.test.deps, silent)
+    expect((await delivery.round()).claimed).toBe(questionsPerVaultMax)
+    await expect.poll(() => open.length).toBe(questionsPerVaultMax)
+    const late = await ordered('1')
+    expect((await delivery.round()).claimed).toBe(1)
+    await expect.poll(() => phaseOf(late)).toBe('submitted')
+    for (const answer of open.splice(0)) answer()
+    await expect.poll(() => delivery.underWay()).toEqual([])
+    // The time stands still for the lane: what is left of the second is asked now, the rest later.
+    const { claimed, nextAt } = await delivery.round()
+    expect(claimed).toBeLessThanOrEqual(questionsPerVaultPerSecond)
+    expect(nextAt === null || nextAt > bench.test.clock.now()).toBe(true)
+    await expect.poll(() => open.length).toBe(claimed)
+    for (const answer of open.splice(0)) answer()
+    await delivery.finish()
+    for (const id of [...ids, late]) bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    await bench.deliver()
+  })
+
+  it('ask about what is handed over after a second, then after growing pauses of at most half a minute', async () => {
+    const id = await ordered()
+    const { clock } = bench.test.deps
+    const now = clock()
+    bench.test.deps.clock = () => now
+    const pauses: number[] = []
+    try {
+      for (let round = 0; round < 10; round += 1) {
+        await bench.sql('update deliveries set next_attempt_at = $2 where id = $1', [id, now])
+        await deliverDueTransfers(bench.test.deps)
+        const [row] = await bench.sql('select next_attempt_at from deliveries where id = $1', [id])
+        pauses.push((new Date(row.next_attempt_at).getTime() - now.getTime()) / 1_000)
+      }
+    } finally {
+      bench.test.deps.clock = clock
+    }
+    const longest = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30]
+    for (const [round, pause] of pauses.entries()) {
+      expect(pause).toBeLessThanOrEqual(longest[round]!)
+      expect(pause).toBeGreaterThanOrEqual(longest[round]! * 0.74)
+    }
+    expect(new Set(pauses.slice(-4)).size).toBeGreaterThan(1)
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+  })
+
+  it('write the row of a transfer only when something in it changes, and no index of it then', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    await bench.deliver()
+    const version = async () =>
+      (await bench.sql('select xmin::text as version from transfers where id = $1', [id]))[0].version
+    const before = await version()
+    for (let question = 0; question < 3; question += 1) await bench.deliver()
+    expect(await version()).toBe(before)
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    expect(await phaseOf(id)).toBe('done')
+    expect(await version()).not.toBe(before)
+    expect(await bench.sql('select from deliveries where id = $1', [id])).toEqual([])
+    const indexes: { indexdef: string }[] = await bench.sql(
+      `select indexdef from pg_indexes where tablename = 'transfers'`,
+    )
+    expect(indexes.length).toBeGreaterThan(5)
+    const changing =
+      /\b(phase|wallet_tx_hash|fee|fee_token_id|failure_reason|halt_reason|sent_at|stuck_since|replacement_due)\b/
+    expect(indexes.filter(({ indexdef }) => changing.test(indexdef))).toEqual([])
   })
 })
 
@@ -580,7 +706,7 @@ describe('T23 a node that dies', () => {
   it('T23 a transfer that somebody is working on is left alone, and holds up nobody', async () => {
     const [busy, free] = [await ordered('10'), await ordered('20')]
     await bench.rolledBack(async (query) => {
-      await query('select from transfers where id = $1 for update', [busy])
+      await query('select from transfers join deliveries using (vault_id, id) where id = $1 for update', [busy])
       bench.test.clock.advance(61_000)
       const round = deliverDueTransfers(bench.test.deps)
       // A round that waited for the locked transfer would end only after this transaction, and so never.
@@ -611,13 +737,13 @@ describe('T23 a node that dies', () => {
       const opposite = withCalls((honest) => ({
         getTransfer: async (asked) => ({ ...(await honest.getTransfer(asked))!, status: 'failed' as const }),
       }))
-      await bench.sql(`update transfers set next_attempt_at = now() where id = $1`, [id])
+      await bench.sql(`update deliveries set next_attempt_at = now() where id = $1`, [id])
       // The claim keeps two nodes apart; here both have it, as after a lease that ended too early.
       const first = deliverDueTransfers(
         bench.test.deps,
         withCalls((honest) => ({
           getTransfer: async (asked) => {
-            await bench.sql(`update transfers set next_attempt_at = now() where id = $1`, [id])
+            await bench.sql(`update deliveries set next_attempt_at = now() where id = $1`, [id])
             await deliverDueTransfers(otherNode.deps, opposite)
             return honest.getTransfer(asked)
           },
@@ -855,7 +981,7 @@ describe('T29 the hand-over decides again', () => {
     })
     void deliverDueTransfers({ ...bench.test.deps, db })
     const claimed = () =>
-      bench.sql('select phase from transfers where id = any($1) and next_attempt_at > $2', [
+      bench.sql('select phase from transfers join deliveries using (id) where id = any($1) and next_attempt_at > $2', [
         [blocked, cancelled],
         bench.test.clock.now(),
       ])

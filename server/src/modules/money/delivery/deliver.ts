@@ -2,6 +2,12 @@ import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import {
+  handOversPerVaultMax,
+  deliveriesInProgressMax as inProgressMax,
+  questionsPerVaultMax,
+  questionsPerVaultPerSecond,
+} from '../../../lib/limits.ts'
 import type { KeptSignedVote } from '../../../lib/signed-vote.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type Authorization, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
@@ -19,49 +25,81 @@ import { readSignatures, type Signatures } from '../transfers/signatures.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
 import { handOverReplacement } from './hand-over-replacement.ts'
+import { createLanes, type Lanes } from './lanes.ts'
 import { applyStatus, pollStatus } from './settle.ts'
 
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
-/** Claimed transfers of a vault are in progress until its wallet service has answered or could not be reached. */
+/** Claimed transfers are in progress until their wallet service has answered or could not be reached. */
 export type Delivery = {
-  /** Claims what is due and starts its delivery without waiting for the end. Returns the number of claimed transfers. */
-  round(): Promise<number>
-  underWay: ReadonlyMap<string, Promise<void>>
+  /**
+   * Claims what is due and starts its delivery without waiting for the end.
+   * @returns the number of claimed transfers, and when there is something to do again, as far as is known
+   */
+  round(): Promise<{ claimed: number; nextAt: Date | null }>
+  /** The transfers in progress, by vault. */
+  underWay(): string[]
+  /** Waits for what is in progress. */
+  finish(): Promise<void>
 }
 
 /**
  * Claims the transfers that are due, sends new ones to the wallet service and queries the status of the others. Safe on
  * any number of nodes: each transfer is claimed by one, and after a crash its status is queried before it is sent again.
- * While transfers of a vault are in progress, a round skips the vault, so that a slow wallet service delays no other vault.
+ * Each vault has a lane for what is handed over and one for questions, so that a slow wallet service delays no other vault, and
+ * questions delay no hand-over.
  *
  * @param connect opens the wallet service of a vault
+ * @param again called when something ended: within so many milliseconds there is something to do again
  */
-export function createDelivery(deps: Deps, connect: Connect = walletOfVault): Delivery {
-  const underWay = new Map<string, Promise<void>>()
+export function createDelivery(
+  deps: Deps,
+  connect: Connect = walletOfVault,
+  again = (_milliseconds: number) => {},
+): Delivery {
+  const running = new Set<Promise<void>>()
+  const handOvers = createLanes(handOversPerVaultMax)
+  const questions = createLanes(questionsPerVaultMax, questionsPerVaultPerSecond)
+
+  async function claim(queue: claims.DeliveryQueue, lanes: Lanes): Promise<number> {
+    const places = lanes.places(deps.clock())
+    const claimed = await claims.claimDue(deps, queue, {
+      laneMax: lanes.max,
+      places,
+      claimedMax: Math.max(0, inProgressMax - running.size),
+    })
+    for (const due of claimed) {
+      const leave = lanes.enter(due.vaultId)
+      const end = advance(deps, connect, due).finally(() => {
+        running.delete(end)
+        again(leave() ? 0 : claims.pollMilliseconds)
+      })
+      running.add(end)
+    }
+    return claimed.length
+  }
+
   return {
-    underWay,
+    underWay: () => [...new Set([...handOvers.busy(), ...questions.busy()])],
+    async finish() {
+      await Promise.all(running)
+    },
     async round() {
-      const claimed = await claims.claimDueTransfers(deps, [...underWay.keys()])
-      for (const vaultId of new Set(claimed.map((claim) => claim.vaultId))) {
-        const ofVault = claimed.filter((claim) => claim.vaultId === vaultId)
-        const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, connect, claim)))
-        underWay.set(
-          vaultId,
-          delivery.then(() => void underWay.delete(vaultId)),
-        )
-      }
-      return claimed.length
+      const claimed = (await claim('hand-over', handOvers)) + (await claim('follow', questions))
+      const refilledAt = questions.refilledAt(deps.clock())
+      // What was claimed says itself when it has ended.
+      const nextAt = refilledAt ?? (claimed > 0 ? null : await claims.findNextDue(deps))
+      return { claimed, nextAt }
     },
   }
 }
 
 /** Runs one round of deliveries to its end. Returns the number of claimed transfers. */
 export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promise<number> {
-  const { round, underWay } = createDelivery(deps, connect)
-  const claimed = await round()
-  await Promise.all(underWay.values())
+  const { round, finish } = createDelivery(deps, connect)
+  const { claimed } = await round()
+  await finish()
   return claimed
 }
 

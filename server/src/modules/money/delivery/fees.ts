@@ -19,7 +19,7 @@ export async function postOutstandingFees(deps: Deps): Promise<void> {
     join operations o on o.vault_id = t.vault_id and o.id = t.id
     join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = o.address_id and l.token_id = t.fee_token_id
       and l.purpose = 'available' and l.balance >= t.fee
-    where t.fee is not null and not t.fee_posted order by t.id limit ${feesMax}`.execute(deps.db)
+    where t.fee_owed order by t.id limit ${feesMax}`.execute(deps.db)
   for (const { vault_id: vaultId, id } of rows) {
     try {
       await postFee(deps, vaultId, id)
@@ -32,13 +32,13 @@ export async function postOutstandingFees(deps: Deps): Promise<void> {
 async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     const transfer = await lockTransfer(trx, vaultId, id)
-    if (transfer === null || transfer.fee === null || transfer.fee_posted) return
+    if (transfer === null || transfer.fee === null || !transfer.fee_owed) return
     const coin = await lockAccounts(trx, transfer)
     const amount = BigInt(transfer.fee)
     if (coin === null || coin.available < amount) return
     const subject = { vaultId, tokenId: coin.id, addressId: transfer.address_id, operationId: id, amount }
     await postEntries(trx, [posting('fee', subject)], clock())
-    await sql`update transfers set fee_posted = true where vault_id = ${vaultId} and id = ${id}`.execute(trx)
+    await sql`update transfers set fee_owed = false where vault_id = ${vaultId} and id = ${id}`.execute(trx)
   })
 }
 

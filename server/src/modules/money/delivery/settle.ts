@@ -17,15 +17,7 @@ import {
   recordedTransfers,
 } from '../transfers/move.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
-import {
-  after,
-  type Claim,
-  lockClaimed,
-  lockUnderWay,
-  pollMilliseconds,
-  retryMillisecondsMax,
-  underLock,
-} from './claim.ts'
+import { after, askAgainAt, type Claim, lockClaimed, lockUnderWay, retryMillisecondsMax, underLock } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { lockAccounts, raiseFeeAlarm } from './fees.ts'
 
@@ -70,11 +62,15 @@ export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, st
 }
 
 async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {
-  await movePhase(trx, transfer, txHash === null ? 'submitted' : 'broadcast', {
+  const phase = txHash === null ? 'submitted' : 'broadcast'
+  const isNews = phase !== transfer.phase || (txHash !== null && txHash !== transfer.wallet_tx_hash)
+  const asked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
+  await movePhase(trx, transfer, phase, {
     ...(await followHash(trx, transfer, txHash, now)),
     halt_reason: null,
     attempts: 0,
-    next_attempt_at: after(now, pollMilliseconds),
+    asked,
+    next_attempt_at: askAgainAt(now, asked),
   })
   if (txHash !== null && transfer.wallet_tx_hash !== txHash) {
     await setOperationTxHash(trx, transfer.vault_id, transfer.id, txHash)
@@ -136,7 +132,7 @@ export async function endTransfer(
     changes: {
       fee: verdict.fee?.toString() ?? null,
       fee_token_id: coin?.id ?? null,
-      fee_posted: fee === null || coin === null || isAffordable,
+      fee_owed: fee !== null && coin !== null && !isAffordable,
       ...(await followHash(trx, transfer, txHash, now)),
       halt_reason: null,
     },

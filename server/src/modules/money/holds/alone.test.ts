@@ -179,7 +179,7 @@ const calls: Call[] = [
   async () => {
     await expireTransfers(bench.test.deps)
     await expirePayouts(bench.test.deps)
-    await bench.sql(`update transfers set next_attempt_at = now() - interval '1 hour' where phase = 'queued'`)
+    await bench.sql(`update deliveries set next_attempt_at = now() - interval '1 hour' where queue = 'hand-over'`)
     await deliverDueTransfers(bench.test.deps)
     return undefined
   },
@@ -213,7 +213,7 @@ const facts = async () => ({
 it(
   `T72 no sequence of calls by one person un-holds anything: ${sequences} sequences`,
   async () => {
-    await bench.sql(`update transfers set expires_at = now() - interval '1 day' where id = $1`, [transferId])
+    await bench.endVoting([transferId], new Date(Date.now() - 86_400_000))
     const before = await facts()
     expect(before).toMatchObject({ active: 5, outgoing: 0, with: { available: '0', reserved: '500' }, heldIs: 403 })
     const outcomes = new Set<string>()

@@ -5,6 +5,7 @@ import type { Member } from '../../../access/caller.ts'
 import { isAdministrators, isEveryone, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
 import { displayNameOf, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { isOneOf } from '../../../db/one-of.ts'
 import type { Holds } from '../../../db/types.ts'
 import { wireTime } from '../../../db/wire-time.ts'
@@ -144,11 +145,12 @@ export async function findMet(
     user: sql`o.initiator_id = ${id}`,
     deposit: sql`false`,
   }[type]
-  const open = (phases: RawBuilder<unknown>) => sql`
-    select t.phase, o.initiator_id from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-    where ${phases} and t.vault_id = ${vaultId} and ${isMet}`
   const { rows } = await sql<{ handed_over: number; initiator_ids: string[] }>`
-    with open as (${open(sql`t.phase = 'waiting'`)} union all ${open(isOneOf('t.phase', openPhases))})
+    with open as (
+      select t.phase, o.initiator_id from deliveries d
+      join transfers t on t.vault_id = d.vault_id and t.id = d.id and ${isOneOf('t.phase', ['waiting', ...openPhases])}
+      join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where d.vault_id = ${vaultId} and ${isMet})
     select (select count(*)::int from open where ${isOneOf('phase', sentPhases)}) as handed_over,
       array(select distinct initiator_id from open where phase in ('waiting', 'queued') order by 1
         limit ${holdAudienceMax}) as initiator_ids`.execute(trx)
@@ -204,9 +206,11 @@ export async function wakeQueued(
   now: Date,
   transferId: string | null = null,
 ): Promise<void> {
+  wake(trx, 'deliver-transfers')
   await sql`
-    update transfers set next_attempt_at = ${now} where vault_id = ${vaultId} and phase = 'queued'
-      ${transferId === null ? sql`` : sql`and id = ${transferId}`}`.execute(trx)
+    update deliveries d set next_attempt_at = ${now} from transfers t
+    where d.vault_id = ${vaultId} and d.queue = 'hand-over' ${transferId === null ? sql`` : sql`and d.id = ${transferId}`}
+      and t.vault_id = d.vault_id and t.id = d.id and t.phase = 'queued'`.execute(trx)
 }
 
 /** The active holds that suspend the one who placed a hold. */

@@ -291,7 +291,7 @@ describe('T72 what a hold stops', () => {
     const hold = await held('transfer', voted)
     expect(outcome(await bench.act(bench.firstApprover, voted, 'approve'))).toEqual([409, 'held'])
     expect(outcome(await bench.act(bench.owner, voted, 'cancel'))).toEqual([409, 'held'])
-    await bench.sql(`update transfers set expires_at = now() - interval '1 day' where id = $1`, [voted])
+    await bench.endVoting([voted])
     await expireTransfers(bench.test.deps)
     expect(await bench.balances(address.id)).toEqual({ available: '800', reserved: '200' })
     await release(hold.id)

@@ -1,4 +1,5 @@
 import type { Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { newId } from '../../../lib/ids.ts'
 import { screeningValidMinutes } from '../../../lib/limits.ts'
@@ -44,6 +45,7 @@ async function holdUnanswered(
   now: Date,
 ): Promise<Posting[]> {
   const held = deposits.map((deposit) => ({ ...deposit, id: newId(now), subject: subjectOf(deposit) }))
+  wake(trx, 'screen')
   await insertRows(trx, {
     screenings,
     audit_records: held.map(({ vaultId, id: targetId, subject, amount }) => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { insertRows, namedParts } from '../../../db/insert-rows.ts'
 import { sqlStateOf, violates } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -23,6 +24,7 @@ export async function postEntries(
   parts: RawBuilder<unknown>[] = [],
 ): Promise<void> {
   if (postings.length === 0) return
+  wake(trx, 'seal-ledger')
   const { rows: exposed } = await sql<Exposed>`${prepared}
     with ${parts.length === 0 ? sql`` : sql`${namedParts(parts)},`} ${input(postings, now)}, ${balances(now)}, ${entries(now)}
     select vault_id as "vaultId", token_id as "tokenId", address_id as "addressId", balance::text as available,

@@ -179,7 +179,7 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
       where vault_id = ${vaultId} and address_id <> '' group by token_id
     ), fees as (
       select t.fee_token_id as token_id, sum(t.fee) as outstanding from transfers t
-      where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted group by t.fee_token_id
+      where t.vault_id = ${vaultId} and t.fee_owed group by t.fee_token_id
     )
     select json_build_object('id', t.id, 'code', t.code, 'network', n.slug, 'decimals', t.decimals) as token,
       coalesce(c.held, 0) as cached, coalesce(c.exposure, 0) as exposure, coalesce(r.held, 0) as recomputed,

@@ -133,7 +133,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     ...(signed === null ? {} : { signedVote: hashOfSigned(signed.verified.signed) }),
   }
   const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
-  const mails = expiresAt === null ? [] : [mailsToVoters(subject, approvers, now)]
+  const mails = expiresAt === null ? [] : [mailsToVoters(trx, subject, approvers, now)]
   await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] }, [...parts, ...mails])
   const approvalThreshold = thresholdOf(decision)
   const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }

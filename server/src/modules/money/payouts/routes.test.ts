@@ -510,7 +510,8 @@ describe('T27 a payout that was changed in the tables', () => {
     const id = await waiting('200', '50')
     const { transferId } = (await rowsRead(id))[0]!
     await bench.sql(`update operations set status = 'pending' where id = $1`, [transferId])
-    await bench.sql(`update transfers set phase = 'queued', next_attempt_at = created_at where id = $1`, [transferId])
+    await bench.sql(`update transfers set phase = 'queued' where id = $1`, [transferId])
+    await bench.enqueue(transferId)
     await bench.deliver()
     expect(bench.vault.wallet.transfer(transferId)).toBeNull()
     expect((await bench.read(transferId)).haltReason).toContain('not what was recorded')

@@ -48,14 +48,15 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
       union
       (select o.address_id, t.fee_token_id from transfers t
         join operations o on o.vault_id = t.vault_id and o.id = t.id
-        where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted
+        where t.vault_id = ${vaultId} and t.fee_owed
           ${isAfter('o.address_id', 't.fee_token_id')}
         group by 1, 2 order by 1, 2 limit ${reconciledPerPage})
       order by address_id, token_id limit ${reconciledPerPage}
     ), flying as (
-      select o.address_id, o.token_id, sum(o.amount) as amount from transfers t
+      select o.address_id, o.token_id, sum(o.amount) as amount from deliveries d
+      join transfers t on t.vault_id = d.vault_id and t.id = d.id and ${isOneOf('t.phase', [...sentPhases, 'halted'])}
       join operations o on o.vault_id = t.vault_id and o.id = t.id
-      where t.vault_id = ${vaultId} and ${isOneOf('t.phase', [...sentPhases, 'halted'])}
+      where d.vault_id = ${vaultId} and d.queue <> 'votes'
         and o.address_id in (select address_id from pairs)
       group by o.address_id, o.token_id
     )
@@ -66,7 +67,7 @@ export async function listBooked(db: Db, vaultId: string, after: Position | null
       (select coalesce(sum(l.exposure), 0) from ledger_accounts l
         where l.vault_id = ${vaultId} and l.address_id = p.address_id and l.token_id = p.token_id) as exposure,
       (select coalesce(sum(t.fee), 0) from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
-        where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted
+        where t.vault_id = ${vaultId} and t.fee_owed
           and o.address_id = p.address_id and t.fee_token_id = p.token_id) as "owedFees",
       coalesce((select f.amount from flying f where f.address_id = p.address_id and f.token_id = p.token_id), 0)
         as "inFlight",

@@ -2,6 +2,7 @@ import { type RawBuilder, sql, type Updateable } from 'kysely'
 import type { Static } from 'typebox'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import type { Screenings } from '../../../db/types.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -60,6 +61,7 @@ export async function askAnew(trx: Trx, subject: ScreenedSubject, now: Date): Pr
     answered_at: null,
     waived_hold_id: null,
   }
+  wake(trx, 'screen')
   await trx
     .insertInto('screenings')
     .values(fresh)

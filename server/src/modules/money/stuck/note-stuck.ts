@@ -12,14 +12,15 @@ export async function noteStuckTransfers({ db, clock, config, log }: Deps): Prom
   await inTransaction(db, async (trx) => {
     const now = clock()
     const pause = `${config.stuckAfterMinutes} minutes`
-    // Only unfinished transfers are looked at, by the index of what is delivered.
+    // Only unfinished transfers are looked at, through the queues.
     const { rows } = await sql<{ vaultId: string; subjectId: string; initiatorId: string }>`
       update transfers t set stuck_since = d.stuck_since
       from (
-        select vault_id, id, coalesce(sent_at, created_at) + ${pause}::interval as stuck_since from transfers
-        where ${isOneOf('phase', sentPhases)} and stuck_since is null
-          and coalesce(sent_at, created_at) <= ${now}::timestamptz - ${pause}::interval
-        order by vault_id, id limit ${stuckMax} for update skip locked
+        select s.vault_id, s.id, coalesce(s.sent_at, s.created_at) + ${pause}::interval as stuck_since from deliveries q
+        join transfers s on s.vault_id = q.vault_id and s.id = q.id and ${isOneOf('s.phase', sentPhases)}
+        where q.queue in ('hand-over', 'follow') and s.stuck_since is null
+          and coalesce(s.sent_at, s.created_at) <= ${now}::timestamptz - ${pause}::interval
+        order by s.vault_id, s.id limit ${stuckMax} for update of s skip locked
       ) d
       where t.vault_id = d.vault_id and t.id = d.id
       returning t.vault_id as "vaultId", t.id as "subjectId", t.payload ->> 'initiatorId' as "initiatorId"`.execute(trx)

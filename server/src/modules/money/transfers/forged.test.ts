@@ -68,7 +68,8 @@ async function forgeLastVote(mac?: Buffer): Promise<{ id: string; recordId: stri
   const details = { from: 'awaiting_approval', to: 'pending', reason: null, txHash: null }
   await record({ actorId, action: 'transfer.released', targetId: id, details, ...sameMac })
   await write(`update operations set status = 'pending' where id = $1`, [id])
-  await write(`update transfers set phase = 'queued', next_attempt_at = now() where id = $1`, [id])
+  await write(`update transfers set phase = 'queued' where id = $1`, [id])
+  await write(`update deliveries set queue = 'hand-over', next_attempt_at = now() where id = $1`, [id])
   return { id, recordId }
 }
 
@@ -96,6 +97,11 @@ async function inventOrder(): Promise<string> {
        'decision', jsonb_set(t.decision, '{facts,destination}', (t.decision #> '{facts,destination}') || $6::jsonb)))).*
      from transfers t where id = $1`,
     [real.id, id, thief, forged, `\\x${hash.toString('hex')}`, { address: thief, key: thief.toLowerCase() }],
+  )
+  await write(
+    `insert into deliveries (vault_id, id, queue, next_attempt_at)
+    select vault_id, id, 'hand-over', now() from transfers where id = $1`,
+    [id],
   )
   const [{ facts }] = await write(`select decision -> 'facts' as facts from transfers where id = $1`, [id])
   await write(

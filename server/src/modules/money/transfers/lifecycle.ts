@@ -1,4 +1,4 @@
-import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
 
 export type TransferEvent = 'approved' | 'rejected' | 'expired' | 'cancelled' | 'confirmed' | 'failed'
 
@@ -40,6 +40,24 @@ const nextPhases: Record<Phase, readonly Phase[]> = {
 
 export function mayMovePhase(from: Phase, to: Phase): boolean {
   return nextPhases[from].includes(to)
+}
+
+/** Where a delivery in this phase waits; null: it has ended. A replacement is handed over as an order is. */
+export function queueOf(phase: Phase, isReplacementDue: boolean): Queue | null {
+  switch (phase) {
+    case 'waiting':
+      return 'votes'
+    case 'queued':
+    case 'submitting':
+      return 'hand-over'
+    case 'submitted':
+    case 'broadcast':
+      return isReplacementDue ? 'hand-over' : 'follow'
+    case 'halted':
+      return 'halted'
+    case 'done':
+      return null
+  }
 }
 
 /** Whether a transfer of this status may be in this phase. */

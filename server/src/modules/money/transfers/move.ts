@@ -1,10 +1,11 @@
-import type { Updateable } from 'kysely'
+import { type RawBuilder, sql, type Updateable } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
-import { insertRows } from '../../../db/insert-rows.ts'
+import { wake } from '../../../db/commits.ts'
+import { insertRows, insertsOf, runParts, withParts } from '../../../db/insert-rows.ts'
 import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
-import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
 import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
 import { moveOperation, moveOperations, restoreOperation } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
@@ -14,7 +15,7 @@ import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { hashPayload } from '../orders/payload.ts'
 import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-order.ts'
-import { isPhaseOf, mayMovePhase, nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { isPhaseOf, mayMovePhase, nextStatus, queueOf, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
 
 type Movement = {
@@ -143,48 +144,82 @@ export function assertMovable({ status }: LockedTransfer, event: TransferEvent):
 }
 
 /** The columns of a delivery that change together with its phase. */
-export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
+export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'> & Attempts
 
-/** Moves the delivery of a transfer by compare-and-set; only this function and the next one change a phase. */
+/** When it is looked at next, which only the queues ask about, and how often that led to nothing. */
+type Attempts = { next_attempt_at?: Date | null; attempts?: number; asked?: number }
+
+/**
+ * Moves the delivery of a locked transfer by compare-and-set, in one statement with its place in the queues; only this function
+ * and the next one change a phase. The row of the transfer is written when something in it changes.
+ */
 export async function movePhase(
   trx: Trx,
-  { vault_id, id, phase }: LockedTransfer,
+  transfer: LockedTransfer,
   to: Phase,
-  changes: DeliveryChanges,
+  { next_attempt_at, attempts, asked, ...changes }: DeliveryChanges,
 ): Promise<void> {
+  const { vault_id, id, phase } = transfer
   if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
-  const { numUpdatedRows } = await trx
-    .updateTable('transfers')
-    .set({ ...changes, phase: to })
-    .where('vault_id', '=', vault_id)
-    .where('id', '=', id)
-    .where('phase', '=', phase)
-    .modifyEnd(prepared)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+  const queued = requeue([transfer], queueOf(to, changes.replacement_due ?? transfer.replacement_due), {
+    next_attempt_at: next_attempt_at === undefined ? transfer.next_attempt_at : next_attempt_at,
+    attempts: attempts ?? transfer.attempts,
+    asked: asked ?? transfer.asked,
+  })
+  if (isDueNow(phase, to) || changes.replacement_due === true) wake(trx, 'deliver-transfers')
+  const isNew = ([column, value]: [string, unknown]) =>
+    value !== undefined && transfer[column as keyof LockedTransfer] !== value
+  const changed = Object.entries({ ...changes, phase: to }).filter(isNew)
+  if (changed.length === 0) return runParts(trx, [queued])
+  const { rows } = await sql`${prepared} ${withParts([queued])} update transfers set ${assignments(changed)}
+    where vault_id = ${vault_id} and id = ${id} and phase = ${phase} returning id`.execute(trx)
+  if (rows.length !== 1) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+}
+
+/** Whether a delivery begins or goes on by this step, and not by an attempt at it. */
+const isDueNow = (from: Phase, to: Phase): boolean =>
+  (from === 'waiting' && to === 'queued') ||
+  (from === 'halted' && to !== 'done') ||
+  (to === 'submitting' && from !== 'queued')
+
+const assignments = (changed: [string, unknown][]) =>
+  sql.join(changed.map(([column, value]) => sql`${sql.ref(column)} = ${value}`))
+
+/** SQL: the place of transfers in the queues. It is made anew where it is missing, and goes when a delivery has ended. */
+function requeue(transfers: LockedTransfer[], queue: Queue | null, changes: Required<Attempts>): RawBuilder<unknown> {
+  if (queue === null) {
+    const ids = transfers.map(({ id }) => id)
+    return sql`delete from deliveries where vault_id = ${transfers[0]?.vault_id} and id = any(${ids}::text[])`
+  }
+  const rows = transfers.map(({ vault_id, id, payout_id, expires_at }) => {
+    // A row of a payout waits as long as its payout.
+    const untilExpiry = payout_id === null ? expires_at : null
+    return { vault_id, id, queue, ...changes, ...(queue === 'votes' ? { next_attempt_at: untilExpiry } : {}) }
+  })
+  return sql`${insertsOf({ deliveries: rows })[0]} on conflict (vault_id, id) do update set queue = excluded.queue,
+    next_attempt_at = excluded.next_attempt_at, attempts = excluded.attempts, asked = excluded.asked`
 }
 
 /** The same for waiting transfers of a payout, together. */
 async function movePhases(
   trx: Trx,
   transfers: LockedTransfer[],
-  changes: DeliveryChanges & { phase: Phase },
+  {
+    next_attempt_at = null,
+    ...changes
+  }: Pick<DeliveryChanges, 'next_attempt_at' | 'failure_reason' | 'halt_reason'> & {
+    phase: Phase
+  },
 ): Promise<void> {
   const [first] = transfers
   if (first === undefined) return
   if (!mayMovePhase('waiting', changes.phase)) throw new Error(`A waiting delivery cannot become ${changes.phase}`)
-  const { numUpdatedRows } = await trx
-    .updateTable('transfers')
-    .set(changes)
-    .where('vault_id', '=', first.vault_id)
-    .where(
-      'id',
-      'in',
-      transfers.map(({ id }) => id),
-    )
-    .where('phase', '=', 'waiting')
-    .executeTakeFirst()
-  if (numUpdatedRows !== BigInt(transfers.length)) throw new Error('A transfer of the payout waits no longer')
+  if (changes.phase === 'queued') wake(trx, 'deliver-transfers')
+  const queued = requeue(transfers, queueOf(changes.phase, false), { next_attempt_at, attempts: 0, asked: 0 })
+  const ids = transfers.map(({ id }) => id)
+  const { rows } = await sql`${withParts([queued])} update transfers set ${assignments(Object.entries(changes))}
+    where vault_id = ${first.vault_id} and id = any(${ids}::text[]) and phase = 'waiting' returning id`.execute(trx)
+  if (rows.length !== transfers.length) throw new Error('A transfer of the payout waits no longer')
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Insertable, RawBuilder } from 'kysely'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { insertsOf, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
@@ -132,7 +133,7 @@ async function writeTransfer(
       ? unasked
       : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
   const subject = { vaultId, subjectType: 'transfer', subjectId: id, initiatorId } as const
-  const mails = expiresAt === null ? [] : [mailsToVoters(subject, approval.approvers, now)]
+  const mails = expiresAt === null ? [] : [mailsToVoters(trx, subject, approval.approvers, now)]
   const order = { ...accepted, voters: approval.snapshot, category: named?.category.key ?? null }
   const [rows] = await insertOrders(trx, [order], now, [...approval.parts, ...mails])
   if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
@@ -191,12 +192,14 @@ export async function insertOrders(
   parts: RawBuilder<unknown>[] = [],
 ): Promise<ReturnType<typeof toRows>[]> {
   const rows = orders.map((order) => toRows(trx, order))
+  if (orders.some(({ expiresAt }) => expiresAt === null)) wake(trx, 'deliver-transfers')
   const batches: RawBuilder<unknown>[][] = []
   for (let first = 0; first < rows.length; first += ordersPerStatement) {
     const written = rows.slice(first, first + ordersPerStatement)
     const tables = {
       operations: written.map(({ operation }) => operation),
       transfers: written.map(({ transfer }) => transfer),
+      deliveries: written.map(({ delivery }) => delivery),
       audit_records: written.map(({ record }) => record),
     }
     batches.push(insertsOf(tables))
@@ -233,7 +236,7 @@ function toRows(trx: Trx, accepted: AcceptedOrder) {
   const shown = { rate: toRecordedRate(operation), metadata: toRecordedMetadata(operation), expiresAt }
   const details = { ...requested, ...shown, decisionPolicyCode: decision.decisionPolicy?.code ?? null, category }
   const event = { vaultId, actorId, action: 'transfer.requested', targetType: 'transfer', targetId, details, now }
-  return { operation, transfer, record: toAuditRow(trx, event) }
+  return { operation, transfer, delivery: toDeliveryRow(accepted), record: toAuditRow(trx, event) }
 }
 
 /** The rate and the metadata of an order as its record holds them: an evidence file proves what it shows of them. */
@@ -299,10 +302,16 @@ function toTransferRow({ order: { source, to }, payload, decision, payout, expir
     approval_threshold: payout?.approvalThreshold ?? strictest?.threshold ?? 0,
     expires_at: expiresAt,
     phase: expiresAt === null ? ('queued' as const) : ('waiting' as const),
-    next_attempt_at: expiresAt === null ? now : null,
     payout_id: payout?.id ?? null,
     payout_row: payout?.row ?? null,
     external_id: payout?.externalId ?? null,
     created_at: now,
   }
+}
+
+/** A row of a payout is no longer waited for when its payout is not. */
+function toDeliveryRow({ payload: { vaultId, transferId }, payout, expiresAt, now }: AcceptedOrder) {
+  const key = { vault_id: vaultId, id: transferId }
+  if (expiresAt === null) return { ...key, queue: 'hand-over', next_attempt_at: now }
+  return { ...key, queue: 'votes', next_attempt_at: payout === undefined ? expiresAt : null }
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { vaultsIn } from '../../../db/lanes.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
@@ -178,8 +179,11 @@ export type LockedTransfer = {
   /** The payout that it is a row of, with which it waits for votes. */
   payout_id: string | null
   attempts: number
+  /** Questions about it that were answered with nothing new, since the last news. */
+  asked: number
   fee: string | null
-  fee_posted: boolean
+  fee_owed: boolean
+  replacement_due: boolean
   network_id: string
   network_type: NetworkType
   /** The order as the tables hold it now; null in place of what an order may leave out. */
@@ -199,9 +203,11 @@ export function lockTransfersOf(trx: Trx, vaultId: string, payoutId: string): Pr
 async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>): Promise<LockedTransfer[]> {
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
     select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
-      t.next_attempt_at, k.enabled and not ${isWithheld(sql`o.vault_id`, sql`k.id`)} as token_enabled,
+      d.next_attempt_at, k.enabled and not ${isWithheld(sql`o.vault_id`, sql`k.id`)} as token_enabled,
       v.locked_at is not null as vault_locked, t.payload_hash,
-      t.wallet_tx_hash, t.replaced_tx_hashes, t.halt_reason, t.payout_id, t.attempts, t.fee, t.fee_posted, n.id as network_id,
+      t.wallet_tx_hash, t.replaced_tx_hashes, t.halt_reason, t.payout_id,
+      coalesce(d.attempts, 0) as attempts, coalesce(d.asked, 0) as asked, t.fee, t.fee_owed,
+      t.replacement_due, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
     from ${sharedHoldLock(vaultId)}
     cross join operations o
@@ -210,6 +216,8 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
     join networks n on n.id = o.network_id
     join tokens k on k.id = o.token_id
+    left join lateral (select q.next_attempt_at, q.attempts, q.asked from deliveries q
+      where q.vault_id = t.vault_id and q.id = t.id for update) d on true
     where o.vault_id = ${vaultId} and t.vault_id = ${vaultId} and ${which}
     order by o.id
     for update of o, t`.execute(trx)
@@ -219,9 +227,9 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
 /** The transfers that were not approved in time; those of a payout end with it, and one that is held stays as it is. */
 export async function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
   const { rows } = await sql<{ vault_id: string; id: string }>`
-    select t.vault_id, t.id from transfers t
-    where t.phase = 'waiting' and t.expires_at <= ${now} and t.payout_id is null
-      and not ${isHeld('transfer', sql.ref('t.vault_id'), sql.ref('t.id'))} limit ${limit}`.execute(db)
+    select d.vault_id, d.id from ${vaultsIn('votes')} v
+    join deliveries d on d.queue = 'votes' and d.vault_id = v.vault_id and d.next_attempt_at <= ${now}
+    where not ${isHeld('transfer', sql.ref('d.vault_id'), sql.ref('d.id'))} limit ${limit}`.execute(db)
   return rows
 }
 

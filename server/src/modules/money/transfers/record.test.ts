@@ -246,13 +246,13 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
 
   it('T56 is not settled, failed, cancelled or expired either', async () => {
     const [sent, queued, late] = [await approved(), await approved(), await waiting()]
-    await bench.sql('update transfers set next_attempt_at = null where id = $1', [queued])
+    await bench.sql('update deliveries set next_attempt_at = null where id = $1', [queued])
     await bench.deliver()
     bench.vault.wallet.confirm(sent)
     await bench.sql('update transfers set to_address_key = $2 where id = any($1)', [[sent, queued, late], 'x'])
     await bench.deliver()
     expect((await bench.act(bench.owner, queued, 'cancel')).status).toBe(409)
-    await bench.sql('update transfers set expires_at = $2 where id = $1', [late, bench.test.clock.now()])
+    await bench.endVoting([late])
     await expireTransfers(bench.test.deps)
     const rows = await bench.sql('select phase from transfers where id = any($1)', [[sent, queued, late]])
     expect(rows.map(({ phase }) => phase)).toEqual(['halted', 'halted', 'halted'])
@@ -272,7 +272,8 @@ describe('T57 a status that was written as a row', () => {
   ])('T57 %s: is never handed over, and named', async (_what, assignment, difference) => {
     const id = await waiting()
     await bench.sql(`update operations set ${assignment} where id = $1`, [id])
-    await bench.sql(`update transfers set phase = 'queued', next_attempt_at = now() where id = $1`, [id])
+    await bench.sql(`update transfers set phase = 'queued' where id = $1`, [id])
+    await bench.enqueue(id)
     expect(await named(id)).toEqual([difference])
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()
@@ -288,7 +289,8 @@ describe('T57 a status that was written as a row', () => {
     await bench.deliver()
     bench.vault.wallet.forget(id)
     await bench.sql(`update operations set status = 'pending' where id = $1`, [id])
-    await bench.sql(`update transfers set phase = 'queued', next_attempt_at = now() where id = $1`, [id])
+    await bench.sql(`update transfers set phase = 'queued' where id = $1`, [id])
+    await bench.enqueue(id)
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()
     expect(await named(id)).toEqual(['it is pending, and according to its audit records confirmed'])
@@ -321,7 +323,8 @@ describe('T57 a status that was written as a row', () => {
       }),
     )
     await bench.sql(`update operations set status = 'pending' where id = $1`, [id])
-    await bench.sql(`update transfers set phase = 'queued', next_attempt_at = now() where id = $1`, [id])
+    await bench.sql(`update transfers set phase = 'queued' where id = $1`, [id])
+    await bench.enqueue(id)
     expect(await named(id)).toEqual(['it went on without the votes that were asked for'])
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()

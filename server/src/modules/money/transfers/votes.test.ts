@@ -117,10 +117,7 @@ describe('expiry', () => {
         raw,
       ])
     await setReserved('0')
-    await bench.sql('update transfers set expires_at = $2 where id = any($1)', [
-      [broken, later],
-      bench.test.clock.now(),
-    ])
+    await bench.endVoting([broken, later])
     await expireTransfers(bench.test.deps)
     expect([await statusOf(broken), await statusOf(later)]).toEqual(['awaiting_approval', 'rejected'])
 
@@ -313,10 +310,7 @@ describe('T32 races', () => {
     for (let round = 0; round < 6; round += 1) {
       const id = await waiting('101')
       await approve(bench.firstApprover, id)
-      await bench.sql('update transfers set expires_at = $2 where id = $1', [
-        id,
-        new Date(bench.test.clock.now().getTime() + 3),
-      ])
+      await bench.endVoting([id], new Date(bench.test.clock.now().getTime() + 3))
       const answers = await Promise.all([
         approve(bench.secondApprover, id),
         reject(bench.thirdApprover, id),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { leasedJobs } from '../../../db/leased-jobs.ts'
 import type { LedgerVerifications } from '../../../db/types.ts'
 import { exportLeaseSeconds, verificationAttemptsMax } from '../../../lib/limits.ts'
@@ -26,6 +27,7 @@ export async function insertVerification(
   trx: Trx,
   { vaultId, id, requesterId, now }: { vaultId: string; id: string; requesterId: string; now: Date },
 ): Promise<VerificationRow | null> {
+  wake(trx, 'verify-ledgers')
   const { rows } = await sql<VerificationRow>`
     insert into ledger_verifications (vault_id, id, requester_id, state, created_at)
     values (${vaultId}, ${id}, ${requesterId}, 'queued', ${now})

@@ -188,8 +188,8 @@ const checks: Record<string, string> = {
   'fee of a transfer': `
     select t.vault_id, format('transfer %s paid %s, its fee entry says %s', t.id, t.fee, e.amount) as detail
     from transfers t left join ledger_entries e on e.vault_id = t.vault_id and e.operation_id = t.id and e.kind = 'fee'
-    where (e.sequence is not null and (e.amount <> t.fee or e.token_id <> t.fee_token_id or not t.fee_posted))
-      or (e.sequence is null and t.fee > 0 and t.fee_posted and t.fee_token_id is not null)`,
+    where (e.sequence is not null and (e.amount <> t.fee or e.token_id <> t.fee_token_id or t.fee_owed))
+      or (e.sequence is null and t.fee > 0 and not t.fee_owed and t.fee_token_id is not null)`,
   'entry without its operation': `
     select e.vault_id, format('entry %s (%s) refers to %s, which does not exist', e.sequence, e.kind, e.operation_id) as detail
     from ledger_entries e

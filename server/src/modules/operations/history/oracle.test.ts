@@ -711,8 +711,6 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       decision_policy_id: pick(ids.policies, policy),
       approval_threshold: 0,
       phase: 'done',
-      fee_posted: false,
-      attempts: 0,
       created_at: at(minute),
     })),
   )

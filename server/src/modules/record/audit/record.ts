@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { requireRecordKey } from '../../../db/record-key.ts'
 import type { AuditRecords } from '../../../db/types.ts'
@@ -69,6 +70,7 @@ export async function insertAuditRecords(
  * wait for each other (contract 18.2).
  */
 export function toAuditRow(trx: Trx, event: AuditEvent): Insertable<AuditRecords> {
+  wake(trx, 'seal-audit')
   const id = newId(event.now)
   const chain = event.vaultId ?? platformChain
   const content = canonicalJson({

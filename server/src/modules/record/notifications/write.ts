@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { administratorsOf } from '../../../access/memberships.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { isReachable } from './announce.ts'
 import type { NotificationKey } from './queries.ts'
 
@@ -25,6 +26,7 @@ async function enqueue(
   now: Date,
   audience: Audience,
 ): Promise<void> {
+  wake(trx, 'send-notifications')
   await sql`${prepared} ${mails(kind, subject, now, audience)}`.execute(trx)
 }
 
@@ -42,7 +44,13 @@ const mails = (
  * SQL: queues mails that ask the voters of a subject for their vote. It is a part of the statement that starts the vote. The
  * initiator and users who turned these mails off get none.
  */
-export function mailsToVoters(subject: Subject, voters: { userId: string }[], now: Date): RawBuilder<unknown> {
+export function mailsToVoters(
+  trx: Trx,
+  subject: Subject,
+  voters: { userId: string }[],
+  now: Date,
+): RawBuilder<unknown> {
+  wake(trx, 'send-notifications')
   const voterIds = voters.map(({ userId }) => userId)
   const audience = sql`users u
     where u.id = any(${voterIds}) and u.id <> ${subject.initiatorId} and ${isReachable} and u.notify_approvals`
@@ -94,6 +102,7 @@ export async function notifyOfOrphan(
  */
 export async function notifyOfLostQuorum(trx: Trx, subjects: Subject[], now: Date): Promise<void> {
   if (subjects.length === 0) return
+  wake(trx, 'send-notifications')
   const column = (name: keyof Subject) => sql`${subjects.map((subject) => subject[name])}::text[]`
   await sql`
     insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import { isHeldUser } from '../../../access/memberships.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { leasedJobs, type Taken } from '../../../db/leased-jobs.ts'
 import type { ReportExports } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -65,6 +66,7 @@ export async function insertReportExport(
   order: Pick<ReportExportRow, 'vault_id' | 'id' | 'requester_id' | 'report_type' | 'format' | 'parameters'>,
   now: Date,
 ): Promise<void> {
+  wake(trx, 'make-exports')
   await sql`
     insert into report_exports (vault_id, id, requester_id, report_type, format, parameters, state, percent, created_at, expires_at)
     values (${order.vault_id}, ${order.id}, ${order.requester_id}, ${order.report_type}, ${order.format},

@@ -106,7 +106,12 @@ async function openRequest(
     decisionPolicyCode: strictest.policyCode,
     bypassed: bypassedOf(decisions),
   })
-  const mails = mailsToVoters({ vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, approvers, now)
+  const mails = mailsToVoters(
+    trx,
+    { vaultId, subjectType: 'approval_request', subjectId: id, initiatorId },
+    approvers,
+    now,
+  )
   await runParts(trx, [...parts, mails])
   return id
 }

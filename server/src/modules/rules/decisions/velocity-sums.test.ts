@@ -150,7 +150,7 @@ describe('what a velocity counts', () => {
     await bench.sql(`update transfers set phase = 'queued' where id = $1`, [failed])
     expect((await bench.act(bench.owner, failed, 'cancel')).status).toBe(200)
     const expired = await waiting()
-    await bench.sql('update transfers set expires_at = $2 where id = $1', [expired, bench.test.clock.now()])
+    await bench.endVoting([expired])
     await expireTransfers(bench.test.deps)
     expect((await bench.read(expired)).status).toBe('rejected')
 

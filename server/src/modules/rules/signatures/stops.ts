@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { witnessLeaseMilliseconds } from '../../../lib/limits.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
 
@@ -26,6 +27,7 @@ export async function tellWallet(
     created_at: now,
     next_attempt_at: now,
   }
+  wake(trx, 'tell-stops')
   await trx.insertInto('stops_due').values(row).execute()
 }
 

@@ -243,8 +243,9 @@ async function probeWallet(
 /** @throws 409 with their number */
 async function assertNoneInFlight(trx: Trx, vaultId: string): Promise<void> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from transfers
-    where ${isOneOf('phase', openPhases)} and vault_id = ${vaultId}`.execute(trx)
+    select count(*)::int as count from deliveries d
+    join transfers t on t.vault_id = d.vault_id and t.id = d.id and ${isOneOf('t.phase', openPhases)}
+    where d.vault_id = ${vaultId}`.execute(trx)
   const { count } = rows[0]!
   if (count === 0) return
   const transfers = count === 1 ? '1 transfer of the vault is' : `${count} transfers of the vault are`
