@@ -128,9 +128,7 @@ async function isConfirmed({ sql }: Run['stack'], id: string): Promise<boolean> 
 
 async function untilDelivered({ sql }: Run['stack']): Promise<void> {
   for (;;) {
-    const open = await sql(
-      `select from transfers where phase in ('queued', 'submitting', 'submitted', 'broadcast') limit 1`,
-    )
+    const open = await sql(`select from deliveries where queue in ('hand-over', 'follow') limit 1`)
     if (open.length === 0) return
     await sleep(200)
   }

@@ -78,7 +78,7 @@ export async function settleTransfers(run: Run, count: number): Promise<void> {
   try {
     for (;;) {
       const [open] = await stack.sql<{ count: number }>(
-        `select count(*)::int from transfers where phase in ('queued', 'submitting', 'submitted', 'broadcast')`,
+        `select count(*)::int from deliveries where queue in ('hand-over', 'follow')`,
       )
       if (open!.count === 0) return
       if ((await deliverDueTransfers(deps)) === 0) await new Promise((resolve) => setTimeout(resolve, 100))
