@@ -84,7 +84,6 @@ module.exports = {
     below('lib-is-pure', 'lib/', '(?!lib/)'),
     below('embedded-postgres-stands-alone', 'embedded-postgres/', '(?!embedded-postgres/)'),
     below('outbound-above-lib-only', 'outbound/', '(?!(lib|outbound)/)'),
-    below('wallet-conformance-above-lib-only', 'wallet-conformance/', '(?!(lib|wallet-conformance)/)'),
     below('db-above-lib-only', 'db/', '(?!(lib|db)/)'),
     below('access-above-db', 'access/', '(?!(lib|db|access)/)'),
     below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config/)'),
@@ -110,7 +109,15 @@ module.exports = {
       name: 'wallet-and-server-are-strangers',
       severity: 'error',
       from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/|^server/src/cli/verify-evidence\\.ts$' },
-      to: { path: '^(wallet|server|sdk|demo)/', pathNot: '^$1/' },
+      to: { path: '^(wallet|server|sdk|conformance|demo)/', pathNot: '^$1/' },
+    },
+    {
+      name: 'conformance-knows-the-sdk-only',
+      comment:
+        'A wallet builder runs the checks without the service, and the reference wallet is one of those that are checked.',
+      severity: 'error',
+      from: { path: '^conformance/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(wallet|server|demo|console|sdk/src)/' },
     },
     {
       name: 'evidence-is-checked-by-the-sdk',
@@ -123,7 +130,7 @@ module.exports = {
       name: 'sdk-stands-alone',
       severity: 'error',
       from: { path: '^sdk/src/', pathNot: '\\.test\\.ts$|/testing/' },
-      to: { path: '^(wallet|server|demo)/' },
+      to: { path: '^(wallet|server|conformance|demo)/' },
     },
     {
       name: 'console-knows-the-sdk-only',

@@ -42,6 +42,7 @@ export default defineConfig({
             'wallet/src/**/*.test.ts',
             'sdk/src/**/*.test.ts',
             'sdk/scripts/**/*.test.js',
+            'conformance/src/**/*.test.ts',
             'demo/src/**/*.test.ts',
             'console/src/**/*.test.ts',
             'console/test/**/*.test.ts',

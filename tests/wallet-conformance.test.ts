@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { categories } from '../server/src/wallet-conformance/categories.ts'
-import type { Report } from '../server/src/wallet-conformance/run.ts'
+import { categories } from '../conformance/src/categories.ts'
+import type { Report } from '../conformance/src/run-checks.ts'
 import { faultySenders } from './wallet-conformance/faulty-senders.ts'
 import { faultyPayers, faultyWallets } from './wallet-conformance/faulty-wallets.ts'
 import { type Stand, startStand } from './wallet-conformance/stand.ts'

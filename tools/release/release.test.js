@@ -7,7 +7,7 @@ import { dateChangelog, nextVersion } from './version.js'
 
 const project = new URL('../../', import.meta.url).pathname
 const script = new URL('release.js', import.meta.url).pathname
-const workspaces = ['server', 'wallet', 'sdk', 'demo', 'console']
+const workspaces = ['server', 'wallet', 'sdk', 'conformance', 'demo', 'console']
 const files = ['package.json', 'package-lock.json', 'openapi.json', ...workspaces.map((name) => `${name}/package.json`)]
 
 const changelogs = ['CHANGELOG.md', 'sdk/CHANGELOG.md']

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const packages = ['sdk', 'server', 'wallet', 'demo']
+const packages = ['sdk', 'conformance', 'server', 'wallet', 'demo']
 
 /**
  * Compiles the files that changed since they were compiled, and copies what lies beside them.

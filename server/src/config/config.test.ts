@@ -317,14 +317,9 @@ describe('the environment', () => {
     for (const name of names.filter((one) => !one.startsWith('testing/'))) {
       if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
     }
-    // The programs of the embedded PostgreSQL inherit the environment as it is. The secrets of a wallet service that is checked,
-    // and the address and token of the service that policies as code are applied to, are no settings of this service.
-    const others = [
-      'embedded-postgres/programs.ts',
-      'policies-as-code/command.ts',
-      'wallet-conformance/ask-secret.ts',
-      'wallet-conformance/command.ts',
-    ]
+    // The programs of the embedded PostgreSQL inherit the environment as it is. The address and token of the service that
+    // policies as code are applied to are no settings of this service.
+    const others = ['embedded-postgres/programs.ts', 'policies-as-code/command.ts']
     expect(readers.sort()).toEqual(['config/config.ts', ...others])
   })
 })

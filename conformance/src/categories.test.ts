@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { categories } from './categories.ts'
 
-const root = new URL('../../../', import.meta.url)
+const root = new URL('../../', import.meta.url)
 const protocol = await readFile(new URL('docs/wallet-protocol.md', root), 'utf8')
 const manual = await readFile(new URL('docs/wallet-conformance.md', root), 'utf8')
 const checks = categories.flatMap((category) => category.checks.map((check) => ({ ...check, category: category.name })))

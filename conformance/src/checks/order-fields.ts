@@ -1,7 +1,8 @@
 import { expectStatus } from '../answers.ts'
 import type { Category } from '../check.ts'
-import { breakChecksum, wrongAmounts } from '../spellings.ts'
+import { breakChecksum } from '../evm-address.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
+import { wrongAmounts } from '../wrong-amounts.ts'
 
 const section = 'rules-for-every-request' as const
 const ids = 'The id is Strongroom’s transfer id: 1 to 128 of A-Z a-z 0-9 . _ : -.'

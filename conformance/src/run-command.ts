@@ -1,11 +1,11 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { parseOnchainAddress } from '../lib/onchain-address.ts'
 import { askSecret } from './ask-secret.ts'
 import { categories } from './categories.ts'
+import { isEvmAddress } from './evm-address.ts'
 import { CouldNotRun } from './outcomes.ts'
 import { printResult, printSummary } from './print-result.ts'
-import { runConformance } from './run.ts'
+import { runConformance } from './run-checks.ts'
 import type { KitKey, Options } from './wallet-under-test.ts'
 
 export type Flags = {
@@ -25,7 +25,7 @@ export type Flags = {
   list?: true
 }
 
-/** `strongroom wallet-conformance`: exits 0 when no check failed, 1 when one did, 2 when nothing could be checked. */
+/** Exits 0 when no check failed, 1 when one did, 2 when nothing could be checked. */
 export async function runCommand(url: string | undefined, flags: Flags): Promise<void> {
   if (flags.list) {
     for (const { checks } of categories) for (const { id, title } of checks) write(`${id}  ${title}\n`)
@@ -81,7 +81,7 @@ function readKey(text: string): KitKey {
 }
 
 function readToken(contract: string, { tokenDecimals, nonEvm }: Flags): NonNullable<Options['token']> {
-  if (nonEvm !== true && parseOnchainAddress(contract, 'evm') === null) {
+  if (nonEvm !== true && !isEvmAddress(contract)) {
     throw new CouldNotRun('--token must be the address of a contract')
   }
   return { contract, decimals: readWhole('--token-decimals', tokenDecimals, 0, 36) }

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 
-const program = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
+const program = fileURLToPath(new URL('../bin/strongroom-wallet-conformance.js', import.meta.url))
 const secret = 'a-secret-of-the-command-test'
 let server: Server | undefined
 
 /** The program is what people run, so it is built and run as such. */
 beforeAll(() => {
-  const root = fileURLToPath(new URL('../../../', import.meta.url))
+  const root = fileURLToPath(new URL('../../', import.meta.url))
   spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
 })
 afterEach(() => {
@@ -41,7 +41,7 @@ it('ends with 2 when nothing can be checked, and says why', async () => {
   for (const [args, env, message] of cases) {
     const result = await run(args, env)
     expect(result, args.join(' ')).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
-    expect(result.err).toMatch(/^strongroom: [^\n]+\n$/)
+    expect(result.err).toMatch(/^strongroom-wallet-conformance: [^\n]+\n$/)
   }
 })
 
@@ -50,7 +50,7 @@ it('ends with 2 when every check was skipped', async () => {
   const result = await run([url, '--only', 'payments'], { WALLET_TOKEN: secret })
   expect(result.code).toBe(2)
   expect(result.out).toContain('not checked: --spend was not given')
-  expect(result.err).toBe('strongroom: Nothing was checked\n')
+  expect(result.err).toBe('strongroom-wallet-conformance: Nothing was checked\n')
 })
 
 it('ends with 1 when a check fails, and shows what was sent and received without the secret', async () => {
@@ -93,7 +93,7 @@ async function serve(listener: RequestListener): Promise<string> {
 function run(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     const options = { env: { PATH: process.env.PATH ?? '', ...env } }
-    const child = execFile(process.execPath, [program, 'wallet-conformance', ...args], options, (_error, out, err) =>
+    const child = execFile(process.execPath, [program, ...args], options, (_error, out, err) =>
       resolve({ code: child.exitCode ?? -1, out, err }),
     )
   })

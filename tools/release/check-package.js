@@ -1,18 +1,17 @@
-// Checks the package as it would be published: `npm run check:package -w sdk`, after a build.
+// Checks the package of the present folder as it would be published: `npm run check:package -w sdk`, after a build.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const folder = fileURLToPath(new URL('..', import.meta.url))
 const tools = fileURLToPath(new URL('../../node_modules/.bin/', import.meta.url))
-const temporary = mkdtempSync(join(tmpdir(), 'strongroom-sdk-'))
-const run = (command, ...args) => execFileSync(command, args, { cwd: folder, stdio: 'inherit' })
+const temporary = mkdtempSync(join(tmpdir(), 'strongroom-package-'))
+const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' })
 
 try {
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', temporary]
-  const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: folder, encoding: 'utf8' }))
+  const [{ filename }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }))
   const tarball = join(temporary, filename)
   run(join(tools, 'publint'), '--strict', tarball)
   // The package is of ES modules only, so that resolutions which know no exports or no ES modules do not apply.

@@ -1,5 +1,5 @@
 import type { Exchange } from './outcomes.ts'
-import type { Report, Result } from './run.ts'
+import type { Report, Result } from './run-checks.ts'
 
 const labels = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' }
 

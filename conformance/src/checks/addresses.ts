@@ -1,6 +1,6 @@
 import { DerivedAddress, expectAnswer, expectStatus, expectThat, textOf } from '../answers.ts'
 import type { Category } from '../check.ts'
-import { isChecksummed } from '../spellings.ts'
+import { isChecksummed } from '../evm-address.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'post-addresses' as const

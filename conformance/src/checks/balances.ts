@@ -1,6 +1,6 @@
 import { Balance, expectAnswer, expectStatus, expectThat, textOf } from '../answers.ts'
 import type { Category } from '../check.ts'
-import { breakChecksum } from '../spellings.ts'
+import { breakChecksum } from '../evm-address.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
 
 const section = 'get-balancesnetworkaddresscontract' as const

@@ -1,13 +1,11 @@
 // tidy: long because it is the list of the checks of one category
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { webhookToleranceSeconds } from '../../lib/limits.ts'
-import { formatDecimal, parseDecimal } from '../../lib/money.ts'
-import { webhookKeyOf } from '../../lib/secrets.ts'
+import { compare, fromRaw } from '@strongroom/sdk/signing'
 import { DepositEvent, faultsOf } from '../answers.ts'
 import type { Category, Check, Section } from '../check.ts'
 import { shorten } from '../http-exchange.ts'
-import { deliveryGapMillisecondsMin, quietSeconds, spentAmount } from '../limits.ts'
+import { deliveryGapMillisecondsMin, quietSeconds, spentAmount, webhookToleranceSeconds } from '../limits.ts'
 import { type Exchange, Violation } from '../outcomes.ts'
 import { followToConfirmed, pay, within } from '../payments.ts'
 import type { TransferOrder, WalletUnderTest } from '../wallet-under-test.ts'
@@ -379,7 +377,7 @@ async function independence(wallet: WalletUnderTest): Promise<void> {
 function demandSignature({ options }: WalletUnderTest, delivery: Delivery): void {
   const { headers, body } = delivery
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
-  const expected = createHmac('sha256', webhookKeyOf(options.webhooks!.secret)).update(signed).digest()
+  const expected = createHmac('sha256', keyOf(options.webhooks!.secret)).update(signed).digest()
   const isRight = String(headers['webhook-signature'])
     .split(' ')
     .some((each) => {
@@ -390,10 +388,19 @@ function demandSignature({ options }: WalletUnderTest, delivery: Delivery): void
   demand(isRight, 'webhook-signature is not that of the secret', delivery)
 }
 
+/** A secret with the prefix `whsec_` is base64, any other is used as its bytes. */
+function keyOf(secret: string): Buffer {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret, 'utf8')
+}
+
+/** No sign, exponent or needless zero before the point. */
+const decimalForm = /^(0|[1-9][0-9]{0,77})(\.[0-9]{1,36})?$/
+
 function demandAmount(delivery: Delivery, decimals: number): void {
   const { amount } = eventOf(delivery).tx
-  const isRight = typeof amount === 'string' && parseDecimal(amount, decimals) === spentAmount
-  demand(isRight, `amount is ${amount}, ${formatDecimal(spentAmount, decimals)} arrived`, delivery)
+  const arrived = fromRaw(spentAmount, decimals)
+  const isDecimal = typeof amount === 'string' && decimalForm.test(amount)
+  demand(isDecimal && compare(amount, arrived) === 0, `amount is ${amount}, ${arrived} arrived`, delivery)
 }
 
 /** The event as it claims to be; only webhooks.form checks its form. */

@@ -14,6 +14,8 @@ export const impossibleWatchSeconds = 3
 export const quietSeconds = 3
 /** How long a webhook is left without an answer; a sender with a shorter time-out gives up before. */
 export const silenceSeconds = 30
+/** How far the time of a webhook may be off; Strongroom refuses it beyond. */
+export const webhookToleranceSeconds = 300
 /** Deliveries of one event must be at least this far apart. */
 export const deliveryGapMillisecondsMin = 500
 /** More than any address can hold, so that an order for it can never move anything. */

@@ -1,8 +1,6 @@
-import { sign } from 'node:crypto'
+import { createHash, sign } from 'node:crypto'
+import { canonicalJson, type SignedVote, type Vote } from '@strongroom/sdk/signing'
 import Type, { type Static } from 'typebox'
-import { canonicalJson } from '../lib/canonical-json.ts'
-import { sha256 } from '../lib/secrets.ts'
-import { type SignedVote, type Vote, voteFormat } from '../lib/signed-vote.ts'
 import { expectAnswer, expectStatus, expectThat, textOf } from './answers.ts'
 import type { Answer } from './http-exchange.ts'
 import { Blocked } from './outcomes.ts'
@@ -38,7 +36,7 @@ export const Shown = Type.Object({
 })
 export type Shown = Static<typeof Shown>
 
-export const hashOf = (document: unknown): string => sha256(canonicalJson(document)).toString('hex')
+export const hashOf = (document: unknown): string => createHash('sha256').update(canonicalJson(document)).digest('hex')
 
 /** The authority in force, once for all checks. @throws Blocked when the client has none */
 export function shownAuthority(wallet: WalletUnderTest): Promise<{ shown: Shown; answer: Answer }> {
@@ -112,7 +110,7 @@ type About = Pick<Vote, 'hash' | 'authority' | 'decision'> & Partial<Pick<Vote, 
 /** The vote of a key, on a transfer unless it says otherwise. */
 export function voteOf({ id, person, privateKey }: Key, about: About): SignedVote {
   const signedAt = new Date().toISOString()
-  const vote: Vote = { format: voteFormat, subject: 'transfer', person, signedAt, ...about }
+  const vote: Vote = { format: 'strongroom-vote-2', subject: 'transfer', person, signedAt, ...about }
   const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
   return { vote, keyId: id, signature }
 }

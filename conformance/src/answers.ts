@@ -1,12 +1,11 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import Type, { type Static, type TSchema } from 'typebox'
-import { rawAmountPattern } from '../lib/money.ts'
 import type { Answer } from './http-exchange.ts'
 import { Violation } from './outcomes.ts'
 
 /** The answers of the protocol. Members that it does not name are allowed, because a later version may have more. */
 
-const Amount = Type.String({ pattern: rawAmountPattern })
+const Amount = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' })
 const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' })
 const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?Z$' })
 const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])

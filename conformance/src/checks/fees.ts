@@ -1,8 +1,8 @@
 import { expectAnswer, expectStatus, FeeEstimate } from '../answers.ts'
 import type { Category } from '../check.ts'
 import { unaffordable } from '../limits.ts'
-import { wrongAmounts } from '../spellings.ts'
 import type { WalletUnderTest } from '../wallet-under-test.ts'
+import { wrongAmounts } from '../wrong-amounts.ts'
 
 const section = 'post-fees' as const
 

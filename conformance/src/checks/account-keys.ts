@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import Type, { type Static } from 'typebox'
-import { type AccountKey, evmAddressBelow, faultOfAccountKey } from '../../lib/account-key.ts'
+import { type AccountKey, evmAddressBelow, faultOfAccountKey } from '../account-key.ts'
 import { expectAnswer, expectStatus, expectThat } from '../answers.ts'
 import type { Category } from '../check.ts'
 import type { Answer } from '../http-exchange.ts'

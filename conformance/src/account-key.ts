@@ -1,0 +1,58 @@
+import { createPublicKey, ECDH, type KeyObject, verify } from 'node:crypto'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { HDKey } from '@scure/bip32'
+
+/** The public key of an account as the wallet service showed it: all addresses below the path follow from it (BIP-32). */
+export type AccountKey = {
+  network: string
+  /** `m/44/<coinType>/<n>`, the last level that is hardened. */
+  derivationPath: string
+  xpub: string
+  challenge: string
+  /** Ed25519 over the other fields, in base64url. */
+  signature: string
+}
+
+/** What is wrong with an account key, which this key of the wallet service shall have signed; null: nothing. */
+export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
+  const signer = readWalletKey(walletKey)
+  if (signer === null) return 'the key of the wallet service is no Ed25519 key'
+  const signed = ['strongroom account key 1', key.network, key.derivationPath, key.xpub, key.challenge].join('\n')
+  const isSigned = verify(null, Buffer.from(signed), signer, Buffer.from(key.signature, 'base64url'))
+  return isSigned ? faultOfXpub(key) : 'its signature is wrong'
+}
+
+/** The EVM address, in lower case, at a path below an account. */
+export function evmAddressBelow({ derivationPath: account, xpub }: AccountKey, derivationPath: string): string {
+  const levels = derivationPath.slice(account.length)
+  const { publicKey } = HDKey.fromExtendedKey(xpub).derive(`m${levels}`)
+  const point = ECDH.convertKey(publicKey!, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer
+  return `0x${Buffer.from(keccak_256(point.subarray(1)).subarray(-20)).toString('hex')}`
+}
+
+/** The levels below `m` of an account: the purpose, the coin type, the account. */
+const depthOfAccount = 3
+const hardened = 2 ** 31
+/** The form of an extended private key is another one. */
+const xpubForm = /^xpub[1-9A-HJ-NP-Za-km-z]{107}$/
+
+function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
+  if (!xpubForm.test(xpub)) return 'it is no extended public key'
+  try {
+    const { depth, index } = HDKey.fromExtendedKey(xpub)
+    const account = Number(derivationPath.split('/').at(-1))
+    return depth === depthOfAccount && index === hardened + account ? null : 'it is the key of another path'
+  } catch {
+    return 'it is no extended public key'
+  }
+}
+
+/** SPKI in DER has one form for Ed25519, so one key has one spelling. */
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
+
+function readWalletKey(text: string): KeyObject | null {
+  const spki = Buffer.from(text, 'base64url')
+  if (spki.toString('base64url') !== text || spki.length !== 44 || !spki.subarray(0, 12).equals(ed25519Prefix))
+    return null
+  return createPublicKey({ key: spki, format: 'der', type: 'spki' })
+}
