@@ -331,6 +331,9 @@ describe('commands beside a running server', () => {
       expect(result).toEqual({ code: 2, out: '', err: expect.stringMatching(/^strongroom: [^\n]+\n$/) })
     }
     expect((await run(['legder', 'verify'])).code).toBe(2)
+    expect((await run(['wallet-conformance', '--nonsense'])).code).toBe(2)
+    const noUrl = await run(['wallet-conformance'])
+    expect(noUrl).toMatchObject({ code: 2, err: 'strongroom: The URL of the wallet service must be http or https\n' })
     expect((await run(['admin', 'add'])).code).toBe(2)
     expect((await run(['admin', 'add', 'nobody'])).code).toBe(2)
     const unknown = await run(['governance', 'reset', 'nowhere', '--reason', 'The quorum is lost'])
