@@ -9,9 +9,9 @@ import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policy-groups/memberships.ts'
 import type { NewKey } from './new-key.ts'
+import { type Purpose, verifyAssertion, verifyNewKey } from './passkey-answer.ts'
 import { findSecondPersons, listCredentials } from './queries.ts'
 import type { AddPasskey, Assertion } from './schema.ts'
-import { type Purpose, verifyAssertion, verifyNewKey } from './verify.ts'
 import { fingerprintOfKey } from './verify-passkeys.ts'
 
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>

@@ -1,9 +1,9 @@
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { passkeyChallengeMinutes } from '../../../lib/limits.ts'
+import { newNonce, type Purpose } from './passkey-answer.ts'
 import { listCredentials } from './queries.ts'
 import { algorithms, type CreationOptions, type PasskeyOptions, type RequestOptions } from './schema.ts'
-import { newNonce, type Purpose } from './verify.ts'
 
 type Checks = Pick<Deps, 'sealer'>
 type Credentials = Awaited<ReturnType<typeof listCredentials>>
