@@ -33,7 +33,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 it('holds the program, its license and its README, and no test', () => {
   const others = paths.filter((path) => !path.startsWith('dist/')).sort()
   expect(others).toEqual(['LICENSE', 'README.md', 'bin/strongroom-wallet-conformance.js', 'package.json'])
-  expect(paths.filter((path) => /test|\.map$|tsbuildinfo/.test(path))).toEqual([])
+  expect(paths.filter((path) => /\.test\.|\.map$|tsbuildinfo/.test(path))).toEqual([])
   expect(readFileSync(join(kit, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
 })
 
