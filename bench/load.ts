@@ -12,7 +12,7 @@ import { measureSignedVotes } from './lib/signed-votes.ts'
 import { measureStatement } from './lib/statement.ts'
 import { measureHeapOnlyUpdates, measureStorage } from './lib/storage.ts'
 import { measureTransfers, measureVotes } from './lib/transfers.ts'
-import { createWorld } from './lib/world.ts'
+import { createWorld, fullSize } from './lib/world.ts'
 
 /**
  * Measures the ledger under load, on a PostgreSQL and a server of its own: `npm run bench`. `--operations` is how many
@@ -25,6 +25,8 @@ const { values: options } = parseArgs({
     overload: { type: 'string', default: '60' },
     postings: { type: 'string', default: '10000000' },
     operations: { type: 'string', default: '0' },
+    vaults: { type: 'string', default: String(fullSize.vaults) },
+    addresses: { type: 'string', default: String(fullSize.spread) },
     only: {
       type: 'string',
       default: 'deposits,hotspots,bad,transfers,votes,signed,rates,reads,storage,overload,statement',
@@ -49,7 +51,8 @@ if (unknown.length > 0)
   throw new Error(`There is no ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}, statement`)
 
 await runOnStack(async ({ record, stack }) => {
-  const world = await createWorld(stack)
+  const [vaults, spread] = [Number(options.vaults), Number(options.addresses)]
+  const world = await createWorld(stack, { vaults, spread, funded: Math.min(spread, fullSize.funded) })
   const seconds = Number(options.seconds)
   const run: Run = {
     stack,
