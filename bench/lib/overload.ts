@@ -14,8 +14,9 @@ const connections = 1_900
 const senders = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
 
 /**
- * Five times as many arrivals as can be served: some are served, the others get a 503, are sent again and succeed. Once from
- * several addresses, and once through a proxy, whose connections all come from one.
+ * Five times as many arrivals as can be served: some are served, others get a 503 and are sent again, and the rest finds no
+ * free connection. Once from several addresses, and once through a proxy, whose connections all come from one. The queue of
+ * events of a node holds more (4,096) than it has connections, so that 503 is rare where each carries one request at a time.
  */
 export async function measureOverload(run: Run, seconds: number): Promise<void> {
   const { record, world, stack } = run
