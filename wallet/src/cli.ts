@@ -157,7 +157,7 @@ authority
 authority
   .command('pending')
   .argument('<client>')
-  .description('show the version that waits, and when it comes into force')
+  .description('show the version that waits, when it comes into force, who signed it, and who signed against it so far')
   .action((name: string) =>
     orExit(() =>
       withStore(async (pool, _passphrase, directory) => {

@@ -270,13 +270,13 @@ const versionParts = {
   version: Type.Integer({ minimum: 1, examples: [1] }),
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the authority: its fingerprint.' }),
 }
+const pendingParts = { inForceAt: Type.String({ format: 'date-time' }), signedBy: Type.Array(Type.String()) }
 export const PresentAuthority = Type.Object(
   {
     ...versionParts,
-    pending: Type.Union(
-      [Type.Object({ ...versionParts, inForceAt: Type.String({ format: 'date-time' }) }, strict), Type.Null()],
-      { description: 'The version that was signed and comes into force at `inForceAt`, unless it is cancelled.' },
-    ),
+    pending: Type.Union([Type.Object({ ...versionParts, ...pendingParts }, strict), Type.Null()], {
+      description: 'The version that was signed and comes into force at `inForceAt`, unless it is cancelled.',
+    }),
     warning: Type.Optional(
       Type.String({ description: 'Why the wallet service does not tell the contacts of the version that waits.' }),
     ),

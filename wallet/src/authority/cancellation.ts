@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { inTransaction } from '../database/in-transaction.ts'
 import { notFound } from '../errors.ts'
 import { cancellingVotes, readRejection, refusalOfCancellation } from './decide.ts'
+import type { AnyAuthority, SignedVote } from './documents.ts'
 import { lockClient, refused, type Shown, showProtection } from './protection.ts'
 import type { AuthorityStore } from './store.ts'
 
@@ -37,6 +38,18 @@ async function findCancelled(store: AuthorityStore, clientId: string, votes: unk
   return typeof hash === 'string' && (await store.isCancelled(clientId, hash)) ? hash : null
 }
 
+type About = { authority: AnyAuthority; hash: string; now: Date }
+
+/** Lists the kept votes against the version with this hash. A line of the file that somebody else wrote stands in the way of nobody. */
+export async function listRejections(
+  store: AuthorityStore,
+  clientId: string,
+  { authority, hash, now }: About,
+): Promise<SignedVote[]> {
+  const kept = await store.rejections.find(clientId, hash)
+  return kept.filter((one) => !('refused' in readRejection(authority, one, now)))
+}
+
 /** The people who rejected the version, and as many as cancel it. */
 export type Rejected = { given: number; needed: number }
 
@@ -65,9 +78,7 @@ export async function rejectPending(
     if (shown?.pending?.hash !== hash) throw notFound('Version that waits')
     await store.rejections.note(clientId, signed)
     const { authority } = shown
-    // A line of the file that somebody else wrote stands in the way of nobody.
-    const kept = await store.rejections.find(clientId, hash)
-    const votes = kept.filter((one) => !('refused' in readRejection(authority, one, now)))
+    const votes = await listRejections(store, clientId, { authority, hash, now })
     if (refusalOfCancellation(authority, hash, votes, now) === null)
       await store.cancel(clientId, { hash, votes, at: now.toISOString() })
     return { given: votes.length, needed }

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addClient } from '../clients.ts'
+import { addClient, findClientByName } from '../clients.ts'
 import { migrate } from '../database/migrate.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
-import { follow, authority as full, team } from '../testing/signing.ts'
+import { follow, authority as full, signVote, team } from '../testing/signing.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
-import { initAuthority, nextAuthority, showAuthority } from './ceremony.ts'
+import { initAuthority, nextAuthority, showAuthority, showPending } from './ceremony.ts'
+import { AuthorityStore } from './store.ts'
 
 /** Decimals of tokens are compared with a node, of which these tests have none. */
 const authority = { ...full, rules: full.rules.slice(0, 1) }
@@ -78,4 +79,47 @@ test('T59 the next version needs the votes of the version before', async () => {
   const shown = place()
   await showAuthority(shown, 'vault')
   expect(shown.lines).toEqual(put.lines)
+})
+
+test('T81 the version that waits is shown with who signed it, and whose votes against it are kept', async () => {
+  const directory = join(folder, 'late')
+  await addClient(pool, await openKeyring(pool, 'a passphrase for the tests'), 'late')
+  const late = { ...authority, vaultId: 'vault-late', delayHours: 24 }
+  const at = place(directory)
+  await initAuthority(at, 'late', await write('late.json', late), hashOf(late))
+  const pending = async () => {
+    const shown = place(directory)
+    await showPending(shown, 'late')
+    return shown.lines
+  }
+  expect(await pending()).toEqual(['no version waits'])
+
+  const next = follow(late, { addresses: [] }, [team.dora, team.emil])
+  await nextAuthority(
+    at,
+    'late',
+    await write('late-next.json', next.authority),
+    await write('late-votes.json', next.votes),
+  )
+  const hash = hashOf(next.authority)
+  const [waits, ...before] = await pending()
+  expect(waits).toMatch(/^version 2 waits, and comes into force at /)
+  expect(before.slice(0, 4)).toEqual([
+    'signed       by dora',
+    'signed       by emil',
+    `cancel       0 of the 1 signatures of ${late.change.group} that cancel it are kept here`,
+    'authority of the vault vault-late, version 2',
+  ])
+
+  const about = { subject: 'authority', hash, authority: hashOf(late), decision: 'reject' } as const
+  const kept = signVote(team.emil, about)
+  const { rejections } = new AuthorityStore(directory)
+  const clientId = (await findClientByName(pool, 'late'))!
+  await rejections.note(clientId, kept)
+  // A line that somebody else wrote is nobody's vote, and neither is one of who is not asked.
+  await rejections.note(clientId, { ...signVote(team.dora, about), signature: kept.signature })
+  await rejections.note(clientId, signVote(team.ben, about))
+  const after = await pending()
+  expect(after.filter((line) => line.startsWith('rejected'))).toEqual([`rejected     by emil at ${kept.vote.signedAt}`])
+  expect(after).toContain(`cancel       1 of the 1 signatures of ${late.change.group} that cancel it are kept here`)
 })

@@ -6,8 +6,9 @@ import { findClientByName } from '../clients.ts'
 import { ConfigError } from '../config.ts'
 import { migrate } from '../database/migrate.ts'
 import { WalletError } from '../errors.ts'
-import { cancelPending } from './cancellation.ts'
+import { cancelPending, listRejections } from './cancellation.ts'
 import { hashOf, toFingerprint } from './canonical.ts'
+import { cancellingVotes } from './decide.ts'
 import { contactsOf, delayHoursOf, trustsServicePage } from './delay.ts'
 import type { AnyAuthority } from './documents.ts'
 import { refusalOfFit, type Surroundings } from './fit.ts'
@@ -47,13 +48,25 @@ export async function showAuthority(place: Place, name: string, { json = false }
   if (!json && present.pending !== null) place.print(waitingLine(present.pending))
 }
 
-/** Shows the version that waits. */
+/** Shows the version that waits, with the persons who signed it, and those who signed against it so far. */
 export async function showPending(place: Place, name: string): Promise<void> {
   const { clientId, directory } = await enter(place, name)
-  const shown = await showProtection(place.pool, await openAuthorities(directory), clientId)
+  const store = await openAuthorities(directory)
+  const shown = await showProtection(place.pool, store, clientId)
   if (shown === null) throw new ConfigError(`${name} is not protected`)
   if (shown.pending === null) return place.print('no version waits')
-  for (const line of [waitingLine(shown.pending), ...describe(shown.pending.authority)]) place.print(line)
+  const { authority, pending } = shown
+  const rejections = await listRejections(store!, clientId, { authority, hash: pending.hash, now: new Date() })
+  const rejected = rejections.map(({ vote }) => `rejected     by ${vote.person} at ${vote.signedAt}`)
+  const needed = cancellingVotes(authority)
+  const lines = [
+    waitingLine(pending),
+    ...pending.signedBy.map((person) => `signed       by ${person}`),
+    ...rejected,
+    `cancel       ${rejected.length} of the ${needed} signatures of ${authority.change.group} that cancel it are kept here`,
+    ...describe(pending.authority),
+  ]
+  for (const line of lines) place.print(line)
   printWarning(place, shown)
 }
 

@@ -416,6 +416,20 @@ describe('T59 the version never goes back', () => {
     const file = await fileOf('files')
     const first = await readFile(file)
     const next = follow(pinned, { rules: [coin] }, [dora, emil])
+    // The file may be ahead of the mark by one version, and only by one that its people signed.
+    const begun = { authority: pinned, votes: [] }
+    const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const third = { ...follow(next.authority, { rules: [coin] }, [dora, emil]), inForceAt: later(2) }
+    for (const [versions, reason] of [
+      [[begun, { ...next, votes: [] }], 'VOTES_MISSING'],
+      [[begun, { ...next, inForceAt: later(1) }, third], 'more than one version waits'],
+      [[{ ...next, votes: [] }], 'does not begin with version 1'],
+    ] as const) {
+      await writeFile(file, JSON.stringify({ format: 'strongroom-authorities-1', versions }))
+      const read = readProtection(bench.pool, new AuthorityStore(bench.directory), clientId)
+      await expect(read).rejects.toThrow(reason)
+    }
+    await writeFile(file, first)
     expect((await call(bench.url(), '/authority', { token, body: next })).status).toBe(200)
     const second = await readFile(file)
     // Somebody who may write the file, and nothing else, puts an authority of their own into it.
@@ -426,7 +440,10 @@ describe('T59 the version never goes back', () => {
       format: 'strongroom-authorities-1',
       versions: [{ authority: weak, votes: [] }, weakNext],
     })
-    for (const content of [null, first, forged, chained, '{', second.subarray(0, 400)]) {
+    // One whose versions verify, each by the one before, was not the one in force.
+    const versions = [{ authority: weak, votes: [] }, follow(weak, {}, [dora, emil])]
+    const another = JSON.stringify({ format: 'strongroom-authorities-1', versions })
+    for (const content of [null, first, forged, chained, another, '{', second.subarray(0, 400)]) {
       if (content === null) await unlink(file)
       else await writeFile(file, content)
       await expect(readProtection(bench.pool, new AuthorityStore(bench.directory), clientId)).rejects.toThrow(
@@ -445,6 +462,12 @@ describe('T59 the version never goes back', () => {
     expect(await bench.settled(token, 'files-back')).toMatchObject({ status: 'confirmed' })
     // A running service notices at once.
     await writeFile(file, first)
+    expect((await call(bench.url(), '/authority', { token })).status).toBe(503)
+    // Also when the database goes back with the file, or both forget that the client is protected.
+    await unmark(clientId, 1, hashOf(pinned))
+    expect((await call(bench.url(), '/authority', { token })).status).toBe(503)
+    await unlink(file)
+    await unmark(clientId, null, null)
     expect((await call(bench.url(), '/authority', { token })).status).toBe(503)
     await writeFile(file, second)
     expect((await call(bench.url(), '/authority', { token })).status).toBe(200)

@@ -13,8 +13,8 @@ import { ToldFiles } from './told.ts'
 /** The present authority of a client. */
 export type Present = { authority: AnyAuthority; version: number; hash: string }
 
-/** A version that was signed and waits. */
-export type Pending = Present & { inForceAt: string }
+/** A version that was signed and waits, with the persons who signed it. */
+export type Pending = Present & { inForceAt: string; signedBy: string[] }
 
 /** A version that was signed, and the one before it. */
 export type Change = { before: AnyAuthority; next: Present; inForceAt: string }
@@ -62,7 +62,11 @@ export class AuthorityStore {
   async readPending(clientId: string): Promise<Pending | null> {
     const loaded = await this.#load(clientId)
     const last = loaded?.links[inForceOf(loaded).length]
-    return last === undefined ? null : { ...last.present, inForceAt: new Date(last.inForceAt).toISOString() }
+    if (last === undefined) return null
+    // All of them verify: the file was refused otherwise.
+    const { votes } = parseKept(loaded!.chain.versions.at(-1)!)
+    const signedBy = [...new Set(votes.map(({ vote }) => vote.person))]
+    return { ...last.present, inForceAt: new Date(last.inForceAt).toISOString(), signedBy }
   }
 
   /** The versions that wait, or came into force after this time; version 1 and those of earlier releases have no such time. */
