@@ -71,7 +71,7 @@ async function announce(
 ): Promise<void> {
   const chain = vaultId ?? platformChain
   const nameOf = await nameSubjects(trx, null, [actorId])
-  const content = describeChange(words, { actor: nameOf(actorId), now, auditRecordId })
+  const content = describeChange(words, { actor: words.by ?? nameOf(actorId), now, auditRecordId })
   await trx
     .insertInto('announcements')
     .values({ chain, audit_record_id: auditRecordId, content, created_at: now })
@@ -90,6 +90,8 @@ export type ChangeInWords = {
   sentence: string
   before?: Record<string, unknown> | undefined
   after?: Record<string, unknown> | undefined
+  /** The machine that it comes from, where no user and not this service did it. */
+  by?: string
 }
 
 const valueLengthMax = 300

@@ -98,6 +98,7 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Votes = Type.Integer({ minimum: 0, maximum: 1_000 })
+const Persons = Type.Array(Text, { maxItems: 1_000 })
 /** All of it, for those who read it (docs/signed-orders.md). */
 const authorityVersion = {
   version: Type.Integer({ minimum: 1 }),
@@ -122,7 +123,7 @@ const authorityVersion = {
       }),
       { maxItems: 1_000 },
     ),
-    groups: Type.Array(Type.Object({ id: Text, persons: Type.Array(Text, { maxItems: 1_000 }) }), { maxItems: 1_000 }),
+    groups: Type.Array(Type.Object({ id: Text, persons: Persons }), { maxItems: 1_000 }),
     addresses: Type.Array(Type.Object({ network: Text, address: Visible }), { maxItems: 10_000 }),
     change: Type.Object({ group: Text, votes: Votes }),
     rules: Type.Array(
@@ -151,7 +152,7 @@ const authorityVersion = {
 /** The version in force, and the signed one that waits; a wallet service of an earlier version names none. */
 export const AuthorityDocument = Type.Object({
   ...authorityVersion,
-  pending: Type.Optional(OrNull(Type.Object({ ...authorityVersion, inForceAt: Instant }))),
+  pending: Type.Optional(OrNull(Type.Object({ ...authorityVersion, inForceAt: Instant, signedBy: Type.Optional(Persons) }))),
 })
 export type AuthorityDocument = Static<typeof AuthorityDocument>
 

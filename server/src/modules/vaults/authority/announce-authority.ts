@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isEveryone } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
-import { announceVaultChange, type ChangeInWords } from '../../record/notifications/announce.ts'
+import { announceVaultChange, type ChangeInWords, nameSubjects } from '../../record/notifications/announce.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
 
 /** Mails to all members about the authority of their vault: the keys that decide what leaves it. */
@@ -20,15 +20,17 @@ export async function isAnnounced(trx: Trx, vaultId: string, { hash }: Pending):
 
 /** Tells of a version that waits, while it can be cancelled. */
 export async function announcePending(trx: Trx, at: At, inForce: AuthorityDocument, pending: Pending): Promise<void> {
-  const { version, hash, authority } = pending
+  const { version, hash, authority, signedBy = [] } = pending
   const { change } = inForce.authority
   const inForceAt = new Date(pending.inForceAt).toISOString()
+  const nameOf = await nameSubjects(trx, null, signedBy)
   await announce(trx, at, pendingAction, {
     details: { version, hash, inForceAt },
     sentence: `Version ${version} of the authority of the wallet service is signed and waits`,
     after: {
       'in force at': inForceAt,
       fingerprint: hash,
+      'signed by, as the wallet service says': signedBy.map(nameOf),
       'signatures that cancel it': `${Math.max(1, change.votes - 1)} of ${change.group}`,
       'trusts the pages of this service': authority.trustsServicePage ?? true,
     },
@@ -57,7 +59,9 @@ async function announce(
   action: string,
   { details, ...words }: ChangeInWords & { details: Record<string, unknown> },
 ): Promise<void> {
-  const event = { vaultId, actorId: null, now, action, targetType: 'vault', targetId: vaultId, details, words }
+  const by = 'the wallet service of this vault'
+  const subject = { targetType: 'vault', targetId: vaultId } as const
+  const event = { vaultId, actorId: null, now, action, ...subject, details, words: { ...words, by } }
   await announceVaultChange(trx, event, { groupIds: [await findEveryone(trx, vaultId)] })
 }
 

@@ -53,7 +53,8 @@ test('T81 all members are mailed about a version that waits, once and when it is
   expect(await mailsAfterWatch()).toEqual([])
 
   const inForceAt = '2027-02-01T09:30:00.000Z'
-  const next = { ...versionOf(2, present.hash), inForceAt }
+  const signedBy = [vault.admin.userId, 'somebody-unknown']
+  const next = { ...versionOf(2, present.hash), inForceAt, signedBy }
   vault.wallet.authority = { ...present, pending: next }
   const mails = await mailsAfterWatch()
   expect(mails.map(({ to }) => to)).toEqual(people)
@@ -62,6 +63,11 @@ test('T81 all members are mailed about a version that waits, once and when it is
     expect(inOneLine(text)).toContain('Version 2 of the authority of the wallet service is signed and waits.')
     for (const fact of [next.hash, inForceAt, '2 of treasurers', 'trusts the pages of this service: true'])
       expect(inOneLine(text)).toContain(fact)
+    // Nobody of this service offered it: the wallet service showed it, and says who signed it.
+    expect(text).toContain('By: "the wallet service of this vault"')
+    expect(text).not.toContain('Strongroom itself')
+    const people = JSON.stringify(['operator (operator@example.org)', 'somebody-unknown'])
+    expect(inOneLine(text)).toContain(`signed by, as the wallet service says: ${people}`)
   }
   expect(await mailsAfterWatch()).toEqual([])
 
@@ -94,5 +100,6 @@ test('T59 all members are mailed when the authority goes back', async () => {
   expect(mails.map(({ to }) => to)).toEqual(people)
   expect(inOneLine(mails[0]!.text)).toContain('nobody should sign before people have compared the fingerprint')
   expect(mails[0]!.text).toContain(present.hash)
+  expect(mails[0]!.text).toContain('By: "the wallet service of this vault"')
   expect(await mailsAfterWatch()).toEqual([])
 })
