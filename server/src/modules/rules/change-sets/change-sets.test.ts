@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findMemberById } from '../../../access/authenticate.ts'
+import { governedOf } from '../../../composition/governed.ts'
+import { inTransaction } from '../../../db/transaction.ts'
 import {
   allowTransfers,
   blockTransfers,
@@ -7,6 +10,9 @@ import {
 } from '../../../testing/governance-bench.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
+import { requestAction } from '../approval-requests/request.ts'
+import { updateChangeSetRow } from './queries.ts'
+import { rulesExecutor } from './rules-executor.ts'
 
 let bench: GovernanceBench
 let count = 0
@@ -81,6 +87,50 @@ test('several changes are one decision and one version; a later one names what a
   await bench.approve(bench.admins[2]!, body.request.id)
   expect(await bench.versions()).toHaveLength(before.length + 1)
   expect(await hasPolicy('night')).toBe(true)
+})
+
+/** Asks for the votes as a version of the service did that bound no differences. */
+async function submitUnbound(): Promise<{ id: string; requestId: string; code: string }> {
+  const [change, { deps, clock }] = [add(), bench.test]
+  const { body: draft } = await bench.draft([change])
+  const { id, title, changes, direction, baseVersion } = draft
+  const vaultId = bench.vault.id
+  const now = clock.now()
+  const requestId = await inTransaction(deps.db, async (trx) => {
+    const outcome = await requestAction(trx, {
+      member: (await findMemberById(trx, vaultId, bench.vault.admin.userId))!,
+      action: 'rules_change',
+      steps: [{ action: 'rules_change', targetId: id, payload: { title, changes, direction, baseVersion } }],
+      executors: { rules_change: rulesExecutor({ deps, governed: governedOf(deps) }) },
+      approvalTtlHours: 24,
+      now,
+      fetched: null,
+    })
+    if (!('request' in outcome)) throw new Error('the change did not wait for votes')
+    await updateChangeSetRow(trx, { vaultId, id, now }, { status: 'submitted', request_id: outcome.request })
+    return outcome.request
+  })
+  return { id, requestId, code: change.payload.code }
+}
+
+test('votes that are bound to no differences apply nothing, and say what to do', async () => {
+  const before = await bench.versions()
+  const { id, requestId, code } = await submitUnbound()
+  expect((await bench.approve(bench.admins[1]!, requestId)).status).toBe(200)
+  const last = await bench.approve(bench.admins[2]!, requestId)
+  expect(last).toMatchObject({ status: 409, body: { reason: 'not_applied' } })
+  expect(last.body.details).toMatch(/bound to no differences. Ask for the change again$/)
+  const { body } = await bench.vault.admin.get(`${bench.url}/approval-requests/${requestId}`)
+  expect(body.status).toBe('stale')
+  expect([await hasPolicy(code), await bench.versions()]).toEqual([false, before])
+
+  // Its author asks again, for the same changes.
+  const url = `${bench.url}/change-sets/${id}` as const
+  expect((await bench.vault.admin.post(`${url}/rebase`)).status).toBe(200)
+  const again = await bench.submit(id)
+  expect(again.status, JSON.stringify(again.body)).toBe(202)
+  for (const admin of bench.admins.slice(1, 3)) await bench.approve(admin, again.body.request.id)
+  expect(await hasPolicy(code)).toBe(true)
 })
 
 test('a draft that is not possible is refused with the path of the fault', async () => {

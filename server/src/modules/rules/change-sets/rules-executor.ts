@@ -21,11 +21,13 @@ export type RulesPayload = {
   changes: Change[]
   direction: Direction
   baseVersion: number
-  /** Hash of the differences that voters are shown. Requests of earlier versions of the service have none. */
+  /** Hash of the differences that voters are shown. Requests of earlier versions of the service have none, and apply nothing. */
   differencesHash?: string
 }
 
 const hourMilliseconds = 3_600_000
+const unboundSentence =
+  'The request is of an earlier version of the service, and its votes are bound to no differences. Ask for the change again'
 
 /** Change sets as a gated action: the votes are those that the governance of the vault asks for. */
 export function rulesExecutor(engine: Engine): Executor {
@@ -62,7 +64,8 @@ type Approved = { context: StepContext; step: Step; baseVersion: string | null; 
 /** What is approved takes effect at once, or waits for its time. @throws StaleError, and the errors of the changes */
 async function carryOut(trx: Trx, engine: Engine, { context, step, baseVersion, probed }: Approved): Promise<void> {
   const { vaultId, initiatorId, now } = context
-  const { changes, direction, title } = step.payload as RulesPayload
+  const { changes, direction, title, differencesHash } = step.payload as RulesPayload
+  if (differencesHash === undefined) throw new StaleError(unboundSentence)
   const id = step.targetId!
   const set = await lockChangeSet(trx, vaultId, id)
   if (set === null) throw new Error(`There is no change set ${id}`)
