@@ -248,6 +248,29 @@ async function waitingOrder(amount: string): Promise<string> {
   return (await sent).id
 }
 
+/** A payout that waits for votes, with the screen on which its initiator signed it. */
+async function orderPayout(): Promise<{ id: string; payloadHash: string; screen: string }> {
+  const [sender] = senders
+  await sender.leave()
+  await uploadOn(
+    sender,
+    [1, 2].map((i) => `shown-${i},${fakeAddress(`paid ${i}`)},${150 + i}`),
+  )
+  await sender.page.getByText('transferId: ').nth(1).waitFor()
+  const screen = await sender.screen()
+  await sender.page.getByRole('button', { name: 'Order 2 payments' }).click()
+  await sender.page.waitForURL(/\/payouts\/c[a-z0-9]{24}$/, { waitUntil: 'commit' })
+  const { id, payloadHash } = (await bench.owner.get(`/vaults/${bench.vault.code}/payouts`)).body.items[0]!
+  return { id, payloadHash, screen }
+}
+
+let payout: ReturnType<typeof orderPayout> | null = null
+
+function waitingPayout() {
+  payout ??= orderPayout()
+  return payout
+}
+
 let requestId: Promise<string> | null = null
 
 /** A request that waits for votes: the first passkey of a member waits for an administrator. */
@@ -433,17 +456,8 @@ describe('T80 on the pages of the console', () => {
   })
 
   it('T80 a payout shows all that is signed of it to its initiator and to approvers', async () => {
-    const [sender] = senders
-    await uploadOn(
-      sender,
-      [1, 2].map((i) => `shown-${i},${fakeAddress(`paid ${i}`)},${150 + i}`),
-    )
-    await sender.page.getByText('transferId: ').nth(1).waitFor()
-    const screen = await sender.screen()
-    await sender.page.getByRole('button', { name: 'Order 2 payments' }).click()
-    await sender.page.waitForURL(/\/payouts\/c[a-z0-9]{24}$/, { waitUntil: 'commit' })
+    const { id, payloadHash, screen } = await waitingPayout()
     const payouts = `/vaults/${bench.vault.code}/payouts` as const
-    const { id, payloadHash } = (await bench.owner.get(payouts)).body.items[0]!
     const { items } = (await bench.owner.get(`${payouts}/${id}/rows`)).body
     const orders = items.map(({ payload }) => readOrder(payload))
     expect(await hashOf(await payoutOf(id, orders))).toBe(payloadHash)
@@ -456,6 +470,78 @@ describe('T80 on the pages of the console', () => {
       expect(screen).toContain(text)
       expect(approval).toContain(text)
     }
+  })
+
+  it.each([
+    ['payout', 'rows'],
+    ['transfer', 'authority'],
+  ] as const)(
+    'T58 a veto of a %s whose %s cannot be loaded is given unsigned, by who was told and agrees',
+    async (kind, part) => {
+      const id = kind === 'payout' ? (await waitingPayout()).id : await waitingOrder('600')
+      const [voter] = voters
+      const { page } = voter
+      await voter.leave()
+      const refused = { status: 503, contentType: 'application/json', body: '{"message":"Try again later"}' }
+      await page.route(new RegExp(`/${part}(\\?|$)`), (route) => route.fulfill(refused))
+      await voter.goto(`/v/${bench.vault.code}/approvals/${kind}/${id}`)
+      await page.getByRole('button', { name: 'Reject', exact: true }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Wrong amount' }).click()
+      await dialog.getByText('so this veto is not signed. It stops nothing at the wallet service').waitFor()
+      const confirm = dialog.getByRole('button', { name: 'Confirm the rejection' })
+      await confirm.click()
+      await dialog.getByRole('alert').filter({ hasText: 'Reject it without a signature' }).waitFor()
+      const path = `${base}/${kind === 'payout' ? 'payouts' : 'transfers'}/${id}` as `/vaults/v/transfers/t`
+      expect((await bench.owner.get(path)).body.status).toBe('awaiting_approval')
+      await dialog.getByLabel('Reject it without a signature').check()
+      await confirm.click()
+      await page.getByText('You rejected this.').waitFor()
+      await page.unrouteAll()
+      expect((await bench.owner.get(path)).body.status).toBe('rejected')
+      const signed = await bench.sql('select decision from signed_votes where subject_id = $1', [id])
+      expect(signed).toEqual([{ decision: 'initiate' }])
+    },
+  )
+
+  it('T80 a change is voted on with the differences that votes are bound to, and only rejected where they are bound to none', async () => {
+    const id = await waitingRequest()
+    const [lying] = administrators
+    await lying.leave()
+    const { page } = lying
+    const { body: request } = await bench.vault.admin.get(`/vaults/${bench.vault.code}/approval-requests/${id}`)
+    const payload = { title: 'A change of the rules', changes: [], direction: 'loosening', baseVersion: 1 }
+    const show = async (bound: object, differences: unknown[]) => {
+      const step = { action: 'rules_change', targetId: 'set', payload: { ...payload, ...bound } }
+      const steps = [{ step, targetType: 'change_set', targetId: 'set' }]
+      const boundPayload = { ...request.boundPayload, action: 'rules_change', steps }
+      await page.unrouteAll()
+      await page.route(`**/approval-requests/${id}`, (route) =>
+        route.fulfill({ json: { ...request, targetId: 'set', boundPayload } }),
+      )
+      await page.route('**/change-sets/set', (route) => route.fulfill({ json: { id: 'set', differences } }))
+      await lying.goto(`/v/${bench.vault.code}/approvals/request/${id}`)
+    }
+    const buttonOf = (name: string) => page.getByRole('button', { name, exact: true })
+    const differencesHash = await hashOf([])
+
+    await show({ differencesHash }, [])
+    await buttonOf('Approve').waitFor()
+    expect([await isOn(buttonOf('Reject')), await isOn(buttonOf('Approve'))]).toEqual([true, true])
+
+    await show({ differencesHash }, [{ kind: 'group', before: null, after: null }])
+    await page.getByText('What is shown is not what votes are bound to: nothing can be voted on here.').waitFor()
+    expect(await buttonOf('Approve').count()).toBe(0)
+
+    await show({}, [])
+    await page.getByText('its votes are not bound to the differences, so it can only be rejected').waitFor()
+    await buttonOf('Reject').waitFor()
+    expect([await isOn(buttonOf('Reject')), await isOn(buttonOf('Approve'))]).toEqual([true, false])
+    await page.keyboard.press('a')
+    await lying.until(async () => false)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.unrouteAll()
+    await lying.leave()
   })
 
   const requestRuns = runsOf(80)

@@ -100,6 +100,13 @@ function Confirm({ decision, items, onVoted, close }: ConfirmProps) {
         error={missing && isEmpty ? t('Give a reason so that the initiator can correct it.') : null}
         onChange={({ target }) => setComment({ text: target.value, key: newIdempotencyKey() })}
       />
+      {decision === 'reject' && (
+        <p className="mb-3 text-[0.8125rem] text-quiet">
+          {t(
+            'Rejections from this list are not signed. In a protected vault they stop nothing at the wallet service: open an order by itself to sign its veto.',
+          )}
+        </p>
+      )}
       {voting.isError && <Failed error={voting.error} retry={() => voting.mutate()} />}
       <div className="mt-4 flex justify-end gap-3">
         <Button onClick={close}>{t('Back')}</Button>

@@ -8,10 +8,11 @@ import { useKeys } from '../../lib/hotkeys.ts'
 import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { TextArea } from '../../ui/field.tsx'
+import { CheckField, TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { StopChoice } from '../../ui/stop-choice.tsx'
+import { vaultQuery } from '../vault-settings/queries.ts'
 import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } from './queries.ts'
 
 type Subject = {
@@ -21,6 +22,8 @@ type Subject = {
   isOpen: boolean
   /** The document that the page shows and a vote signs; null where the page shows none, so that nothing is signed. */
   toSign: Waiting | null
+  /** Why it can only be rejected, if so. */
+  notApprovedBecause?: string | null
 }
 
 type Voter = Transfer['approvers'][number]
@@ -37,7 +40,8 @@ export function Decide({ subject, summary }: DecideProps) {
   const mine = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
   const isSwapped = useIsSwapped(subject.toSign)
   const off = reasonNotToVote(subject, mine) ?? (isSwapped ? swapped() : null)
-  useKeys('a', () => off === null && setDecision('approve'), {}, [off])
+  const notApproved = subject.notApprovedBecause ?? null
+  useKeys('a', () => off === null && notApproved === null && setDecision('approve'), {}, [off, notApproved])
   useKeys('r', () => off === null && setDecision('reject'), {}, [off])
   if (session === undefined) return null
   if (mine === undefined || mine.decision !== null || !subject.isOpen)
@@ -62,7 +66,7 @@ export function Decide({ subject, summary }: DecideProps) {
             look={look}
             className="flex-1 md:flex-none"
             icon={<Icon size={18} aria-hidden />}
-            disabledBecause={off}
+            disabledBecause={off ?? (choice === 'approve' ? notApproved : null)}
             onClick={() => setDecision(choice)}
           >
             {word}
@@ -113,6 +117,9 @@ function Confirm({
   // A signed veto ends the votes of an order at the wallet service. Requests move nothing there.
   const canStop = decision === 'reject' && subject.kind !== 'request' && subject.toSign !== null
   const [isSigned, sign] = useState(true)
+  const { data: vault } = useQuery(vaultQuery(subject.code))
+  const mustAccept = decision === 'reject' && subject.kind !== 'request' && !canStop && vault?.protection !== 'off'
+  const [accepted, accept] = useState(false)
   const queryKey = [subjectKeys[subject.kind], subject.code, subject.shown.id]
   const vote = useMutation({
     mutationFn: () => sendVote({ ...subject, decision, comment: comment.trim(), isSigned: canStop && isSigned }),
@@ -131,7 +138,7 @@ function Confirm({
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (decision === 'reject' && comment.trim() === '') setMissing(true)
+        if ((decision === 'reject' && comment.trim() === '') || (mustAccept && !accepted)) setMissing(true)
         else vote.mutate()
       }}
     >
@@ -154,6 +161,7 @@ function Confirm({
         onChange={({ target }) => setComment(target.value)}
       />
       {canStop && <StopChoice isSigned={isSigned} choose={sign} />}
+      {mustAccept && <UnsignedVeto {...{ accepted, accept }} isMissing={missing && !accepted} />}
       {vote.isError && <Failed error={vote.error} retry={() => vote.mutate()} />}
       <div className="mt-4 flex justify-end gap-3">
         <Button onClick={close}>{t('Back')}</Button>
@@ -162,6 +170,24 @@ function Confirm({
         </Button>
       </div>
     </form>
+  )
+}
+
+type UnsignedVetoProps = { accepted: boolean; accept: (accepted: boolean) => void; isMissing: boolean }
+
+/** A veto is never impossible: who gives one that the page cannot sign is told what it does not stop, and says so. */
+function UnsignedVeto({ accepted, accept, isMissing }: UnsignedVetoProps) {
+  return (
+    <div role={isMissing ? 'alert' : undefined} className={isMissing ? 'text-bad' : undefined}>
+      <CheckField
+        label={t('Reject it without a signature')}
+        checked={accepted}
+        onChange={({ target }) => accept(target.checked)}
+        hint={t(
+          'This page could not load what a signature would be about, so this veto is not signed. It stops nothing at the wallet service: votes that were signed before stay valid there, and an attacker who takes over this service could use them. Load the page again to sign it.',
+        )}
+      />
+    </div>
   )
 }
 

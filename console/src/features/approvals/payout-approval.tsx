@@ -53,16 +53,17 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
     () => (isSigned && !hasNextPage && authority.data !== undefined ? decoded(payout.id, rows, authority.data) : null),
     [isSigned, hasNextPage, authority.data, payout.id, rows],
   )
-  if (signed instanceof Error) return <Problem error={signed} />
+  const shown = signed instanceof Error ? null : signed
   const { approvers, payloadHash, expiresAt } = payout
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
-  // A vote before this would not be signed, and a veto without a signature stops nothing at the wallet service.
+  // A vote before this would not be signed. Where it cannot be loaded, only a veto is left, and its voter is told what it is not.
   const isLoading = query.isPending || (hasNextPage && !isError) || (isSigned && authority.isPending)
-  const sums = isSigned ? signed !== null && <SignedSums shown={signed.description} /> : <Sums payout={payout} />
-  const head = signed !== null && <SignedHead shown={signed.description} name={nameOf(payout.initiator)} />
+  const sums = isSigned ? shown !== null && <SignedSums shown={shown.description} /> : <Sums payout={payout} />
+  const head = shown !== null && <SignedHead shown={shown.description} name={nameOf(payout.initiator)} />
   return (
     <>
+      <Problem error={signed instanceof Error ? signed : null} />
       <Card>
         <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
           <div>
@@ -86,7 +87,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
           <span className="code [overflow-wrap:anywhere]">{payloadHash}</span>
         </p>
       </Card>
-      <Rows query={query} rows={rows} signed={signed?.description ?? null} />
+      <Rows query={query} rows={rows} signed={shown?.description ?? null} />
       <Votes
         requirements={payout.approvalRequirements}
         approvers={approvers}
@@ -96,7 +97,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
         <Skeleton rows={1} />
       ) : (
         <Decide
-          subject={{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, signed) }}
+          subject={{ kind: 'payout', code, shown: payout, isOpen, toSign: toSignOf(payout, rows, shown) }}
           summary={
             <>
               <p className="font-semibold">{payout.name ?? t('Payout')}</p>

@@ -13,6 +13,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { SignedDocument } from '../../ui/signed-order.tsx'
 import { holdQuery } from '../holds/queries.ts'
 import { ChangeFacts } from './change-facts.tsx'
@@ -70,8 +71,10 @@ function Decision({ code, request, differences }: DecisionProps) {
   const isOpen = request.status === 'pending'
   const payload = <Payload {...{ code, request, differences }} />
   const { data: authority } = useQuery({ ...signingAuthorityQuery(code), enabled: isOpen })
+  const isUnbound = request.boundPayload.action === 'rules_change' && differences === null
   return (
     <>
+      <Problem error={isOpen && isUnbound ? new Error(unbound()) : null} />
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
         {payload}
         {request.boundPayload.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
@@ -110,6 +113,7 @@ function Decision({ code, request, differences }: DecisionProps) {
           shown: request,
           isOpen,
           toSign: authority === undefined ? null : toSignOf(request, authority),
+          notApprovedBecause: isUnbound ? unbound() : null,
         }}
         summary={
           <>
@@ -121,6 +125,11 @@ function Decision({ code, request, differences }: DecisionProps) {
     </>
   )
 }
+
+const unbound = () =>
+  t(
+    'This request is of an earlier version of Strongroom: its votes are not bound to the differences, so it can only be rejected. Ask its author to submit the change again.',
+  )
 
 /** Of a request the page shows the whole document. */
 function toSignOf({ boundPayload }: ApprovalRequest, authority: Authority | null): Waiting {

@@ -14,19 +14,15 @@ export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null
 
 type Props = { code: string; transfer: Transfer; children: (seen: Seen) => ReactNode }
 
-/** Draws an order as it is signed. What cannot be decoded cannot be voted on. */
+/** Draws an order as it is signed. Of what cannot be decoded nothing is shown and nothing signed; a veto stays possible. */
 export function SignedTransfer({ code, transfer, children }: Props) {
   const authority = useQuery(signingAuthorityQuery(code))
   const seen = useMemo(
-    () => (authority.data === undefined ? null : decoded(transfer, authority.data)),
-    [transfer, authority.data],
+    () => (authority.data === undefined ? authority.error : decoded(transfer, authority.data)),
+    [transfer, authority.data, authority.error],
   )
-  return (
-    <DetailState query={authority}>
-      {seen instanceof Error && <Problem error={seen} />}
-      {seen !== null && !(seen instanceof Error) && children(seen)}
-    </DetailState>
-  )
+  if (seen === null) return <DetailState query={authority}>{null}</DetailState>
+  return children(seen instanceof Error ? { amount: null, facts: <Problem error={seen} />, toSign: null } : seen)
 }
 
 function decoded(transfer: Transfer, authority: Authority | null): Seen | Error {

@@ -12,7 +12,7 @@ type SignedDifferencesProps = {
   code: string
   request: ApprovalRequest
   Sentence: PolicySentence
-  /** Draws the page of the vote around the differences; null: the vote is bound to none. */
+  /** Draws the page of the vote around the differences. */
   children: (shown: ReactNode) => ReactNode
 }
 
