@@ -109,6 +109,24 @@ describe.each(['order', 'approve'] as const)(
       expect(signatures()).toEqual([])
     })
 
+    it.each<[string, Partial<Order>, object]>([
+      ['of another network', { network: 'polygon' }, { network: 'polygon' }],
+      ['that is a token', { contractAddress: tusd }, { contractAddress: tusd }],
+    ])('T80 signs nothing in an ether %s, which the authority has, too', async (_name, part, rule) => {
+      payload = { ...honest, ...part }
+      const [ether] = authorityDocument.rules
+      document = { ...authorityDocument, rules: [ether, { ...ether, ...rule }] }
+      await run(commands[command])
+      expect(signatures()).toEqual([])
+    })
+
+    it('T80 signs nothing for another vault, by the authority of that one', async () => {
+      payload = { ...honest, vaultId: 'vault-2' }
+      document = { ...authorityDocument, vaultId: 'vault-2' }
+      await run(commands[command])
+      expect(signatures()).toEqual([])
+    })
+
     it('T80 signs nothing in another unit than ether', async () => {
       const [ether, token] = authorityDocument.rules
       document = { ...authorityDocument, rules: [{ ...ether, symbol: 'TUSD' }, token] }
