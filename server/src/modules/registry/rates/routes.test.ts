@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
@@ -341,7 +342,8 @@ describe('T64 a rate that jumps', () => {
     const governance = { vault_id: vault.id, threshold: 1, ...delays, updated_at: test.clock.now() }
     await test.deps.db.insertInto('governance').values(governance).execute()
     expect((await setRate(first, tokenId, '1.1')).status).toBe(202)
-    await test.deps.db.deleteFrom('governance').where('vault_id', '=', vault.id).execute()
+    await sql`with published as (update rules_heads set published_in = pg_current_xact_id() returning true)
+      delete from governance where vault_id = ${vault.id}`.execute(test.deps.db)
     test.clock.advance(61_000)
     await sendNotifications(test.deps)
     const { text } = (await outbox.read()).find((mail) => mail.text.includes('"CAUSE"'))!
