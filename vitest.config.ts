@@ -9,7 +9,7 @@ const everywhere = {
   // wait at once: these limits are reached only by something that hangs.
   testTimeout: 180_000,
   hookTimeout: 300_000,
-  expect: { poll: { timeout: 60_000, interval: 20 } },
+  expect: { poll: { timeout: 150_000, interval: 20 } },
   // A spy that a failed test leaves behind would count the calls of all later tests of the process.
   restoreMocks: true,
 }

@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
+import { buildProject } from '../server/src/testing/build-project.ts'
 import { points } from './torture/points.ts'
 import { planBlows, torture } from './torture/torture.ts'
 import { buildWithout, guards } from './torture/unguarded.ts'
@@ -17,8 +16,7 @@ const serverDir = fileURLToPath(new URL('../server', import.meta.url))
 
 beforeAll(() => {
   // The compiled server runs as a process of its own, as in production.
-  run('node_modules/.bin/tsc6', '-b', 'server')
-  run('server/scripts/copy-sql.js')
+  buildProject('build:server')
 })
 
 it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
@@ -72,14 +70,4 @@ function pointOf(part: string, name: string) {
   const point = points.find((one) => one.part === part && one.name === name)
   if (point === undefined) throw new Error(`There is no point ${part}: ${name}`)
   return point
-}
-
-/** Runs a program of the repository and expects it to succeed. */
-function run(program: string, ...args: string[]): void {
-  const cwd = join(serverDir, '..')
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(cwd, program), ...args], {
-    cwd,
-    encoding: 'utf8',
-  })
-  expect(status, `${program} ${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
 }

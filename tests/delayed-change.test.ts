@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildProject } from '../server/src/testing/build-project.ts'
 import { allowTransfers, createGovernanceBench, type GovernanceBench } from '../server/src/testing/governance-bench.ts'
 import { untilSessionsWait } from '../server/src/testing/lock-waits.ts'
 
@@ -16,8 +17,7 @@ let bench: GovernanceBench
 let node: ChildProcess | undefined
 
 beforeAll(async () => {
-  const root = fileURLToPath(new URL('..', import.meta.url))
-  expect(spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root }).status).toBe(0)
+  buildProject('build:server')
   bench = await createGovernanceBench()
   // All of it three hours ago, so that the delay of an hour is over by the time of the machine.
   bench.test.clock.advance(-3 * hour)

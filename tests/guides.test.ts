@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { signIn } from '../demo/src/sign-in.ts'
-import { buildProject, type Demo, livingPids, root, startDemo, until } from '../demo/src/testing/demo.ts'
+import { type Demo, livingPids, root, startDemo, until } from '../demo/src/testing/demo.ts'
+import { buildProject } from '../server/src/testing/build-project.ts'
 import { findMismatch, readSteps, runSteps } from './guides/walk.ts'
 
 /** Every block of the guides that is marked as run, on the demo that their readers have. The README comes first, as for them. */
@@ -15,7 +16,7 @@ const dataDir = join(folder, 'my data')
 let demo: Demo
 
 beforeAll(async () => {
-  buildProject()
+  buildProject('build')
   demo = await startDemo(dataDir)
   const admin = await signIn(demo.url, demo.link)
   const { balances } = admin.vault('treasury')

@@ -1,19 +1,17 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, expect, it } from 'vitest'
+import { buildProject } from '../../server/src/testing/build-project.ts'
 
 const program = fileURLToPath(new URL('../bin/strongroom-wallet-conformance.js', import.meta.url))
 const secret = 'a-secret-of-the-command-test'
 let server: Server | undefined
 
 /** The program is what people run, so it is built and run as such. */
-beforeAll(() => {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
-})
+beforeAll(() => buildProject('build:server'))
 afterEach(() => {
   server?.closeAllConnections()
   server?.close()

@@ -7,12 +7,12 @@ import type { Strongroom } from '@strongroom/sdk'
 import { createPublicClient, erc20Abi, formatUnits, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildProject } from '../../server/src/testing/build-project.ts'
 import { linkIn, parseMail } from '../../server/src/testing/outbox.ts'
 import { tokenAddress } from './chain.ts'
 import { people } from './organisation.ts'
 import { signIn } from './sign-in.ts'
 import {
-  buildProject,
   type Demo,
   isAlive,
   launchDemo,
@@ -32,7 +32,7 @@ let demo: Demo
 let transferId: string
 const recipient = privateKeyToAddress(generatePrivateKey())
 
-beforeAll(buildProject)
+beforeAll(() => buildProject('build'))
 
 afterAll(() => {
   for (const pid of livingPids(dataDir)) process.kill(pid, 'SIGKILL')

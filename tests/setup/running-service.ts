@@ -42,9 +42,9 @@ export const callTo =
   }
 
 export async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + 150_000
   while (!(await isTrue())) {
-    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
+    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 150 s')
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

@@ -1,6 +1,5 @@
-import { type ChildProcess, execFile, execFileSync, fork } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +7,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildProject } from '../../server/src/testing/build-project.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { hashOf } from './authority/canonical.ts'
 import { addClient } from './clients.ts'
@@ -39,8 +39,7 @@ const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   // The commands are tested as installed, that is compiled. The build compiles only what is out of date.
-  execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc6'), '-b'], { cwd: folder })
-  execFileSync(process.execPath, [`${folder}scripts/copy-migrations.js`])
+  buildProject('build')
   ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
   proxy = await startNodeProxy(anvil.rpcUrl)
   environment = {

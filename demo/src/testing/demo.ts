@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,11 +17,6 @@ export type Demo = {
   rpcUrl: string
   /** The address of the treasurer on the chain. */
   address: Hex
-}
-
-/** Compiles what is out of date. */
-export function buildProject(): void {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
 /** Starts what `npm start` starts, on a free port unless the settings name one. Nothing of it is ready yet. */
@@ -89,9 +84,9 @@ export function isAlive(pid: number): boolean {
 }
 
 export async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + 150_000
   while (!(await isTrue())) {
-    if (Date.now() > deadline) throw new Error('What was waited for did not happen within 60 s')
+    if (Date.now() > deadline) throw new Error('What was waited for did not happen within 150 s')
     await sleep(50)
   }
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
@@ -11,6 +11,7 @@ import { canonicalJson } from '../lib/canonical-json.ts'
 import { createSealKey } from '../lib/seal-key.ts'
 import { createSealer, sha256 } from '../lib/secrets.ts'
 import { stateHeads } from '../modules/record/witnesses/heads.ts'
+import { buildProject } from '../testing/build-project.ts'
 import { createTestDatabase } from '../testing/database.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 
@@ -24,8 +25,7 @@ let url: string
 
 /** The program is what people run, so it is built and run as such. */
 beforeAll(async () => {
-  const root = fileURLToPath(new URL('../../../', import.meta.url))
-  spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
+  buildProject('build:server')
   database = await createTestDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'strongroom-cli-'))
 })

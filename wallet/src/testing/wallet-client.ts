@@ -97,7 +97,7 @@ export async function waitForTransfer(url: string, id: string): Promise<Transfer
 export async function waitFor<T>(
   what: string,
   ask: () => Promise<T | null | false>,
-  timeoutMilliseconds = 60_000,
+  timeoutMilliseconds = 150_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMilliseconds
   for (;;) {
