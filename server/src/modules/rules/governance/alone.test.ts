@@ -18,7 +18,8 @@ let alone: Person
 let robot: Person
 let asked = 0
 
-const { runs: sequences, seed: firstSeed } = campaignOf('GOVERNANCE', { runs: 50, seed: 1 })
+// The ten sequences from seed 1 tighten nothing, and would prove nothing.
+const { runs: sequences, seed: firstSeed } = campaignOf('GOVERNANCE', { runs: 10, seed: 74 })
 const callsMax = 6
 
 beforeAll(async () => {
