@@ -28,7 +28,6 @@ const allowed: Record<string, string> = {
   'vaults/wallets/verifyAddresses': 'the verifier acts for nobody',
   'vaults/addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
   'operations/assignments/findAssignment': 'for the writer of an operation that was found in scope',
-  'operations/assignments/findFirstCategoryKey': 'for the writer of an operation that was found in scope',
   'address-book/counterparties/listTakenAddresses':
     'only whether an on-chain address is taken, which the chain may not have twice',
   'money/deposits/findEventTargets': 'the webhook acts for nobody',
@@ -85,7 +84,7 @@ const allowed: Record<string, string> = {
   'rules/governance/vaultOf': 'of a table that is one of three, none of them anybody’s',
   'rules/policy-groups/listGroupsAmong': 'an administrator writes a policy; only whether the ids exist',
   'rules/policies/findMissingReferences': 'an administrator writes a policy; only whether what it names exists',
-  'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',
+  'address-book/recipients/paidRecipientOf': 'by the id of a transfer that this very transaction confirms',
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
   'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
   'money/inbox/countWaiting': 'over all vaults of a user: how much of what they vote on waits for them',

@@ -12,14 +12,40 @@ type Row<Columns> = { [Name in keyof Columns]: Json extends Columns[Name] ? unkn
  *
  * @param parts further statements that run as parts of the same one
  */
-export async function insertRows(trx: Trx, tables: Rows, parts: RawBuilder<unknown>[] = []): Promise<void> {
+export async function insertRows(trx: Trx, tables: Rows, parts: Part[] = []): Promise<void> {
   await runParts(trx, [...parts, ...insertsOf(tables)])
 }
 
-/** Runs these statements as one. */
-export async function runParts(trx: Trx, parts: RawBuilder<unknown>[]): Promise<void> {
-  const last = parts.at(-1)
-  if (last !== undefined) await sql`${prepared} ${withParts(parts.slice(0, -1))} ${last}`.execute(trx)
+/** A statement that is a part of another one. It sees the database as it was before that. */
+export type Part = RawBuilder<unknown> | CompareAndSet
+
+/** An update that names what it expects, and returns a row for each that it changed. */
+export type CompareAndSet = { update: RawBuilder<unknown>; rows: number; otherwise: () => Error }
+
+/** Runs these statements as one. @throws what a compare-and-set among them names, when it changed fewer rows than it says */
+export async function runParts(trx: Trx, parts: Part[]): Promise<void> {
+  if (parts.length === 0) return
+  const { rows } = await sql<Changed>`${prepared} ${withParts(parts)} select ${changedBy(parts)} as changed`.execute(
+    trx,
+  )
+  assertChanged(parts, rows[0]!)
+}
+
+/** How many rows each of the parts changed; 0 in place of one that is no compare-and-set. */
+export type Changed = { changed: number[] }
+
+/** SQL: the column of Changed. */
+export function changedBy(parts: Part[]): RawBuilder<unknown> {
+  const counts = parts.map((part, i) =>
+    'update' in part ? sql`(select count(*) from ${sql.id(`part_${i}`)})` : sql`0`,
+  )
+  return sql`json_build_array(${sql.join(counts)})`
+}
+
+/** The row of the statement, of whose parts each changed what it must. @throws as `runParts` */
+export function assertChanged<Row extends Changed>(parts: Part[], row: Row): Row {
+  for (const [i, part] of parts.entries()) if ('update' in part && row.changed[i] !== part.rows) throw part.otherwise()
+  return row
 }
 
 /** SQL: the statements of `insertRows`, one per table that has rows, to be parts of another statement. */
@@ -35,13 +61,20 @@ export function insertsOf(tables: Rows): RawBuilder<unknown>[] {
 }
 
 /** SQL: the WITH clause that runs these statements as parts of the one that follows; nothing when there are none. */
-export function withParts(parts: RawBuilder<unknown>[]): RawBuilder<unknown> {
+export function withParts(parts: Part[]): RawBuilder<unknown> {
   return parts.length === 0 ? sql`` : sql`with ${namedParts(parts)}`
 }
 
 /** SQL: these statements as entries of a WITH clause. */
-export function namedParts(parts: RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return sql.join(parts.map((part, i) => sql`${sql.id(`part_${i}`)} as (${part})`))
+export function namedParts(parts: Part[]): RawBuilder<unknown> {
+  const statements = parts.map((part) => ('update' in part ? part.update : part))
+  return sql.join(statements.map((statement, i) => sql`${sql.id(`part_${i}`)} as (${statement})`))
+}
+
+/** SQL: these columns with their values, for `set`; one without a value stays as it is. */
+export function assignments(columns: Record<string, unknown>): RawBuilder<unknown> {
+  const named = Object.entries(columns).filter(([, value]) => value !== undefined)
+  return sql.join(named.map(([name, value]) => sql`${sql.ref(name)} = ${value}`))
 }
 
 /** Bytes in the form that PostgreSQL reads. */

@@ -94,9 +94,9 @@ function isPaymentKnown({ vaultId, viewer }: AddressScope): RawBuilder<unknown> 
   return sql`paid.vault_id = ${vaultId} ${isOwn}`
 }
 
-/** Records the recipient of a confirmed transfer, for the owner of the source address and for the initiator. */
-export async function insertPaidRecipient(trx: Trx, vaultId: string, transferId: string): Promise<void> {
-  await sql`${prepared}
+/** SQL: records the recipient of a confirmed transfer, for the owner of the source address and for the initiator. */
+export function paidRecipientOf(vaultId: string, transferId: string): RawBuilder<unknown> {
+  return sql`
     insert into paid_recipients (vault_id, user_id, address_key)
     select o.vault_id, p.user_id, t.to_address_key
     from operations o
@@ -105,5 +105,5 @@ export async function insertPaidRecipient(trx: Trx, vaultId: string, transferId:
     where o.vault_id = ${vaultId} and o.id = ${transferId} and p.user_id is not null
     group by o.vault_id, p.user_id, t.to_address_key
     order by p.user_id
-    on conflict do nothing`.execute(trx)
+    on conflict do nothing`
 }

@@ -1,10 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { findNativeCoin } from '../../registry/tokens/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
@@ -42,23 +41,44 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
   })
 }
 
+/** The native coin with what of it is available in its locked account; null: it is not registered. */
+export type LockedCoin = { id: string; code: string; decimals: number; available: bigint } | null
+
+type LockedAccounts = {
+  coin: { id: string; code: string; decimals: number } | null
+  accounts: { tokenId: string; purpose: string; balance: string }[]
+}
+
 /**
- * Locks the accounts that the end of a transfer changes, in the order in which every posting locks them, so that a
- * concurrent reservation waits instead of deadlocking. Returns the native coin's account; null when the coin is not registered.
+ * SQL: locks the accounts that the end of a transfer changes, in the order in which every posting locks them, so that a
+ * concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
  */
-export async function lockAccounts(
-  trx: Trx,
-  { vault_id, address_id, token_id, network_id }: LockedTransfer,
-): Promise<{ id: string; code: string; decimals: number; available: bigint } | null> {
-  const coin = await findNativeCoin(trx, network_id)
-  const tokenIds = coin === null ? [token_id] : [token_id, coin.id]
-  const { rows: accounts } = await sql<{ token_id: string; purpose: string; balance: string }>`
-    select token_id, purpose, balance from ledger_accounts
-    where vault_id = ${vault_id} and address_id = ${address_id} and token_id = any(${tokenIds})
-    order by token_id, purpose for update`.execute(trx)
+export function lockedAccounts({
+  vault_id,
+  address_id,
+  token_id,
+  network_id,
+}: LockedTransfer): RawBuilder<LockedAccounts> {
+  const coin = sql`from tokens where network_id = ${network_id} and contract_key = ''`
+  return sql`json_build_object(
+    'coin', (select json_build_object('id', id, 'code', code, 'decimals', decimals) ${coin}),
+    'accounts', (
+      select coalesce(json_agg(json_build_object('tokenId', token_id, 'purpose', purpose, 'balance', balance::text)), '[]')
+      from (
+        select token_id, purpose, balance from ledger_accounts
+        where vault_id = ${vault_id} and address_id = ${address_id} and (token_id = ${token_id} or token_id = (select id ${coin}))
+        order by token_id, purpose for update) locked))`
+}
+
+export async function lockAccounts(trx: Trx, transfer: LockedTransfer): Promise<LockedCoin> {
+  const { rows } = await sql<{ locked: LockedAccounts }>`select ${lockedAccounts(transfer)} as locked`.execute(trx)
+  return coinOf(rows[0]!.locked)
+}
+
+export function coinOf({ coin, accounts }: LockedAccounts): LockedCoin {
   if (coin === null) return null
-  const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
-  return { ...coin, available: BigInt(available?.balance ?? '0') }
+  const account = accounts.find(({ tokenId, purpose }) => tokenId === coin.id && purpose === 'available')
+  return { ...coin, available: BigInt(account?.balance ?? '0') }
 }
 
 /**

@@ -1,25 +1,27 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
+import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import { txHashesMax } from '../../../lib/limits.ts'
-import { setOperationTxHash } from '../../operations/feed/write.ts'
-import { audit } from '../../record/audit/record.ts'
+import { operationHashSet } from '../../operations/feed/write.ts'
+import { toAuditRow } from '../../record/audit/record.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
-import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
+import { gather, stopUnlessSame } from '../../rules/votes/vote.ts'
 import { posting } from '../ledger/postings.ts'
 import type { FeeLimit } from '../transfers/compare-order.ts'
 import {
   type DeliveryChanges,
   haltTransfer,
-  movePhase,
+  type Movement,
   moveTransfer,
+  phaseMoved,
   postponeWithAlert,
   recordedTransfers,
 } from '../transfers/move.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
 import { after, askAgainAt, type Claim, lockClaimed, lockUnderWay, retryMillisecondsMax, underLock } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
-import { lockAccounts, raiseFeeAlarm } from './fees.ts'
+import { coinOf, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
 export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
@@ -54,27 +56,27 @@ export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, st
         return haltTransfer(trx, log, transfer, 'The wallet service reports ever new transaction hashes', now)
       }
       if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
-      const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
-      if ('recorded' in compared)
-        await endTransfer(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
+      const subject = recordedTransfers(log)
+      const { more, ...gathered } = await gather(trx, subject, transfer, lockedAccounts(transfer))
+      const compared = await stopUnlessSame(trx, subject, transfer, gathered, now)
+      if ('refusal' in compared) return
+      const { feeLimit } = compared.recorded
+      await endTransfer(trx, transfer, { ...verdict, feeLimit, coin: coinOf(more) }, now)
     },
   )
 }
 
 async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {
   const phase = txHash === null ? 'submitted' : 'broadcast'
-  const isNews = phase !== transfer.phase || (txHash !== null && txHash !== transfer.wallet_tx_hash)
-  const asked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
-  await movePhase(trx, transfer, phase, {
-    ...(await followHash(trx, transfer, txHash, now)),
-    halt_reason: null,
-    attempts: 0,
-    asked,
-    next_attempt_at: askAgainAt(now, asked),
-  })
-  if (txHash !== null && transfer.wallet_tx_hash !== txHash) {
-    await setOperationTxHash(trx, transfer.vault_id, transfer.id, txHash)
-  }
+  const isNewHash = txHash !== null && txHash !== transfer.wallet_tx_hash
+  const asked = phase !== transfer.phase || isNewHash ? 0 : Math.min(transfer.asked + 1, 1_000)
+  const { columns, records } = followHash(trx, transfer, txHash, now)
+  const next = { ...columns, halt_reason: null, attempts: 0, asked, next_attempt_at: askAgainAt(now, asked) }
+  await runParts(trx, [
+    ...phaseMoved(trx, transfer, phase, next),
+    ...records,
+    ...(isNewHash ? [operationHashSet(transfer.vault_id, transfer.id, txHash)] : []),
+  ])
 }
 
 const hashesOf = ({ wallet_tx_hash, replaced_tx_hashes }: LockedTransfer, txHash: string | null): Set<string> =>
@@ -84,24 +86,29 @@ function isReplacedTooOften(transfer: LockedTransfer, txHash: string | null): bo
   return hashesOf(transfer, txHash).size > txHashesMax
 }
 
-/** The columns of the hash that the wallet service names now; the one before is kept, and the change is recorded. */
-async function followHash(
+/** The columns of the hash that the wallet service names now; the one before is kept, and the change gets a record. */
+function followHash(
   trx: Trx,
   transfer: LockedTransfer,
   txHash: string | null,
   now: Date,
-): Promise<Pick<DeliveryChanges, 'wallet_tx_hash' | 'replaced_tx_hashes'>> {
-  const { vault_id: vaultId, id, wallet_tx_hash: from } = transfer
-  if (txHash === null || from === null || txHash === from) return { wallet_tx_hash: txHash ?? from }
+): { columns: DeliveryChanges; records: Part[] } {
+  const { vault_id: vaultId, id: targetId, wallet_tx_hash: from } = transfer
+  if (txHash === null || from === null || txHash === from)
+    return { columns: { wallet_tx_hash: txHash ?? from }, records: [] }
   const details = { from, to: txHash }
-  await audit(trx, { vaultId, actorId: null, now }, 'transfer.replaced', { type: 'transfer', id }, details)
+  const event = { vaultId, actorId: null, action: 'transfer.replaced', targetType: 'transfer', targetId, details, now }
   const replaced_tx_hashes = [...hashesOf(transfer, null)].filter((hash) => hash !== txHash)
-  return { wallet_tx_hash: txHash, replaced_tx_hashes }
+  return {
+    columns: { wallet_tx_hash: txHash, replaced_tx_hashes },
+    records: insertsOf({ audit_records: [toAuditRow(trx, event)] }),
+  }
 }
 
 type Ending = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
   /** What it may cost according to the audit records. */
   feeLimit: FeeLimit
+  coin: LockedCoin
 }
 
 /** The people who decided, instead of the service itself. */
@@ -116,13 +123,13 @@ export async function endTransfer(
   decided?: Decided,
 ): Promise<void> {
   const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
-  const { txHash } = verdict
-  const coin = await lockAccounts(trx, transfer)
+  const { txHash, coin } = verdict
   const fee = verdict.fee !== null && verdict.fee > 0n ? verdict.fee : null
   // Balances never go below zero: a fee that exceeds the balance is posted as soon as it is covered.
   const returned = verdict.kind === 'fail' && coin?.id === transfer.token_id ? transfer.amount : 0n
   const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
-  await moveTransfer(trx, transfer, {
+  const { columns, records } = followHash(trx, transfer, txHash, now)
+  const movement: Movement = {
     event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
     actorId: null,
     ...decided,
@@ -133,13 +140,14 @@ export async function endTransfer(
       fee: verdict.fee?.toString() ?? null,
       fee_token_id: coin?.id ?? null,
       fee_owed: fee !== null && coin !== null && !isAffordable,
-      ...(await followHash(trx, transfer, txHash, now)),
+      ...columns,
       halt_reason: null,
     },
     extraPostings: isAffordable
       ? [posting('fee', { vaultId, tokenId: coin.id, addressId, operationId, amount: fee })]
       : [],
-  })
+  }
+  await moveTransfer(trx, transfer, movement, records)
   const { maxFee } = verdict.feeLimit
   if (fee !== null && maxFee !== null && fee > maxFee) await raiseFeeAlarm(trx, transfer, { fee, maxFee, coin }, now)
 }

@@ -52,9 +52,9 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
     if (member.isAuditor) throw readsOnly()
     return await prefetching((fetched) =>
       inTransaction(deps.db, async (trx): Promise<Cast> => {
-        const refused = await castIn(trx, voting, vote, member, fetched)
+        const voted = await castIn(trx, voting, vote, member, fetched)
         // A refusal is committed with what it recorded.
-        return refused === null ? findStatus(trx, member, vote) : refused.refusal
+        return 'refusal' in voted ? voted.refusal : findStatus(trx, member, vote)
       }),
     )
   } catch (thrown) {
@@ -71,7 +71,7 @@ function castIn(
   { kind, id, decision, comment, payloadHash, signature }: BulkVote,
   member: Member,
   fetched: unknown[] | null,
-): Promise<Refusal | null> {
+): Promise<object | Refusal> {
   const input = {
     payloadHash,
     ...(comment === undefined ? {} : { comment }),

@@ -1,7 +1,15 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { wake } from '../../../db/commits.ts'
-import { insertRows, namedParts } from '../../../db/insert-rows.ts'
+import {
+  assertChanged,
+  type Changed,
+  changedBy,
+  insertRows,
+  namedParts,
+  type Part,
+  runParts,
+} from '../../../db/insert-rows.ts'
 import { sqlStateOf, violates } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { type Posting, posting } from './postings.ts'
@@ -15,22 +23,18 @@ import { type Posting, posting } from './postings.ts'
  * @param parts further statements that run as parts of the same one, such as the insert of the operation
  * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
  *   an entry of that kind, so that every effect happens once; an error that `isOverflow` recognises when a balance would
- *   exceed the maximum
+ *   exceed the maximum; as `runParts`
  */
-export async function postEntries(
-  trx: Trx,
-  postings: Posting[],
-  now: Date,
-  parts: RawBuilder<unknown>[] = [],
-): Promise<void> {
-  if (postings.length === 0) return
+export async function postEntries(trx: Trx, postings: Posting[], now: Date, parts: Part[] = []): Promise<void> {
+  if (postings.length === 0) return runParts(trx, parts)
   wake(trx, 'seal-ledger')
-  const { rows: exposed } = await sql<Exposed>`${prepared}
+  const { rows } = await sql<Changed & { exposed: Exposed[] }>`${prepared}
     with ${parts.length === 0 ? sql`` : sql`${namedParts(parts)},`} ${input(postings, now)}, ${balances(now)}, ${entries(now)}
-    select vault_id as "vaultId", token_id as "tokenId", address_id as "addressId", balance::text as available,
-      exposure::text as exposure
-    from accounts where exposure > 0 and balance > 0 and purpose = 'available'
-    order by vault_id, address_id, token_id`.execute(trx)
+    select ${changedBy(parts)} as changed, (
+      select coalesce(json_agg(json_build_object('vaultId', vault_id, 'tokenId', token_id, 'addressId', address_id,
+        'available', balance::text, 'exposure', exposure::text) order by vault_id, address_id, token_id), '[]')
+      from accounts where exposure > 0 and balance > 0 and purpose = 'available') as exposed`.execute(trx)
+  const { exposed } = assertChanged(parts, rows[0]!)
   if (exposed.length > 0) await postEntries(trx, await coverExposures(trx, exposed, now), now)
 }
 

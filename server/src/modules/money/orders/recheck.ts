@@ -5,7 +5,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
-import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
+import { firstCategoryKeyOf } from '../../operations/assignments/queries.ts'
 import { findInitiator, type Initiator } from '../../rules/decisions/candidates.ts'
 import { decide, factsOfInitiator } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
@@ -68,7 +68,7 @@ export function findObstacle(
 }
 
 /** With the present entry of the address book for the destination. */
-type Again = Pick<CounterpartyNow, 'owner' | 'recipient'> & {
+type Again = Pick<CounterpartyNow, 'owner' | 'recipient' | 'category'> & {
   isSumKept: boolean
   riskScore?: number | null
   now: Date
@@ -82,7 +82,7 @@ type Again = Pick<CounterpartyNow, 'owner' | 'recipient'> & {
 export async function decideAgain(
   trx: Trx,
   { payload, facts, isWaived }: DecidedOrder,
-  { owner, recipient, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
+  { owner, recipient, category, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
 ): Promise<{ decision: Decision } | { objection: Objection }> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
   const found = await findEntitled(trx, vaultId, initiatorId, isWaived)
@@ -102,7 +102,7 @@ export async function decideAgain(
       ...recipientFacts(facts.destinationType === 'internal', owner, recipient),
       ...factsOfInitiator(initiator, now),
       addressGroupIds: folderIds,
-      category: await findFirstCategoryKey(trx, { vault_id: vaultId, id }),
+      category,
       operationId: id,
       ...changed,
     },
@@ -159,6 +159,8 @@ export type CounterpartyNow = {
   recipient: RecipientSigns
   isFirstArchived: boolean
   hold: ActiveHold | null
+  /** The key of the category of the transfer. */
+  category: string | null
 }
 
 /**
@@ -167,7 +169,7 @@ export type CounterpartyNow = {
  */
 export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
   const { rows } = await sql<CounterpartyNow>`
-    select ${holdOnTransfer} as hold, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+    select ${holdOnTransfer} as hold, ${firstCategoryKeyOf(vaultId, id)} as category, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
       ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,
       exists (select from counterparties c
         where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"

@@ -5,6 +5,7 @@ import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Payouts } from '../../../db/types.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { KeptDecision } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
@@ -18,6 +19,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { Beside } from '../../rules/votes/vote.ts'
 import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
 import type { LoadedRow, Sum } from './load.ts'
@@ -129,11 +131,21 @@ export async function listRows(
 /** A payout under lock, so that votes, cancellation and expiry of it wait for each other. */
 export type LockedPayout = PayoutColumns
 
-export async function lockPayout(trx: Trx, vaultId: string, id: string): Promise<LockedPayout | null> {
+export async function lockPayout(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+  isVisible: RawBuilder<boolean> = sql`true`,
+): Promise<LockedPayout | null> {
   const { rows } = await sql<LockedPayout>`
     select p.* from ${sharedHoldLock(vaultId)} cross join payouts p
-    where p.vault_id = ${vaultId} and p.id = ${id} for update of p`.execute(trx)
+    where p.vault_id = ${vaultId} and p.id = ${id} and ${isVisible} for update of p`.execute(trx)
   return rows[0] ?? null
+}
+
+/** Locks a payout that the member sees. @throws 404 */
+export async function lockVisiblePayout(trx: Trx, member: Member, id: string): Promise<LockedPayout> {
+  return orNotFound(await lockPayout(trx, member.vault.id, id, isSubjectVisible('p', member)), 'Payout')
 }
 
 /** SQL: whether a transfer of the payout of `alias` is held itself; then the payout stays as it is. */
@@ -214,12 +226,18 @@ export type StoredPayout = Pick<
   approval: ApprovalState
 }
 
-export async function listStoredPayouts(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredPayout[]> {
-  const { rows } = await sql<StoredPayout>`
+/** @param beside a further column, which is JSON */
+export async function listStoredPayouts(
+  db: Db | Trx,
+  vaultId: string,
+  ids: string[],
+  beside: RawBuilder<unknown> = sql`null`,
+): Promise<(StoredPayout & Beside)[]> {
+  const { rows } = await sql<StoredPayout & Beside>`
     select p.vault_id, p.id, p.initiator_id, p.status, p.name, p.payment_purpose, p.rows_count, p.sums, p.payload_hash, (
         select coalesce(json_agg(json_build_object('externalId', t.external_id, 'transferId', t.id,
           'payloadHash', encode(t.payload_hash, 'hex'), 'order', ${signedFieldsOf('t')}) order by t.payout_row), '[]')
-        from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as rows,
+        from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as rows, ${beside} as beside,
       ${approvalStateOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approval
     from payouts p where p.vault_id = ${vaultId} and p.id = any(${ids}::text[])`.execute(db)
   return rows

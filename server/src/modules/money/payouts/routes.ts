@@ -6,7 +6,6 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
 import { byCreation, pageOf, toPage } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { takeCancellation } from '../../rules/signatures/take.ts'
 import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { findKeyElsewhere } from '../../vaults/authority/keys-elsewhere.ts'
@@ -170,8 +169,8 @@ export function payoutRoutes(app: App, deps: Deps): void {
         const keyElsewhere = await findKeyElsewhere(deps, member, body?.signature)
         return write(async (trx) => {
           const ballot = toBallot(body, deps, { member, id, now, keyElsewhere })
-          const refused = await voteOnPayout(trx, deps.log, decision, ballot)
-          return refused ?? readPayout(trx, id, { member, now })
+          const voted = await voteOnPayout(trx, deps.log, decision, ballot)
+          return 'refusal' in voted ? voted : readPayout(trx, id, { member, now })
         })
       },
     })
@@ -195,13 +194,10 @@ export function payoutRoutes(app: App, deps: Deps): void {
     answers: { 200: Payout },
     handler: async ({ params: { id }, body, ...by }, { write }) => {
       const keyElsewhere = await findKeyElsewhere(deps, by.member, body?.signature)
+      const signature = { signed: body?.signature, origin: deps.publicOrigin(), keyElsewhere }
       return write(async (trx) => {
-        const refused = await cancelPayout(trx, deps.log, id, by)
-        if (refused !== null) return refused
-        const payout = await readPayout(trx, id, by)
-        const cancelled = { subject: 'payout', subjectId: id, hash: payout.payloadHash, ...by } as const
-        await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin(), keyElsewhere)
-        return payout
+        const refused = await cancelPayout(trx, deps.log, id, { ...by, signature })
+        return refused ?? readPayout(trx, id, by)
       })
     },
   })

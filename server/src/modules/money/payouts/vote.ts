@@ -1,31 +1,33 @@
+import { sql } from 'kysely'
 import type { ByMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
-import { audit } from '../../record/audit/record.ts'
+import { toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { listCandidates } from '../../rules/decisions/candidates.ts'
 import { factsOfInitiator } from '../../rules/decisions/decide.ts'
 import { decideBatch } from '../../rules/decisions/decide-batch.ts'
-import { detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
+import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
 import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
   assertMayCancel,
   type Ballot,
-  closeVoting,
-  lockVisible,
+  closing,
   type RecordedSubject,
   stopUnlessAsRecorded,
   type VotableSubject,
   voteOn,
 } from '../../rules/votes/vote.ts'
 import { findSources, recipientFacts } from '../orders/load-order.ts'
-import { findEntitled, findHoldOnTransfersOf, lost, type Objection } from '../orders/recheck.ts'
+import { findEntitled, findHoldOnTransfersOf, holdOnTransfer, lost, type Objection } from '../orders/recheck.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
@@ -34,16 +36,14 @@ import { compareWithRecord } from './compare-payout.ts'
 import {
   hasArchivedRecipient,
   hasTransferHeld,
-  isPayoutVisible,
   type LockedPayout,
   listDuePayouts,
   listStoredPayouts,
   lockPayout,
+  lockVisiblePayout,
   type StoredPayout,
 } from './queries.ts'
 import type { PayoutStatus } from './schema.ts'
-
-const lockable = { title: 'Payout', isVisible: isPayoutVisible, lock: lockPayout }
 
 /** A payout with its transfers and the audit records of these. */
 type Stored = { payout: StoredPayout; orders: StoredOrder[]; records: TargetRecord[] }
@@ -53,12 +53,12 @@ type Recorded = { isWaived: boolean; orders: RecordedOrder[] }
 const recordedPayouts = (log: Deps['log']): RecordedSubject<LockedPayout, Stored, Recorded> => ({
   type: 'payout',
   noun: 'payout',
-  async listStored(trx, vaultId, ids) {
-    const payouts = await listStoredPayouts(trx, vaultId, ids)
+  async listStored(trx, vaultId, ids, column) {
+    const payouts = await listStoredPayouts(trx, vaultId, ids, column)
     const transferIds = payouts.flatMap(({ rows }) => rows.map(({ transferId }) => transferId))
     const orders = await listStoredOrders(trx, vaultId, transferIds)
     const records = await listRecordsOf(trx, vaultId, 'transfer', transferIds)
-    return payouts.map((payout) => ({ payout, orders, records }))
+    return payouts.map(({ beside, ...payout }) => ({ payout, orders, records, beside }))
   },
   compare({ payout, orders, records }, ofPayout) {
     const compared = compareWithRecord(payout, ofPayout)
@@ -68,7 +68,7 @@ const recordedPayouts = (log: Deps['log']): RecordedSubject<LockedPayout, Stored
     const { vault_id: vaultId, id } = payout
     log.error({ payoutId: id, vaultId, reason }, 'payout halted')
     await haltWaitingTransfers(trx, await lockTransfersOf(trx, vaultId, id), reason, now)
-    await movePayout(trx, payout, 'halted', { actorId: null, now, haltReason: reason })
+    await runParts(trx, payoutMoved(trx, payout, 'halted', { actorId: null, now, haltReason: reason }))
     await notifyOfStop(trx, { vaultId, subjectType: 'payout', subjectId: id }, now)
     return conflict('payout_halted', 'The payout is halted', reason)
   },
@@ -90,25 +90,31 @@ function compareTransfers(
   return { recorded: { isWaived, orders: recorded } }
 }
 
+/** SQL: JSON of the active hold on any transfer of a payout, which forbids to vote on all of it. */
+const holdOnTransfersOf = ({ vault_id, id }: LockedPayout) => sql<ActiveHold | null>`(
+  select ${holdOnTransfer} from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+  where t.vault_id = ${vault_id} and t.payout_id = ${id} and ${holdOnTransfer} is not null limit 1)`
+
 /** Payouts as a votable subject. */
 const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, Recorded> => ({
   ...recordedPayouts(log),
-  ...lockable,
-  findHold: (trx, { vault_id, id }) => findHoldOnTransfersOf(trx, vault_id, id),
+  lock: lockVisiblePayout,
+  holdOn: holdOnTransfersOf,
   assertOpen(payout, now) {
     assertNotHalted(payout)
     assertAwaiting('payout', payout, now)
   },
   mustBeSigned: ({ orders }, member) => mustBeSigned('payout', orders[0]!.payload, member),
   toVoteRecord: (decision) => ({ action: 'payout.voted', details: { decision } }),
-  async onApproved(trx, payout, { member, now, recorded }) {
+  async onApproved(trx, payout, { member, now, recorded, parts }) {
     const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
     const objection = await findPayoutObjection(trx, payout, { transfers, ...recorded }, now)
     if (objection !== null) throw conflict(objection.reason, objection.message, objection.details)
-    await resolvePayout(trx, payout, 'approved', { actorId: member.userId, now })
+    await resolvePayout(trx, payout, 'approved', { actorId: member.userId, now }, parts)
     return null
   },
-  onRejected: (trx, payout, { member, now }) => resolvePayout(trx, payout, 'rejected', { actorId: member.userId, now }),
+  onRejected: (trx, payout, { member, now, parts }) =>
+    resolvePayout(trx, payout, 'rejected', { actorId: member.userId, now }, parts),
 })
 
 /**
@@ -117,12 +123,7 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
  *
  * @throws as `voteOn`
  */
-export function voteOnPayout(
-  trx: Trx,
-  log: Deps['log'],
-  decision: VoteChoice,
-  ballot: Ballot,
-): Promise<Refusal | null> {
+export function voteOnPayout(trx: Trx, log: Deps['log'], decision: VoteChoice, ballot: Ballot) {
   return voteOn(trx, votablePayouts(log), decision, ballot)
 }
 
@@ -131,9 +132,9 @@ export async function cancelPayout(
   trx: Trx,
   log: Deps['log'],
   id: string,
-  { member, now }: ByMember,
+  { member, now, signature }: ByMember & { signature: CancelSignature },
 ): Promise<Refusal | null> {
-  const payout = await lockVisible(trx, lockable, member, id)
+  const payout = await lockVisiblePayout(trx, member, id)
   assertMayCancel('payout', payout, member)
   if (await hasTransferHeld(trx, payout)) throw conflict('held', 'A hold on a transfer of the payout stops this')
   assertNotHalted(payout)
@@ -141,7 +142,9 @@ export async function cancelPayout(
     throw conflict('wrong_state', `The payout is ${payout.status} and cannot be cancelled`)
   const compared = await stopUnlessAsRecorded(trx, recordedPayouts(log), payout, now)
   if ('refusal' in compared) return compared
-  await resolvePayout(trx, payout, 'cancelled', { actorId: member.userId, now })
+  const hash = payout.payload_hash.toString('hex')
+  const parts = await takeCancellation(trx, signature, { subject: 'payout', subjectId: id, hash, member, now })
+  await resolvePayout(trx, payout, 'cancelled', { actorId: member.userId, now }, parts)
   return null
 }
 
@@ -152,33 +155,36 @@ function assertNotHalted({ status, halt_reason }: LockedPayout): void {
 type By = { actorId: string | null; now: Date }
 
 /** Resolves a locked payout that was compared with its record: its transfers, its status, its audit record and its mail. */
-async function resolvePayout(trx: Trx, payout: LockedPayout, event: PayoutEvent, by: By): Promise<void> {
+async function resolvePayout(
+  trx: Trx,
+  payout: LockedPayout,
+  event: PayoutEvent,
+  by: By,
+  parts: Part[] = [],
+): Promise<void> {
   const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
-  await moveWaitingTransfers(trx, transfers, {
-    event,
-    ...by,
-    ...(event === 'expired' ? { failureReason: 'APPROVAL_EXPIRED' } : {}),
-  })
-  await movePayout(trx, payout, event, by)
-  await closeVoting(trx, 'payout', payout, by.actorId, by.now)
+  const reason = event === 'expired' ? { failureReason: 'APPROVAL_EXPIRED' } : {}
+  await moveWaitingTransfers(trx, transfers, { event, ...by, ...reason }, [
+    ...parts,
+    ...payoutMoved(trx, payout, event, by),
+    ...closing(trx, 'payout', payout, by.actorId, by.now),
+  ])
 }
 
-async function movePayout(
+/** SQL: moves a payout by compare-and-set, with its audit record. */
+function payoutMoved(
   trx: Trx,
   { vault_id: vaultId, id, status, payload_hash }: LockedPayout,
   to: PayoutStatus,
   { actorId, now, haltReason = null }: By & { haltReason?: string | null },
-): Promise<void> {
-  const { numUpdatedRows } = await trx
-    .updateTable('payouts')
-    .set({ status: to, halt_reason: haltReason, resolved_at: now, updated_at: now })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .where('status', '=', status)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The payout was resolved by someone else')
+): Part[] {
+  const update = sql`
+    update payouts set status = ${to}, halt_reason = ${haltReason}, resolved_at = ${now}, updated_at = ${now}
+    where vault_id = ${vaultId} and id = ${id} and status = ${status} returning id`
+  const otherwise = () => conflict('wrong_state', 'The payout was resolved by someone else')
   const details = { payloadHash: payload_hash.toString('hex'), reason: haltReason }
-  await audit(trx, { vaultId, actorId, now }, `payout.${to}`, { type: 'payout', id }, details)
+  const event = { vaultId, actorId, now, action: `payout.${to}`, targetType: 'payout', targetId: id, details }
+  return [{ update, rows: 1, otherwise }, ...insertsOf({ audit_records: [toAuditRow(trx, event)] })]
 }
 
 /** Ends the payouts that were not approved in time and releases their funds. */

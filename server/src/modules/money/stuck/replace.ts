@@ -27,8 +27,7 @@ import { isSignedOrder } from '../orders/payload.ts'
 import { findHoldOnTransfer } from '../orders/recheck.ts'
 import { readFeeLimit } from '../transfers/compare-order.ts'
 import { recordedTransfers, transferHalted } from '../transfers/move.ts'
-import type { DeliveryState, LockedTransfer, TransferRow } from '../transfers/queries.ts'
-import { lockVisibleTransfer } from '../transfers/vote.ts'
+import { type DeliveryState, type LockedTransfer, lockVisibleTransfer, type TransferRow } from '../transfers/queries.ts'
 import type { ReplacementOrder, ReplacementPreview } from './schema.ts'
 
 export const replacementVerbs: Record<ReplacementAction, string> = {

@@ -10,6 +10,7 @@ import type { TransactionState } from '../../registry/wallet-service/answers.ts'
 import { throwBadGateway, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
+import { lockAccounts } from '../delivery/fees.ts'
 import { endTransfer, hasAnotherThisHash, isHashOfAnother } from '../delivery/settle.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
@@ -141,11 +142,13 @@ async function carryOut(
     case 'settle': {
       const { txHash, fee, blockTime } = next
       if (await isHashOfAnother(trx, transfer, txHash)) throw taken()
-      return endTransfer(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit }, now, decided)
+      const coin = await lockAccounts(trx, transfer)
+      return endTransfer(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit, coin }, now, decided)
     }
     case 'fail': {
       const { txHash, fee, reason: failure } = next
-      const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit } as const
+      const coin = await lockAccounts(trx, transfer)
+      const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit, coin } as const
       return endTransfer(trx, transfer, verdict, now, decided)
     }
     case 'cancel':

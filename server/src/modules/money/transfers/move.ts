@@ -1,16 +1,16 @@
 import { type RawBuilder, sql, type Updateable } from 'kysely'
-import { prepared, type Trx } from '../../../db/client.ts'
+import type { Trx } from '../../../db/client.ts'
 import { wake } from '../../../db/commits.ts'
-import { insertRows, insertsOf, runParts, withParts } from '../../../db/insert-rows.ts'
+import { assignments, insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
 import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
-import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
-import { moveOperation, moveOperations, restoreOperation } from '../../operations/feed/write.ts'
+import { paidRecipientOf } from '../../address-book/recipients/queries.ts'
+import { operationsMoved, restoreOperation } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
-import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
+import { closing, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { hashPayload } from '../orders/payload.ts'
@@ -18,7 +18,7 @@ import { compareWithRecord, type RecordedOrder, type RecordedState } from './com
 import { isPhaseOf, mayMovePhase, nextStatus, queueOf, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
 
-type Movement = {
+export type Movement = {
   event: TransferEvent
   /** null: the service itself. */
   actorId: string | null
@@ -38,33 +38,40 @@ type Movement = {
 const recordedAs: Partial<Record<TransferEvent, string>> = { approved: 'released', rejected: 'vetoed' }
 
 /**
- * Moves a locked transfer to its next status, and with it releases its funds, moves its delivery and writes its audit record.
+ * Moves a locked transfer to its next status, and with it releases its funds, moves its delivery, writes its audit record and
+ * closes its voting: in one statement.
+ *
+ * @param parts further statements that run as parts of the same one, such as the vote that decided
  * @throws 409 when its status does not permit the event
  */
-export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement: Movement): Promise<void> {
+export async function moveTransfer(
+  trx: Trx,
+  transfer: LockedTransfer,
+  movement: Movement,
+  parts: Part[] = [],
+): Promise<void> {
   const { vault_id: vaultId, id, status: from } = transfer
   const { event, actorId, now, failureReason = null, txHash = null, blockchainAt = null } = movement
   const to = assertMovable(transfer, event)
-  const moved = await moveOperation(trx, { vaultId, id, from, to, now, txHash, blockchainAt })
-  if (!moved) throw conflict('wrong_state', 'The transfer was resolved by someone else')
   const kind = to === 'confirmed' ? 'settle' : releasesFunds(to) ? 'release' : null
   const reserved = kind === null ? [] : [posting(kind, subjectOf(transfer))]
-  await postEntries(trx, [...reserved, ...(movement.extraPostings ?? [])], now)
-  if (to === 'confirmed') await insertPaidRecipient(trx, vaultId, id)
-  await (to === 'pending'
-    ? movePhase(trx, transfer, 'queued', { next_attempt_at: now })
-    : movePhase(trx, transfer, 'done', {
-        ...movement.changes,
-        next_attempt_at: null,
-        failure_reason: failureReason,
-      }))
+  const delivery = { ...movement.changes, next_attempt_at: null, failure_reason: failureReason }
   const action = `transfer.${recordedAs[event] ?? event}`
   const decided = movement.resolution === undefined ? {} : { resolution: movement.resolution }
   const { changes: { fee = null } = {} } = movement
   const chain = to === 'confirmed' || to === 'failed' ? { fee, blockchainAt } : {}
   const details = { from, to, reason: failureReason, txHash, ...chain, ...decided }
-  await audit(trx, { vaultId, actorId, now }, action, { type: 'transfer', id }, details)
-  if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
+  const record = toAuditRow(trx, { vaultId, actorId, now, action, targetType: 'transfer', targetId: id, details })
+  await postEntries(trx, [...reserved, ...(movement.extraPostings ?? [])], now, [
+    ...parts,
+    operationsMoved({ vaultId, ids: [id], from, to, now, txHash, blockchainAt }),
+    ...(to === 'pending'
+      ? phaseMoved(trx, transfer, 'queued', { next_attempt_at: now })
+      : phaseMoved(trx, transfer, 'done', delivery)),
+    ...insertsOf({ audit_records: [record] }),
+    ...(to === 'confirmed' ? [paidRecipientOf(vaultId, id)] : []),
+    ...(from === 'awaiting_approval' ? closing(trx, 'transfer', transfer, actorId, now) : []),
+  ])
 }
 
 const subjectOf = ({
@@ -79,36 +86,38 @@ const subjectOf = ({
 export type PayoutEvent = Extract<TransferEvent, 'approved' | 'rejected' | 'cancelled' | 'expired'>
 
 /**
- * Moves the waiting transfers of a payout together, as `moveTransfer` does one, in a fixed number of statements.
- * The caller has locked and compared all of them, and tells the initiator about the payout.
+ * Moves the waiting transfers of a payout together, as `moveTransfer` does one, in one statement. The caller has locked and
+ * compared all of them.
+ *
+ * @param parts further statements that run as parts of the same one: what happens to the payout
  */
 export async function moveWaitingTransfers(
   trx: Trx,
   transfers: LockedTransfer[],
   movement: { event: PayoutEvent } & Pick<Movement, 'actorId' | 'now' | 'failureReason'>,
+  parts: Part[],
 ): Promise<void> {
   const { event, actorId, now, failureReason = null } = movement
   const [first] = transfers
-  if (first === undefined) return
+  if (first === undefined) return runParts(trx, parts)
   const from = 'awaiting_approval'
   const to = assertMovable({ ...first, status: from }, event)
   const vaultId = first.vault_id
   const ids = transfers.map(({ id }) => id)
-  const moved = await moveOperations(trx, { vaultId, ids, from, to, now })
-  if (moved !== ids.length) throw conflict('wrong_state', 'A transfer of the payout was resolved separately')
   const isReleased = to === 'pending'
-  if (!isReleased) {
-    const releases = transfers.map((transfer) => posting('release', subjectOf(transfer)))
-    await postEntries(trx, releases, now)
-  }
-  await movePhases(trx, transfers, {
-    phase: isReleased ? 'queued' : 'done',
-    next_attempt_at: isReleased ? now : null,
-    failure_reason: failureReason,
-  })
+  const releases = isReleased ? [] : transfers.map((transfer) => posting('release', subjectOf(transfer)))
   const action = `transfer.${recordedAs[event] ?? event}`
   const details = { from, to, reason: failureReason, txHash: null }
-  await auditEach(trx, transfers, { actorId, now }, action, details)
+  await postEntries(trx, releases, now, [
+    ...parts,
+    operationsMoved({ vaultId, ids, from, to, now }),
+    ...phasesMoved(trx, transfers, {
+      phase: isReleased ? 'queued' : 'done',
+      next_attempt_at: isReleased ? now : null,
+      failure_reason: failureReason,
+    }),
+    ...recordsOfEach(trx, transfers, { actorId, now }, action, details),
+  ])
 }
 
 /** Halts the waiting transfers of a payout that differs from its record; the alert is about the payout. */
@@ -119,21 +128,24 @@ export async function haltWaitingTransfers(
   now: Date,
 ): Promise<void> {
   const waiting = transfers.filter(({ phase }) => phase === 'waiting')
-  await movePhases(trx, waiting, { phase: 'halted', halt_reason: reason, next_attempt_at: null })
-  await auditEach(trx, waiting, { actorId: null, now }, 'transfer.halted', { reason })
+  if (waiting.length === 0) return
+  await runParts(trx, [
+    ...phasesMoved(trx, waiting, { phase: 'halted', halt_reason: reason, next_attempt_at: null }),
+    ...recordsOfEach(trx, waiting, { actorId: null, now }, 'transfer.halted', { reason }),
+  ])
 }
 
-async function auditEach(
+function recordsOfEach(
   trx: Trx,
   transfers: LockedTransfer[],
   by: Pick<Movement, 'actorId' | 'now'>,
   action: string,
   details: Record<string, unknown>,
-): Promise<void> {
+): Part[] {
   const records = transfers.map(({ vault_id: vaultId, id: targetId }) =>
     toAuditRow(trx, { ...by, vaultId, action, targetType: 'transfer', targetId, details }),
   )
-  await insertRows(trx, { audit_records: records })
+  return insertsOf({ audit_records: records })
 }
 
 /** @throws 409 when its status does not permit the event */
@@ -149,16 +161,26 @@ export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 
 /** When it is looked at next, which only the queues ask about, and how often that led to nothing. */
 type Attempts = { next_attempt_at?: Date | null; attempts?: number; asked?: number }
 
-/**
- * Moves the delivery of a locked transfer by compare-and-set, in one statement with its place in the queues; only this function
- * and the next one change a phase. The row of the transfer is written when something in it changes.
- */
+/** Moves the delivery of a locked transfer by compare-and-set, in one statement with its place in the queues. */
 export async function movePhase(
   trx: Trx,
   transfer: LockedTransfer,
   to: Phase,
-  { next_attempt_at, attempts, asked, ...changes }: DeliveryChanges,
+  changes: DeliveryChanges,
 ): Promise<void> {
+  await runParts(trx, phaseMoved(trx, transfer, to, changes))
+}
+
+/**
+ * SQL: the parts of `movePhase`; only this function and `phasesMoved` change a phase. The row of the transfer is written when
+ * something in it changes.
+ */
+export function phaseMoved(
+  trx: Trx,
+  transfer: LockedTransfer,
+  to: Phase,
+  { next_attempt_at, attempts, asked, ...changes }: DeliveryChanges,
+): Part[] {
   const { vault_id, id, phase } = transfer
   if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
   const queued = requeue([transfer], queueOf(to, changes.replacement_due ?? transfer.replacement_due), {
@@ -170,10 +192,11 @@ export async function movePhase(
   const isNew = ([column, value]: [string, unknown]) =>
     value !== undefined && transfer[column as keyof LockedTransfer] !== value
   const changed = Object.entries({ ...changes, phase: to }).filter(isNew)
-  if (changed.length === 0) return runParts(trx, [queued])
-  const { rows } = await sql`${prepared} ${withParts([queued])} update transfers set ${assignments(changed)}
-    where vault_id = ${vault_id} and id = ${id} and phase = ${phase} returning id`.execute(trx)
-  if (rows.length !== 1) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+  if (changed.length === 0) return [queued]
+  const update = sql`update transfers set ${assignments(Object.fromEntries(changed))}
+    where vault_id = ${vault_id} and id = ${id} and phase = ${phase} returning id`
+  const otherwise = () => new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+  return [queued, { update, rows: 1, otherwise }]
 }
 
 /** Whether a delivery begins or goes on by this step, and not by an attempt at it. */
@@ -181,9 +204,6 @@ const isDueNow = (from: Phase, to: Phase): boolean =>
   (from === 'waiting' && to === 'queued') ||
   (from === 'halted' && to !== 'done') ||
   (to === 'submitting' && from !== 'queued')
-
-const assignments = (changed: [string, unknown][]) =>
-  sql.join(changed.map(([column, value]) => sql`${sql.ref(column)} = ${value}`))
 
 /** SQL: the place of transfers in the queues. It is made anew where it is missing, and goes when a delivery has ended. */
 function requeue(transfers: LockedTransfer[], queue: Queue | null, changes: Required<Attempts>): RawBuilder<unknown> {
@@ -200,26 +220,23 @@ function requeue(transfers: LockedTransfer[], queue: Queue | null, changes: Requ
     next_attempt_at = excluded.next_attempt_at, attempts = excluded.attempts, asked = excluded.asked`
 }
 
-/** The same for waiting transfers of a payout, together. */
-async function movePhases(
+/** SQL: the parts for waiting transfers of a payout, together. */
+function phasesMoved(
   trx: Trx,
   transfers: LockedTransfer[],
   {
     next_attempt_at = null,
     ...changes
-  }: Pick<DeliveryChanges, 'next_attempt_at' | 'failure_reason' | 'halt_reason'> & {
-    phase: Phase
-  },
-): Promise<void> {
-  const [first] = transfers
-  if (first === undefined) return
+  }: Pick<DeliveryChanges, 'next_attempt_at' | 'failure_reason' | 'halt_reason'> & { phase: Phase },
+): Part[] {
   if (!mayMovePhase('waiting', changes.phase)) throw new Error(`A waiting delivery cannot become ${changes.phase}`)
   if (changes.phase === 'queued') wake(trx, 'deliver-transfers')
   const queued = requeue(transfers, queueOf(changes.phase, false), { next_attempt_at, attempts: 0, asked: 0 })
   const ids = transfers.map(({ id }) => id)
-  const { rows } = await sql`${withParts([queued])} update transfers set ${assignments(Object.entries(changes))}
-    where vault_id = ${first.vault_id} and id = any(${ids}::text[]) and phase = 'waiting' returning id`.execute(trx)
-  if (rows.length !== transfers.length) throw new Error('A transfer of the payout waits no longer')
+  const update = sql`update transfers set ${assignments(changes)}
+    where vault_id = ${transfers[0]!.vault_id} and id = any(${ids}::text[]) and phase = 'waiting' returning id`
+  const otherwise = () => new Error('A transfer of the payout waits no longer')
+  return [queued, { update, rows: ids.length, otherwise }]
 }
 
 /**

@@ -68,6 +68,15 @@ export const votesOf = (row: Voted, isWaiting: boolean) => ({
   quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
 })
 
+/** The row that `findTransfer` would read of a waiting or queued transfer after a vote or a cancellation moved it. */
+export function toMovedTransfer(
+  row: TransferRow,
+  status: 'pending' | 'rejected' | 'cancelled',
+  now: Date,
+): TransferRow {
+  return { ...row, status, phase: status === 'pending' ? 'queued' : 'done', failure_reason: null, updated_at: now }
+}
+
 /** A transfer that was just inserted: its rows, and the values that they hold as JSON. */
 export type WrittenTransfer = {
   operation: ReturnType<typeof toOperationRow>

@@ -6,6 +6,7 @@ import { vaultsIn } from '../../../db/lanes.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/categories/rights.ts'
 import { type FeedRows, readFeed } from '../../operations/feed/feed.ts'
@@ -27,8 +28,10 @@ import {
   type ProfileRow,
   profileOf,
   requirementsOf,
+  type Votes,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { Beside } from '../../rules/votes/vote.ts'
 import type { Payload, StoredPayload } from '../orders/payload-schema.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 
@@ -67,30 +70,29 @@ export type TransferRow = DetailColumns & {
   approvers: ApproverRow[]
 }
 
-/** Joins of a transfer: categories, its screening, votes, and the destination if it is an address of the vault. */
-type Attachments = Record<'category' | 'toAddressId' | 'screening' | 'requirements' | 'approvers', RawBuilder<unknown>>
+/** A transfer without its votes. */
+export type UnvotedRow = Omit<TransferRow, keyof Votes>
 
-/** `to_address_id` names an address of the vault only to a viewer who may see it. */
-const attachmentsIn = (scope: AddressScope): Attachments => ({
-  category: firstCategoryKey(scope, 'o'),
-  toAddressId: sql`(select r.id from addresses r
-    where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')})`,
-  screening: screeningOf('transfer', sql.ref('o.vault_id'), sql.ref('o.id')),
-  requirements: requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id')),
-  approvers: approversOf(sql.ref('o.vault_id'), sql.ref('o.id')),
-})
-
-const transferColumns = ({ category, toAddressId, screening, requirements, approvers }: Attachments) => sql`
+/**
+ * The columns of UnvotedRow: also the category, the screening, and the destination if it is an address of the vault that the viewer
+ * may see.
+ */
+const columnsWithoutVotes = (scope: AddressScope) => sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
   o.counterparty_name, o.counterparty_kind, o.tx_hash, trim_scale(o.usd_rate) as usd_rate,
-  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note,
-  o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash,
+  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${firstCategoryKey(scope, 'o')} as category, o.tags, o.payment_purpose, o.note,
+  o.created_at, o.confirmed_at, o.updated_at, t.to_address, t.payload, t.payload_hash, (
+    select r.id from addresses r where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')}) as to_address_id,
   t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
   t.halt_reason, t.replaced_tx_hashes, t.stuck_since, o.network_id, t.payout_id, t.external_id,
-  ${screening} as screening, ${requirements} as requirements, ${approvers} as approvers`
+  ${screeningOf('transfer', sql.ref('o.vault_id'), sql.ref('o.id'))} as screening`
+
+const transferColumns = (scope: AddressScope) => sql`
+  ${columnsWithoutVotes(scope)}, ${requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as requirements,
+  ${approversOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as approvers`
 
 const transferSources = sql`
   operations o
@@ -104,7 +106,7 @@ const transferSources = sql`
 /** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
   const { rows } = await sql<TransferRow>`${prepared}
-    select ${transferColumns(attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
+    select ${transferColumns(visibleScopeOf(member))} from ${transferSources}
     where ${isVisible(member, id)}`.execute(db)
   return rows[0] ?? null
 }
@@ -121,16 +123,11 @@ export async function findTransferToDecide(
   const isOthers = sql`o.initiator_id <> ${member.userId}`
   const decides = sql`(${member.readsAll} or (${isOthers} and ${isVoter('o', member.userId)}))`
   const { rows } = await sql<TransferRow & { recipient: RecipientSigns | null }>`${prepared}
-    select ${transferColumns(attachmentsIn(visibleScopeOf(member)))},
+    select ${transferColumns(visibleScopeOf(member))},
       case when o.status = 'awaiting_approval' and ${decides}
         then ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} end as recipient
     from ${transferSources} where ${isVisible(member, id)}`.execute(db)
   return rows[0] ?? null
-}
-
-export async function isTransferVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
-  const { rows } = await sql`${prepared} select from operations o where ${isVisible(member, id)}`.execute(trx)
-  return rows.length > 0
 }
 
 function isVisible(member: Member, id: string): RawBuilder<unknown> {
@@ -147,7 +144,7 @@ export function listTransfers(
 ): Promise<FeedRows<TransferRow>> {
   return readFeed(db, scope, { ...filters, type: 'transfer' }, page, async (snapshot, ids) => {
     const { rows } = await sql<TransferRow>`
-      select ${transferColumns(attachmentsIn(scope))} from ${transferSources}
+      select ${transferColumns(scope)} from ${transferSources}
       where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(snapshot)
     return rows
   })
@@ -193,6 +190,12 @@ export type LockedTransfer = {
 export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
   const [transfer] = await lockWhere(trx, vaultId, sql`o.id = ${id}`)
   return transfer ?? null
+}
+
+/** Locks a transfer that the member sees. @throws 404 */
+export async function lockVisibleTransfer(trx: Trx, member: Member, id: string): Promise<LockedTransfer> {
+  const [transfer] = await lockWhere(trx, member.vault.id, isVisible(member, id))
+  return orNotFound(transfer, 'Transfer')
 }
 
 /** Locks all transfers of a payout, in the order of their ids. */
@@ -266,9 +269,36 @@ export type StoredOrder = {
   payoutRecords: TargetRecord[]
 }
 
-export async function listStoredOrders(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredOrder[]> {
-  const { rows } = await sql<Omit<StoredOrder, 'payoutRecords'>>`${prepared}
-    select t.id, t.payout_id, t.payout_row, t.external_id, o.status, t.phase, ${currentOrder} as current,
+/** @param beside a further column, which is JSON */
+export function listStoredOrders(
+  db: Db | Trx,
+  vaultId: string,
+  ids: string[],
+  beside: RawBuilder<unknown> = sql`null`,
+): Promise<(StoredOrder & Beside)[]> {
+  return selectStored(db, vaultId, ids, sql`${beside} as beside`)
+}
+
+/** As `listStoredOrders`, with what is shown to the member. */
+export function listShownOrders(
+  db: Trx,
+  member: Member,
+  ids: string[],
+  beside: RawBuilder<unknown>,
+): Promise<(StoredOrder & UnvotedRow & Beside)[]> {
+  const columns = sql`${beside} as beside, ${columnsWithoutVotes(visibleScopeOf(member))}`
+  return selectStored(db, member.vault.id, ids, columns)
+}
+
+/** `more`: further columns, from `t`, `o`, `v`, `a`, `n`, `k` and `i`; most may be missing in rows that were written elsewhere. */
+async function selectStored<More>(
+  db: Db | Trx,
+  vaultId: string,
+  ids: string[],
+  more: RawBuilder<unknown>,
+): Promise<(StoredOrder & More)[]> {
+  const { rows } = await sql<Omit<StoredOrder, 'payoutRecords'> & More>`${prepared}
+    select ${more}, t.id, t.payout_id, t.payout_row, t.external_id, o.status, t.phase, ${currentOrder} as current,
       t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
       t.decision ->> 'effect' as effect, t.decision -> 'facts' as facts, k.code as token_code, k.decimals, (
         select json_build_object('amount', e.amount::text, 'tokenId', e.token_id, 'addressId', d.address_id)
@@ -278,9 +308,11 @@ export async function listStoredOrders(db: Db | Trx, vaultId: string, ids: strin
       ${approvalStateOf(sql.ref('t.vault_id'), sql`coalesce(t.payout_id, t.id)`)} as approval
     from transfers t
     left join operations o on o.vault_id = t.vault_id and o.id = t.id
+    left join vaults v on v.id = o.vault_id
     left join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
     left join networks n on n.id = o.network_id
     left join tokens k on k.id = o.token_id
+    left join users i on i.id = o.initiator_id
     where t.vault_id = ${vaultId} and t.id = any(${ids}::text[])`.execute(db)
   const payoutIds = [...new Set(rows.flatMap(({ payout_id }) => (payout_id === null ? [] : [payout_id])))]
   const records = payoutIds.length === 0 ? [] : await listRecordsOf(db, vaultId, 'payout', payoutIds)

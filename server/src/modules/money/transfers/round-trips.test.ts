@@ -1,8 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address } from '../../../testing/answer.ts'
+import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { allowAll } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { applyStatus } from '../delivery/settle.ts'
 
 /**
  * The statements that a request sends to PostgreSQL, with `begin` and `commit`. A statement more is a round trip more for every
@@ -43,11 +45,11 @@ describe('the round trips of a request', () => {
   const order = () => bench.owner.post('/vaults/main-vault/transfers', body())
   const askForVotes = () =>
     bench.policy({
-      code: 'one-vote',
-      name: 'One vote',
+      code: 'two-votes',
+      name: 'Two votes',
       actionType: 'transfer',
       effect: 'allow',
-      approvalThreshold: 1,
+      approvalThreshold: 2,
       rules: [],
       approvers: [{ kind: 'group', groupId: bench.approversId }],
     })
@@ -64,17 +66,33 @@ describe('the round trips of a request', () => {
     expect(count).toBe(6)
   })
 
-  it('is 8 for an order that waits for votes, 23 for the last vote and 14 for a cancellation', async () => {
+  it('is 8 for an order that waits for votes, 6 for a vote, 10 for the last one and 6 for a cancellation', async () => {
     await askForVotes()
     const placed = await countOf(order)
     expect(placed.answer.body.status).toBe('awaiting_approval')
     expect(placed.count).toBe(8)
-    const vote = await countOf(() => bench.act(bench.firstApprover, placed.answer.body.id, 'approve'))
+    const first = await countOf(() => bench.act(bench.firstApprover, placed.answer.body.id, 'approve'))
+    expect(first.answer.body.status).toBe('awaiting_approval')
+    expect(first.count).toBe(6)
+    const vote = await countOf(() => bench.act(bench.secondApprover, placed.answer.body.id, 'approve'))
     expect(vote.answer.body.status).toBe('pending')
-    expect(vote.count).toBe(23)
+    expect(vote.count).toBe(10)
     const { body: second } = await order()
     const cancelled = await countOf(() => bench.act(bench.owner, second.id, 'cancel'))
     expect(cancelled.answer.body.status).toBe('cancelled')
-    expect(cancelled.count).toBe(14)
+    expect(cancelled.count).toBe(6)
+  })
+
+  it('is 7 for a settlement: two for the hash, and five from begin to commit', async () => {
+    const { body: ordered } = await order()
+    for (const voter of [bench.firstApprover, bench.secondApprover]) await bench.act(voter, ordered.id, 'approve')
+    await bench.deliver()
+    const ending = { status: 'confirmed', txHash: fakeTxHash(ordered.id), fee: '21000' } as const
+    const status = { ...ending, feePaidBy: null, blockTime: null, failureReason: null }
+    const { count } = await countOf(() =>
+      applyStatus(bench.test.deps, { vaultId: bench.vault.id, id: ordered.id }, status),
+    )
+    expect(await bench.read(ordered.id)).toMatchObject({ status: 'confirmed', fee: '21000' })
+    expect(count).toBe(7)
   })
 })

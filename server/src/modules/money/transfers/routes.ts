@@ -10,7 +10,6 @@ import { feedTag } from '../../operations/feed/feed.ts'
 import type { FeedFilters } from '../../operations/feed/feed-filters.ts'
 import { noFilters } from '../../operations/feed/feed-filters.ts'
 import { toPolicyDecision } from '../../rules/decisions/present.ts'
-import { takeCancellation } from '../../rules/signatures/take.ts'
 import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { findKeyElsewhere } from '../../vaults/authority/keys-elsewhere.ts'
@@ -179,8 +178,8 @@ export function transferRoutes(app: App, deps: Deps): void {
         const keyElsewhere = await findKeyElsewhere(deps, member, body?.signature)
         return write(async (trx) => {
           const ballot = toBallot(body, deps, { member, id, now, keyElsewhere })
-          const refused = await voteOnTransfer(trx, deps.log, decision, ballot)
-          return refused ?? toTransfer(await getTransfer(trx, member, id))
+          const voted = await voteOnTransfer(trx, deps.log, decision, ballot)
+          return 'refusal' in voted ? voted : toTransfer(voted)
         })
       },
     })
@@ -205,13 +204,10 @@ export function transferRoutes(app: App, deps: Deps): void {
     answers: { 200: Transfer },
     handler: async ({ params: { id }, body, ...by }, { write }) => {
       const keyElsewhere = await findKeyElsewhere(deps, by.member, body?.signature)
+      const signature = { signed: body?.signature, origin: deps.publicOrigin(), keyElsewhere }
       return write(async (trx) => {
-        const refused = await cancelTransfer(trx, deps.log, id, by)
-        const transfer = toTransfer(await getTransfer(trx, by.member, id))
-        if (refused !== null) return refused
-        const cancelled = { subject: 'transfer', subjectId: id, hash: transfer.payloadHash, ...by } as const
-        await takeCancellation(trx, body?.signature, cancelled, deps.publicOrigin(), keyElsewhere)
-        return transfer
+        const cancelled = await cancelTransfer(trx, deps.log, id, { ...by, signature })
+        return 'refusal' in cancelled ? cancelled : toTransfer(cancelled)
       })
     },
   })

@@ -1,38 +1,57 @@
+import { sql } from 'kysely'
 import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { type ActiveHold, assertNotHeld, findActiveHold } from '../../rules/holds/active.ts'
+import { type ActiveHold, activeHoldOn, assertNotHeld } from '../../rules/holds/active.ts'
+import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
+import { type Votes, votesAfter } from '../../rules/votes/queries.ts'
 import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
   assertMayCancel,
   type Ballot,
-  lockVisible,
-  stopUnlessAsRecorded,
+  gather,
+  type RecordedSubject,
+  stopUnlessSame,
   type VotableSubject,
   voteOn,
 } from '../../rules/votes/vote.ts'
 import { isSignedOrder } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
-import { findHoldOnTransfer, findObjection } from '../orders/recheck.ts'
+import { findObjection, holdOnTransfer } from '../orders/recheck.ts'
 import type { RecordedOrder } from './compare-order.ts'
 import { assertMovable, moveTransfer, recordedTransfers, transferHalted } from './move.ts'
-import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
+import { toMovedTransfer } from './present.ts'
+import {
+  type LockedTransfer,
+  listDueApprovals,
+  listShownOrders,
+  lockTransfer,
+  lockVisibleTransfer,
+  type StoredOrder,
+  type TransferRow,
+  type UnvotedRow,
+} from './queries.ts'
 
-const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
-
-/** @throws 404 */
-export function lockVisibleTransfer(trx: Trx, member: Member, id: string): Promise<LockedTransfer> {
-  return lockVisible(trx, lockable, member, id)
-}
+/** Transfers that are compared with their records, and read with what is shown to the member. */
+const shownTransfers = (
+  log: Deps['log'],
+  member: Member,
+): RecordedSubject<LockedTransfer, StoredOrder & UnvotedRow, RecordedOrder> => ({
+  ...recordedTransfers(log),
+  listStored: (trx, _vaultId, ids, beside) => listShownOrders(trx, member, ids, beside),
+})
 
 /** Transfers as a votable subject. */
-const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
-  ...recordedTransfers(log),
-  ...lockable,
-  findHold: (trx, { vault_id, id }) => findHoldOnTransfer(trx, vault_id, id),
+const votableTransfers = (
+  log: Deps['log'],
+  voter: Member,
+): VotableSubject<LockedTransfer, StoredOrder & UnvotedRow, RecordedOrder> => ({
+  ...shownTransfers(log, voter),
+  lock: lockVisibleTransfer,
+  holdOn: () => holdOnTransfer,
   assertOpen(transfer, now) {
     assertAwaiting('transfer', transfer, now)
     assertNotHalted(transfer)
@@ -43,14 +62,14 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
     action: decision === 'approve' ? 'transfer.approved' : 'transfer.rejected',
     details: {},
   }),
-  async onApproved(trx, transfer, { member, now, recorded }) {
+  async onApproved(trx, transfer, { member, now, recorded, parts }) {
     const objection = await findObjection(trx, transfer, recorded, { isSumKept: false, now })
     if (objection !== null) throw conflict(objection.reason, objection.message, objection.details)
-    await moveTransfer(trx, transfer, { event: 'approved', actorId: member.userId, now })
+    await moveTransfer(trx, transfer, { event: 'approved', actorId: member.userId, now }, parts)
     return null
   },
-  onRejected: (trx, transfer, { member, now }) =>
-    moveTransfer(trx, transfer, { event: 'rejected', actorId: member.userId, now }),
+  onRejected: (trx, transfer, { member, now, parts }) =>
+    moveTransfer(trx, transfer, { event: 'rejected', actorId: member.userId, now }, parts),
 })
 
 /** @throws 409 for a transfer or payout that was decided, or that was not decided in time */
@@ -73,54 +92,71 @@ export function mustBeSigned(noun: 'transfer' | 'payout', payload: Payload, { va
 
 /**
  * Records an approval or a veto: the last required approval queues the transfer for delivery, and a veto releases its
- * funds. A transfer that differs from its audit records halts instead, which is committed and answered with 409.
+ * funds. A transfer that differs from its audit records halts instead, which is committed and answered with 409. Returns the
+ * transfer as it is then.
  *
  * @throws as `voteOn`
  */
-export function voteOnTransfer(
+export async function voteOnTransfer(
   trx: Trx,
   log: Deps['log'],
   decision: VoteChoice,
   ballot: Ballot,
-): Promise<Refusal | null> {
-  return voteOn(trx, votableTransfers(log), decision, ballot)
+): Promise<TransferRow | Refusal> {
+  const voted = await voteOn(trx, votableTransfers(log, ballot.member), decision, ballot)
+  if ('refusal' in voted) return voted
+  const row = { ...voted.stored, ...voted.votes }
+  if (voted.outcome === 'waiting') return row
+  return toMovedTransfer(row, voted.outcome === 'approved' ? 'pending' : 'rejected', ballot.now)
 }
 
-/** Cancels a transfer for its initiator or an administrator, until it is handed over to the wallet service. */
+/**
+ * Cancels a transfer for its initiator or an administrator, until it is handed over to the wallet service. Returns it as it is
+ * then.
+ */
 export async function cancelTransfer(
   trx: Trx,
   log: Deps['log'],
   id: string,
-  { member, now }: ByMember,
-): Promise<Refusal | null> {
+  { member, now, signature }: ByMember & { signature: CancelSignature },
+): Promise<TransferRow | Refusal> {
   const transfer = await lockVisibleTransfer(trx, member, id)
   assertMayCancel('transfer', transfer, member)
-  assertNotHeld(await findOwnHold(trx, transfer))
+  const subject = shownTransfers(log, member)
+  const { more, ...gathered } = await gather(trx, subject, transfer, ownHoldWithVotes(transfer))
+  assertNotHeld(more.hold)
   assertNotHalted(transfer)
   if (transfer.status === 'pending' && transfer.phase !== 'queued') {
     throw conflict('wrong_state', 'The transfer was handed to the wallet service already')
   }
   assertMovable(transfer, 'cancelled')
   if (transfer.status === 'awaiting_approval') assertNotOfPayout(transfer)
-  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+  const compared = await stopUnlessSame(trx, subject, transfer, gathered, now)
   if ('refusal' in compared) return compared
-  await moveTransfer(trx, transfer, { event: 'cancelled', actorId: member.userId, now })
-  return null
+  const hash = transfer.payload_hash.toString('hex')
+  const parts = await takeCancellation(trx, signature, { subject: 'transfer', subjectId: id, hash, member, now })
+  await moveTransfer(trx, transfer, { event: 'cancelled', actorId: member.userId, now }, parts)
+  return toMovedTransfer({ ...gathered.stored, ...more.votes }, 'cancelled', now)
 }
 
 /** Rejects a locked transfer that was not approved in time, and releases its funds. */
 export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
   if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted' || transfer.payout_id !== null) return
-  if ((await findOwnHold(trx, transfer)) !== null) return
-  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+  const subject = recordedTransfers(log)
+  const { more, ...gathered } = await gather(trx, subject, transfer, ownHold(transfer))
+  if (more !== null) return
+  const compared = await stopUnlessSame(trx, subject, transfer, gathered, now)
   if ('refusal' in compared) return
   await moveTransfer(trx, transfer, { event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
 }
 
-/** A held transfer stays as it is, with its funds: it is neither cancelled nor expires, or it could be ordered anew. */
-function findOwnHold(trx: Trx, { vault_id: vaultId, id: transferId }: LockedTransfer): Promise<ActiveHold | null> {
-  return findActiveHold(trx, { vaultId, ofVault: false, transferId })
-}
+/** SQL: a held transfer stays as it is, with its funds: it is neither cancelled nor expires, or it could be ordered anew. */
+const ownHold = ({ vault_id: vaultId, id: transferId }: LockedTransfer) =>
+  activeHoldOn({ vaultId, ofVault: false, transferId })
+
+const ownHoldWithVotes = (transfer: LockedTransfer) =>
+  sql<{ hold: ActiveHold | null; votes: Votes }>`json_build_object(
+    'hold', ${ownHold(transfer)}, 'votes', ${votesAfter(null, transfer.vault_id, transfer.id)})`
 
 /** What waits as a part of a payout is approved, rejected and cancelled with all of it. */
 function assertNotOfPayout({ payout_id }: LockedTransfer): void {

@@ -45,13 +45,14 @@ export async function findAssignment(
   return rows[0] ?? null
 }
 
-/** The key of the category that was assigned first, regardless of who may see it; null when there is none. */
-export async function findFirstCategoryKey(db: Db | Trx, operation: Operation): Promise<string | null> {
-  const [first] = await selectAssignments(db, operation, sql<boolean>`true`)
-  return first?.key ?? null
-}
+/** SQL: the key of the category that was assigned first, regardless of who may see it; null when there is none. */
+export const firstCategoryKeyOf = (vaultId: string, operationId: string): RawBuilder<string | null> => sql`(
+  select c.key from category_assignments a
+  join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
+  where a.vault_id = ${vaultId} and a.operation_id = ${operationId}
+  order by a.position, a.created_at, a.id limit 1)`
 
-/** As `findFirstCategoryKey` for many operations, by their ids; an operation without a category is left out. */
+/** As `firstCategoryKeyOf` for many operations, by their ids; an operation without a category is left out. */
 export async function listFirstCategoryKeys(
   db: Db | Trx,
   vaultId: string,

@@ -1,6 +1,8 @@
-import { type Insertable, sql } from 'kysely'
-import { prepared, type Trx } from '../../../db/client.ts'
+import { type Insertable, type RawBuilder, sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { type CompareAndSet, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
+import { conflict } from '../../../lib/errors.ts'
 import { usdValueOf } from '../../../lib/money.ts'
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 import type { CounterpartyKind } from '../../address-book/counterparties/queries.ts'
@@ -78,26 +80,24 @@ type Move = {
   blockchainAt?: Date | null
 }
 
-/** Moves the status by compare-and-set; false when another resolution came first, and nothing is changed. */
-export async function moveOperation(trx: Trx, move: Move): Promise<boolean> {
-  const { numAffectedRows } = await sql`${prepared}
-    update operations set status = ${move.to}, updated_at = ${move.now},
-      tx_hash = coalesce(${move.txHash ?? null}, tx_hash),
-      blockchain_at = coalesce(${move.blockchainAt ?? null}::timestamptz, blockchain_at),
-      confirmed_at = case when ${move.to} = 'confirmed' then ${move.now}::timestamptz else confirmed_at end
-    where vault_id = ${move.vaultId} and id = ${move.id} and status = ${move.from}`.execute(trx)
-  return numAffectedRows === 1n
+/** Moves the status by compare-and-set; does nothing when another resolution came first. */
+export async function moveOperation(trx: Trx, { id, ...move }: Move): Promise<void> {
+  await runParts(trx, [operationsMoved({ ...move, ids: [id] }).update])
 }
 
-/** As `moveOperation` for several at once. Returns how many were moved. */
-export async function moveOperations(
-  trx: Trx,
-  { vaultId, ids, from, to, now }: Pick<Move, 'vaultId' | 'from' | 'to' | 'now'> & { ids: string[] },
-): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update operations set status = ${to}, updated_at = ${now}
-    where vault_id = ${vaultId} and id = any(${ids}::text[]) and status = ${from}`.execute(trx)
-  return Number(numAffectedRows)
+/** SQL: the statement of `moveOperation` for several at once, to be a part of another one. */
+export function operationsMoved(move: Omit<Move, 'id'> & { ids: string[] }): CompareAndSet {
+  const { vaultId, ids, from, to, now, txHash = null, blockchainAt = null } = move
+  const update = sql`
+    update operations set status = ${to}, updated_at = ${now}, tx_hash = coalesce(${txHash}, tx_hash),
+      blockchain_at = coalesce(${blockchainAt}::timestamptz, blockchain_at),
+      confirmed_at = case when ${to} = 'confirmed' then ${now}::timestamptz else confirmed_at end
+    where vault_id = ${vaultId} and id = any(${ids}::text[]) and status = ${from} returning id`
+  return {
+    update,
+    rows: ids.length,
+    otherwise: () => conflict('wrong_state', 'The transfer was resolved by someone else'),
+  }
 }
 
 type RecordedColumns = {
@@ -142,11 +142,6 @@ export async function correctOperationAmount(
     .execute()
 }
 
-export async function setOperationTxHash(trx: Trx, vaultId: string, id: string, txHash: string): Promise<void> {
-  await trx
-    .updateTable('operations')
-    .set({ tx_hash: txHash })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .execute()
-}
+/** SQL: sets the hash of the transaction, which may change until the end. */
+export const operationHashSet = (vaultId: string, id: string, txHash: string): RawBuilder<unknown> =>
+  sql`update operations set tx_hash = ${txHash} where vault_id = ${vaultId} and id = ${id}`

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/newest-first.ts'
@@ -122,6 +122,37 @@ export async function listRecordsOf(
   const key = recordKeyOf(db)
   return rows.map((row) => readRecord(row, key))
 }
+
+/** SQL: JSON of the records that `listRecordsOf` reads of a target, to be a column of another statement; see `readRecords`. */
+export const recordsOf = (chain: string, noun: string, targetId: string): RawBuilder<RecordAsJson[]> => sql`(
+  select coalesce(json_agg(f), '[]') from (
+    select r.*, ${sealedHash} from ${withSeals}
+    where r.chain = ${chain} and r.target_id = ${targetId} and starts_with(r.action, ${`${noun}.`})) f)`
+
+/** Times and bytes are texts. */
+export type RecordAsJson = {
+  [Column in keyof SealedRecordRow]: Extract<SealedRecordRow[Column], string | null> | AsText<SealedRecordRow[Column]>
+}
+type AsText<Value> = Value extends Date | Buffer ? string : never
+
+export function readRecords(db: Db | Trx, rows: RecordAsJson[]): TargetRecord[] {
+  const key = recordKeyOf(db)
+  return rows.map(({ created_at, hash, mac, sealed_hash, ...row }) =>
+    readRecord(
+      {
+        ...row,
+        created_at: new Date(created_at),
+        hash: bytesOf(hash),
+        mac: mac === null ? null : bytesOf(mac),
+        sealed_hash: sealed_hash === null ? null : bytesOf(sealed_hash),
+      },
+      key,
+    ),
+  )
+}
+
+/** From `\\x` and hex digits. */
+const bytesOf = (text: string) => Buffer.from(text.slice(2), 'hex')
 
 /** A record with the hash under which the seal that it names holds it; null: that seal does not. */
 type SealedRecordRow = AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }

@@ -57,11 +57,11 @@ export function mailsToVoters(
   return mails('approval_needed', subject, now, { audience })
 }
 
-/** Queues a mail to the initiator about the decision, unless the initiator made it. */
-export async function notifyInitiator(trx: Trx, subject: Subject, actorId: string | null, now: Date): Promise<void> {
-  if (subject.initiatorId === actorId) return
+/** SQL: queues a mail to the initiator about the decision. It is a part of the statement that decides. */
+export function mailToInitiator(trx: Trx, subject: Subject, now: Date): RawBuilder<unknown> {
+  wake(trx, 'send-notifications')
   const audience = sql`users u where u.id = ${subject.initiatorId} and ${isReachable} and u.notify_decisions`
-  await enqueue(trx, 'decided', subject, now, { audience })
+  return mails('decided', subject, now, { audience })
 }
 
 /** Queues a mail to the initiator about a transfer that waits for longer than usual, once. Nobody can turn it off. */

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { ApprovalRequests } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { Decision } from '../decisions/decision.ts'
 import { sharedHoldLock } from '../holds/active.ts'
 import type { ApprovalState } from '../votes/compare-approval.ts'
@@ -17,6 +18,7 @@ import {
   requirementsOf,
 } from '../votes/queries.ts'
 import type { RequirementState } from '../votes/tally.ts'
+import type { Beside } from '../votes/vote.ts'
 import type { RequestStatus } from './lifecycle.ts'
 import type { RequestAction, StepResult } from './steps.ts'
 
@@ -46,13 +48,6 @@ export async function findRequest(db: Db | Trx, member: Member, id: string): Pro
   return rows[0] ?? null
 }
 
-export async function isRequestVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from approval_requests r
-    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${isSubjectVisible('r', member)}`.execute(trx)
-  return rows.length > 0
-}
-
 type RequestFilter = { status?: RequestStatus; action?: RequestAction; awaitingMyApproval?: boolean }
 
 /** The requests that the member may see, newest first; one row more than the limit. */
@@ -73,11 +68,22 @@ export async function listRequests(
 }
 
 /** Locks a request, so that votes, cancellation and expiry of it run one after the other. */
-export async function lockRequest(trx: Trx, vaultId: string, id: string): Promise<LockedRequest | null> {
+export async function lockRequest(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+  isVisible: RawBuilder<boolean> = sql`true`,
+): Promise<LockedRequest | null> {
   const { rows } = await sql<LockedRequest>`
     select r.* from ${sharedHoldLock(vaultId)} cross join approval_requests r
-    where r.vault_id = ${vaultId} and r.id = ${id} for update of r`.execute(trx)
+    where r.vault_id = ${vaultId} and r.id = ${id} and ${isVisible} for update of r`.execute(trx)
   return rows[0] ?? null
+}
+
+/** Locks a request that the member sees. @throws 404 */
+export async function lockVisibleRequest(trx: Trx, member: Member, id: string): Promise<LockedRequest> {
+  const request = await lockRequest(trx, member.vault.id, id, isSubjectVisible('r', member))
+  return orNotFound(request, 'Approval request')
 }
 
 export function listDueRequests(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
@@ -106,10 +112,16 @@ export type StoredRequest = Pick<
   | 'failure_reason'
 > & { approval: ApprovalState }
 
-export async function listStoredRequests(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredRequest[]> {
-  const { rows } = await sql<StoredRequest>`
+/** @param beside a further column, which is JSON */
+export async function listStoredRequests(
+  db: Db | Trx,
+  vaultId: string,
+  ids: string[],
+  beside: RawBuilder<unknown> = sql`null`,
+): Promise<(StoredRequest & Beside)[]> {
+  const { rows } = await sql<StoredRequest & Beside>`
     select r.vault_id, r.id, r.action, r.status, r.initiator_id, r.steps, r.payload_hash, r.results,
-      r.resolved_result_id, r.failure_reason,
+      r.resolved_result_id, r.failure_reason, ${beside} as beside,
       ${approvalStateOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approval
     from approval_requests r where r.vault_id = ${vaultId} and r.id = any(${ids}::text[])`.execute(db)
   return rows

@@ -79,8 +79,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       prefetching((fetched) =>
         write(async (trx) => {
           const ballot = toBallot(body, deps, { member, id, now })
-          const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched }), 'approve', ballot)
-          return refused ?? (await readRequest(trx, member, id, now))
+          const voted = await voteOn(trx, votableRequests(deps.log, { executors, fetched }), 'approve', ballot)
+          return 'refusal' in voted ? voted : readRequest(trx, member, id, now)
         }),
       ),
   })
@@ -102,8 +102,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     answers: { 200: ApprovalRequest },
     handler: async (trx, { member, params: { id }, body, now }) => {
       const ballot = toBallot(body, deps, { member, id, now })
-      const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched: null }), 'reject', ballot)
-      return refused ?? (await readRequest(trx, member, id, now))
+      const voted = await voteOn(trx, votableRequests(deps.log, { executors, fetched: null }), 'reject', ballot)
+      return 'refusal' in voted ? voted : readRequest(trx, member, id, now)
     },
   })
 

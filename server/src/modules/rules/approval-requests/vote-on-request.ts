@@ -1,24 +1,26 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { ByMember } from '../../../access/caller.ts'
 import { initiatorLeft, waiverLost } from '../../../access/refusals.ts'
 import type { Trx } from '../../../db/client.ts'
+import { assignments, insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { audit } from '../../record/audit/record.ts'
+import { toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { findInitiator, findMembership } from '../decisions/candidates.ts'
-import { type ActiveHold, findActiveHold } from '../holds/active.ts'
+import { type ActiveHold, activeHoldOn } from '../holds/active.ts'
 import type { Executors, StepContext } from '../votes/executor.ts'
 import { expireDue } from '../votes/expire.ts'
-import { type Approval, assertMayCancel, closeVoting, lockVisible, type VotableSubject } from '../votes/vote.ts'
+import { type Approval, assertMayCancel, closing, type VotableSubject } from '../votes/vote.ts'
 import { differenceFromRecord } from './compare-request-record.ts'
 import { nextStatus, type RequestEvent } from './lifecycle.ts'
 import {
-  isRequestVisible,
   type LockedRequest,
   listDueRequests,
   listStoredRequests,
   lockRequest,
+  lockVisibleRequest,
   type StoredRequest,
 } from './queries.ts'
 import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
@@ -27,12 +29,10 @@ import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
 type Execution = { executors: Executors; fetched: unknown[] | null }
 
 /** Only the release of a hold is voted on while the vault is held: there must be a way out. */
-function findHold(trx: Trx, { vault_id: vaultId, initiator_id, steps }: LockedRequest): Promise<ActiveHold | null> {
+function holdOn({ vault_id: vaultId, initiator_id, steps }: LockedRequest): RawBuilder<ActiveHold | null> {
   const isRelease = steps.every(({ step }) => step.action === 'hold_release')
-  return findActiveHold(trx, { vaultId, ofVault: !isRelease, userIds: [initiator_id] })
+  return activeHoldOn({ vaultId, ofVault: !isRelease, userIds: [initiator_id] })
 }
-
-const lockable = { title: 'Approval request', isVisible: isRequestVisible, lock: lockRequest }
 
 /** Approval requests as a votable subject. */
 export function votableRequests(
@@ -42,8 +42,8 @@ export function votableRequests(
   return {
     type: 'approval_request',
     noun: 'request',
-    ...lockable,
-    findHold,
+    lock: lockVisibleRequest,
+    holdOn,
     assertOpen({ status, expires_at }, now) {
       if (status !== 'pending') throw conflict('wrong_state', `The request is ${status} already`)
       if (expires_at <= now) throw conflict('approval_expired', 'The time to vote on this request has expired')
@@ -64,8 +64,8 @@ export function votableRequests(
     mustBeSigned: (_recorded, { vault }) => vault.protection === 'votes',
     toVoteRecord: (decision) => ({ action: 'approval_request.voted', details: { decision } }),
     onApproved: (trx, request, approval) => execute(trx, request, approval, execution),
-    onRejected: (trx, request, { member, now }) =>
-      resolveRequest(trx, request, { event: 'rejected', actorId: member.userId, now }),
+    onRejected: (trx, request, { member, now, parts }) =>
+      resolveRequest(trx, request, { event: 'rejected', actorId: member.userId, now }, parts),
   }
 }
 
@@ -76,12 +76,13 @@ export function votableRequests(
 async function execute(
   trx: Trx,
   request: LockedRequest,
-  { member, now, requirements }: Approval<null>,
+  { member, now, requirements, parts }: Approval<null>,
   { executors, fetched }: Execution,
 ): Promise<Refusal | null> {
   const context: StepContext = { vaultId: request.vault_id, initiatorId: request.initiator_id, now }
   const isWaived = requirements.some(({ bypassed }) => bypassed)
   await assertMayGoOn(trx, context, request, { isWaived, executors })
+  await runParts(trx, parts)
   const { action, steps } = request
   const attempt = await tryApplySteps(trx, { context, action, steps, executors, fetched })
   const actorId = member.userId
@@ -115,7 +116,7 @@ async function assertMayGoOn(
 
 /** Cancels a request, by its initiator or an administrator. @throws 403, 404, 409 when it waits no longer */
 export async function cancelRequest(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
-  const request = await lockVisible(trx, lockable, member, id)
+  const request = await lockVisibleRequest(trx, member, id)
   assertMayCancel('request', request, member)
   await resolveRequest(trx, request, { event: 'cancelled', actorId: member.userId, now })
 }
@@ -133,29 +134,37 @@ type Resolution = {
  * Resolves a locked request: status, audit record and notifications.
  * @throws 409 when it is resolved already
  */
-async function resolveRequest(trx: Trx, request: LockedRequest, resolution: Resolution): Promise<void> {
+async function resolveRequest(
+  trx: Trx,
+  request: LockedRequest,
+  resolution: Resolution,
+  parts: Part[] = [],
+): Promise<void> {
   const { event, actorId, now, results = null, failureReason = null } = resolution
   const { vault_id: vaultId, id, action, payload_hash } = request
   const to = nextStatus(request.status, event)
   if (to === null) throw conflict('wrong_state', `The request is ${request.status} already`)
-  const { numUpdatedRows } = await trx
-    .updateTable('approval_requests')
-    .set({
-      status: to,
-      results: results === null ? null : JSON.stringify(results),
-      resolved_result_id: results?.at(-1)?.resultId ?? null,
-      failure_reason: failureReason,
-      resolved_at: now,
-      updated_at: now,
-    })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .where('status', '=', request.status)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The request was resolved by someone else')
+  const resolved = assignments({
+    status: to,
+    results: results === null ? null : JSON.stringify(results),
+    resolved_result_id: results?.at(-1)?.resultId ?? null,
+    failure_reason: failureReason,
+    resolved_at: now,
+    updated_at: now,
+  })
+  const update = sql`
+    update approval_requests set ${resolved}
+    where vault_id = ${vaultId} and id = ${id} and status = ${request.status} returning id`
+  const otherwise = () => conflict('wrong_state', 'The request was resolved by someone else')
   const details = { action, payloadHash: payload_hash.toString('hex'), results, failureReason }
-  await audit(trx, { vaultId, actorId, now }, `approval_request.${to}`, { type: 'approval_request', id }, details)
-  await closeVoting(trx, 'approval_request', request, actorId, now)
+  const target = { targetType: 'approval_request', targetId: id }
+  const record = toAuditRow(trx, { vaultId, actorId, now, action: `approval_request.${to}`, ...target, details })
+  await runParts(trx, [
+    ...parts,
+    { update, rows: 1, otherwise },
+    ...insertsOf({ audit_records: [record] }),
+    ...closing(trx, 'approval_request', request, actorId, now),
+  ])
 }
 
 /** Expires the requests whose time to vote is over. */

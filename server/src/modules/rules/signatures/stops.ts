@@ -12,23 +12,16 @@ export type DueStop = { vaultId: string; subjectId: string; userId: string; deci
 const stopping = ['reject', 'cancel']
 const stoppable = ['transfer', 'payout']
 
-/** Has the wallet service told of a vote that stops an order: earlier votes for it end there, too. */
-export async function tellWallet(
+/** The rows by which the wallet service is told of a vote that stops an order: earlier votes for it end there, too. */
+export function stopsBy(
   trx: Trx,
   { vote: { subject, decision, person } }: SignedVote,
   { vaultId, subjectId, now }: { vaultId: string; subjectId: string; now: Date },
-): Promise<void> {
-  if (!stopping.includes(decision) || !stoppable.includes(subject)) return
-  const row = {
-    vault_id: vaultId,
-    subject_id: subjectId,
-    user_id: person,
-    decision,
-    created_at: now,
-    next_attempt_at: now,
-  }
+) {
+  if (!stopping.includes(decision) || !stoppable.includes(subject)) return []
   wake(trx, 'tell-stops')
-  await trx.insertInto('stops_due').values(row).execute()
+  const keys = { vault_id: vaultId, subject_id: subjectId, user_id: person, decision }
+  return [{ ...keys, created_at: now, next_attempt_at: now }]
 }
 
 export async function claimStop(db: Db, now: Date): Promise<DueStop | null> {

@@ -1,5 +1,6 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
@@ -12,7 +13,7 @@ import {
   type VotingKey,
 } from '../../../lib/signed-vote.ts'
 import { findVotingKey } from './queries.ts'
-import { tellWallet } from './stops.ts'
+import { stopsBy } from './stops.ts'
 
 /** What must have been signed, and by whom. */
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
@@ -71,29 +72,29 @@ export async function verifySigned(
 export const signatureRequired = (message = 'In a protected vault, this must be signed with a key of yours') =>
   forbidden('signature_required', message)
 
+type Kept = { vaultId: string; subjectId: string; now: Date }
+
 /** Keeps a verified vote for good, with the key that it was verified with. What stops an order is told to the wallet service. */
-export async function keepSigned(
-  trx: Trx,
-  { signed, key }: Verified,
-  { vaultId, subjectId, now }: { vaultId: string; subjectId: string; now: Date },
-): Promise<void> {
+export async function keepSigned(trx: Trx, verified: Verified, kept: Kept): Promise<void> {
+  await runParts(trx, keeping(trx, verified, kept))
+}
+
+/** SQL: the statements of `keepSigned`, to be parts of another one. */
+export function keeping(trx: Trx, { signed, key }: Verified, kept: Kept): Part[] {
   const { subject, decision, person } = signed.vote
-  await trx
-    .insertInto('signed_votes')
-    .values({
-      vault_id: vaultId,
-      subject_type: subject,
-      subject_id: subjectId,
-      user_id: person,
-      decision,
-      signed_vote: JSON.stringify(signed),
-      public_key: key.publicKey,
-      rp_id: key.kind === 'passkey' ? key.rpId : null,
-      origin: key.kind === 'passkey' ? originOf(signed) : null,
-      created_at: now,
-    })
-    .execute()
-  await tellWallet(trx, signed, { vaultId, subjectId, now })
+  const vote = {
+    vault_id: kept.vaultId,
+    subject_type: subject,
+    subject_id: kept.subjectId,
+    user_id: person,
+    decision,
+    signed_vote: signed,
+    public_key: key.publicKey,
+    rp_id: key.kind === 'passkey' ? key.rpId : null,
+    origin: key.kind === 'passkey' ? originOf(signed) : null,
+    created_at: kept.now,
+  }
+  return insertsOf({ signed_votes: [vote], stops_due: stopsBy(trx, signed, kept) })
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */
@@ -101,18 +102,20 @@ export const hashOfSigned = (signed: KeptSignedVote): string => sha256(canonical
 
 type Cancellation = { subject: 'transfer' | 'payout'; subjectId: string; hash: string; member: Member; now: Date }
 
+/** The signature of a cancellation, if there is one. */
+export type CancelSignature = { signed: SignedVote | undefined; origin: string; keyElsewhere: KeyElsewhere }
+
 /**
- * Keeps the signature of a cancellation, if there is one: then votes that were given before end at the wallet service as well.
+ * SQL: the parts that keep the signature of a cancellation, if there is one: then votes that were given before end at the wallet
+ * service as well.
  * @throws 403 and 409 as `verifySigned`
  */
 export async function takeCancellation(
   trx: Trx,
-  signed: SignedVote | undefined,
+  { signed, origin, keyElsewhere }: CancelSignature,
   { subjectId, ...expected }: Cancellation,
-  origin: string,
-  keyElsewhere?: KeyElsewhere,
-): Promise<void> {
-  if (signed === undefined) return
+): Promise<Part[]> {
+  if (signed === undefined) return []
   const verified = await verifySigned(trx, signed, { ...expected, decision: 'cancel' }, origin, keyElsewhere)
-  await keepSigned(trx, verified, { vaultId: expected.member.vault.id, subjectId, now: expected.now })
+  return keeping(trx, verified, { vaultId: expected.member.vault.id, subjectId, now: expected.now })
 }

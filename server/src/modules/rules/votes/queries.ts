@@ -22,15 +22,57 @@ export type ApproverRow = {
   user: ProfileRow
 }
 
-/** The requirements of a subject with the approvals that count now: a vote of someone who lost entitlement does not. */
+/** The requirements of a subject. */
 export async function listRequirements(db: Db | Trx, vaultId: string, subjectId: string): Promise<RequirementState[]> {
   const { rows } = await sql<{ items: RequirementState[] }>`${prepared}
     select ${requirementsOf(sql`${vaultId}::text`, sql`${subjectId}::text`)} as items`.execute(db)
   return rows[0]!.items
 }
 
-/** JSON array of RequirementState: an expression for the column list of a query that selects the subject. */
-export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
+/** A vote that is being cast. */
+export type Cast = { userId: string; decision: VoteChoice; comment: string | null; now: Date }
+
+/** A subject with its votes, those of its voters who are still entitled and the others. */
+export type Votes = { requirements: RequirementState[]; approvers: ApproverRow[] }
+
+/** SQL: JSON of Votes as they are once this vote is cast; null: as they are. It is a column of another statement. */
+export function votesAfter(cast: Cast | null, vaultId: string, subjectId: string): RawBuilder<Votes> {
+  const of = [sql`${vaultId}::text`, sql`${subjectId}::text`] as const
+  const voters = cast === null ? votersTable : votersAfter(cast)
+  return sql`json_build_object('requirements', ${requirementsOf(...of, voters)}, 'approvers', ${approversOf(...of, voters)})`
+}
+
+/** SQL: JSON of a voter of a subject; null: the user is none. */
+export const voterOf = (userId: string, vaultId: string, subjectId: string): RawBuilder<Voter | null> => sql`(
+  select json_build_object('decision', v.decision, 'isEntitled', exists (
+    select from entitled_voters e
+    where e.vault_id = v.vault_id and e.subject_id = v.subject_id and e.user_id = v.user_id))
+  from approval_voters v where v.vault_id = ${vaultId} and v.subject_id = ${subjectId} and v.user_id = ${userId})`
+
+export type Voter = { decision: VoteChoice | null; isEntitled: boolean }
+
+const votersTable = sql`approval_voters`
+
+/** SQL: the voters as they are once the vote is cast. */
+function votersAfter({ userId, decision, comment, now }: Cast): RawBuilder<unknown> {
+  const after = (column: string, value: RawBuilder<unknown>) =>
+    sql`case when v.user_id = ${userId} then ${value} else ${sql.ref(`v.${column}`)} end as ${sql.ref(column)}`
+  return sql`(
+    select v.vault_id, v.subject_id, v.user_id, v.id, v.created_at, ${after('decision', sql`${decision}::text`)},
+      ${after('comment', sql`${comment}::text`)}, ${after('voted_at', sql`${now}::timestamptz`)}
+    from approval_voters v)`
+}
+
+/**
+ * JSON array of RequirementState, with the approvals that count now: a vote of someone who lost entitlement does not. It is an
+ * expression for the column list of a query that selects the subject.
+ */
+export function requirementsOf(
+  vaultId: RawBuilder<unknown>,
+  subjectId: RawBuilder<unknown>,
+  voters = votersTable,
+): RawBuilder<unknown> {
+  const groupsOfVoters = groupsOf(voters)
   return sql`(
     select coalesce(json_agg(json_build_object('stepIndex', q.step_index, 'policyId', q.policy_id,
       'policyCode', q.policy_code, 'threshold', q.threshold, 'bypassed', q.bypassed,
@@ -42,7 +84,7 @@ export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuild
       select count(distinct w.user_id) filter (where w.decision = 'approve') as approvals,
         count(distinct w.user_id) filter (where w.decision is distinct from 'reject') as reachable
       from entitled_voters e
-      join approval_voters w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
+      join ${voters} w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
       where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
         and e.policy_id = q.policy_id
     ) c
@@ -50,11 +92,12 @@ export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuild
 }
 
 /** For each voter of the requirement `q` the groups that entitle them; null unless groups must give some of its votes. */
-const groupsOfVoters = (condition: RawBuilder<unknown>) => sql`
+const groupsOf = (voters: RawBuilder<unknown>) => (condition: RawBuilder<unknown>) =>
+  sql`
   case when q.group_thresholds is not null then (
     select coalesce(json_agg(v.groups), '[]') from (
       select json_agg(e.group_id) as groups from entitled_voters e
-      join approval_voters w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
+      join ${voters} w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
       where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
         and e.policy_id = q.policy_id and ${condition}
       group by e.user_id) v) end`
@@ -82,7 +125,11 @@ export function approvalStateOf(vaultId: RawBuilder<unknown>, subjectId: RawBuil
 }
 
 /** JSON array of ApproverRow, as `requirementsOf`. */
-export function approversOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
+export function approversOf(
+  vaultId: RawBuilder<unknown>,
+  subjectId: RawBuilder<unknown>,
+  voters = votersTable,
+): RawBuilder<unknown> {
   return sql`(
     select coalesce(json_agg(json_build_object('id', w.id, 'userId', w.user_id, 'decision', w.decision,
       'comment', w.comment, 'votedAt', ${wireTime('w.voted_at')}, 'createdAt', ${wireTime('w.created_at')},
@@ -93,7 +140,7 @@ export function approversOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<
         select from entitled_voters e
         where e.vault_id = w.vault_id and e.subject_id = w.subject_id and e.user_id = w.user_id),
       'user', ${profileOf('u')}) order by w.created_at, w.id), '[]')
-    from approval_voters w join users u on u.id = w.user_id
+    from ${voters} w join users u on u.id = w.user_id
     where w.vault_id = ${vaultId} and w.subject_id = ${subjectId})`
 }
 

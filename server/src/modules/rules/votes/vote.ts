@@ -1,17 +1,18 @@
-import { sql } from 'kysely'
-import { byMember, type Member } from '../../../access/caller.ts'
-import { prepared, type Trx } from '../../../db/client.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { type AppError, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
-import { listRecordsOf } from '../../record/audit/queries.ts'
-import { audit } from '../../record/audit/record.ts'
-import { notifyInitiator } from '../../record/notifications/write.ts'
+import { type RecordAsJson, readRecords, recordsOf } from '../../record/audit/queries.ts'
+import { toAuditRow } from '../../record/audit/record.ts'
+import { mailToInitiator } from '../../record/notifications/write.ts'
 import { type ActiveHold, heldConflict } from '../holds/active.ts'
-import { hashOfSigned, type KeyElsewhere, keepSigned, type Verified, verifySigned } from '../signatures/take.ts'
-import { listRequirements } from './queries.ts'
+import { hashOfSigned, type KeyElsewhere, keeping, type Verified, verifySigned } from '../signatures/take.ts'
+import { type Cast, type Voter, type Votes, voterOf, votesAfter } from './queries.ts'
 import { isApproved, type RequirementState, type VoteChoice } from './tally.ts'
 
 /** A vote that a member casts. */
@@ -45,6 +46,9 @@ export function toBallot(
  * Casts one vote on a subject. One rejection ends it. The last required approval continues it, after a new check of
  * everything that may have changed; that check can only restrict. A refusal is committed.
  *
+ * The subject is locked first, so that two votes never miss each other in the tally; then everything is read, and written at the
+ * end.
+ *
  * @throws 403 for a member who has no vote, 404, 409 when it takes no votes, is held or must not continue
  */
 export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
@@ -52,51 +56,52 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   subject: VotableSubject<Row, Stored, Recorded>,
   decision: VoteChoice,
   ballot: Ballot,
-): Promise<Refusal | null> {
+): Promise<Voted<Stored> | Refusal> {
   const { member, id, comment, now } = ballot
-  const row = await lockVisible(trx, subject, member, id)
+  const row = await subject.lock(trx, member, id)
   subject.assertOpen(row, now)
-  const hold = await subject.findHold(trx, row)
+  const cast = { userId: member.userId, decision, comment, now }
+  const gathered = await gather(trx, subject, row, voteColumn(cast, row, subject.holdOn(row)))
+  const { hold, voter, votes } = gathered.more
   // What is rejected gives back its funds, which cover an exposure.
   if (hold !== null && (decision === 'approve' || hold.subjectType !== 'exposure')) throw heldConflict(hold)
-  const compared = await stopUnlessAsRecorded(trx, subject, row, now)
+  const compared = await stopUnlessSame(trx, subject, row, gathered, now)
   if ('refusal' in compared) return compared
+  const { recorded } = compared
 
-  await assertMayVote(trx, row, ballot)
-  const verified = await takeSignature(trx, subject, row, { decision, ballot, recorded: compared.recorded })
-  await castVote(trx, decision, ballot)
-  const { action, details } = subject.toVoteRecord(decision)
-  const payloadHash = row.payload_hash.toString('hex')
-  const signedVote = verified === null ? {} : { signedVote: hashOfSigned(verified.signed) }
-  const written = { ...details, comment, payloadHash, ...signedVote }
-  await audit(trx, byMember(ballot), action, { type: subject.type, id }, written)
+  assertMayVote(voter, row, ballot)
+  const verified = await takeSignature(trx, subject, row, { decision, ballot, recorded })
+  const by = { member, now, parts: castings(trx, subject, row, cast, verified) }
+  const voted = { stored: gathered.stored, votes }
   if (decision === 'reject') {
-    await subject.onRejected(trx, row, { member, now })
-    return null
+    await subject.onRejected(trx, row, by)
+    return { ...voted, outcome: 'rejected' }
   }
   // The requirements and votes in the tables equal those of the audit records, which was just verified.
-  const requirements = await listRequirements(trx, member.vault.id, id)
-  if (!isApproved(requirements)) return null
-  return subject.onApproved(trx, row, { member, now, recorded: compared.recorded, requirements })
+  if (!isApproved(votes.requirements)) {
+    await runParts(trx, by.parts)
+    return { ...voted, outcome: 'waiting' }
+  }
+  const refused = await subject.onApproved(trx, row, { ...by, recorded, requirements: votes.requirements })
+  return refused ?? { ...voted, outcome: 'approved' }
 }
 
+/** A vote that was cast: what was read of its subject, the votes with it, and what came of it. */
+export type Voted<Stored> = { stored: Stored; votes: Votes; outcome: 'waiting' | 'approved' | 'rejected' }
+
+/** SQL: JSON of what a vote must know of its subject besides. */
+const voteColumn = (cast: Cast, { vault_id, id }: SubjectRow, hold: RawBuilder<ActiveHold | null>) =>
+  sql<{ hold: ActiveHold | null; voter: Voter | null; votes: Votes }>`json_build_object(
+    'hold', ${hold}, 'voter', ${voterOf(cast.userId, vault_id, id)}, 'votes', ${votesAfter(cast, vault_id, id)})`
+
 /**
- * The subject is locked, so that two votes never miss each other in the tally.
  * @throws 403 when the voter is not in the snapshot or is no longer entitled; 409 for a second vote, or for a hash that the voter
  *   names and the subject does not have
  */
-async function assertMayVote(trx: Trx, row: SubjectRow, { member, id, payloadHash }: Ballot): Promise<void> {
-  const vaultId = member.vault.id
-  const { rows } = await sql<{ decision: string | null; entitled: boolean }>`${prepared}
-    select v.decision, exists (
-      select from entitled_voters e
-      where e.vault_id = v.vault_id and e.subject_id = v.subject_id and e.user_id = v.user_id) as entitled
-    from approval_voters v
-    where v.vault_id = ${vaultId} and v.subject_id = ${id} and v.user_id = ${member.userId}`.execute(trx)
-  const voter = rows[0]
-  if (voter === undefined) throw forbidden('not_an_approver', 'You are not an approver of this request')
-  if (voter.decision !== null) throw conflict('already_voted', 'You have voted already')
-  if (!voter.entitled)
+function assertMayVote(voter: Voter | null, row: SubjectRow, { payloadHash }: Ballot): void {
+  if (voter === null) throw forbidden('not_an_approver', 'You are not an approver of this request')
+  if (voter.decision !== null) throw votedAlready()
+  if (!voter.isEntitled)
     throw forbidden(
       'not_an_approver',
       'You are no longer a member of the group that made you an approver of this request',
@@ -110,8 +115,10 @@ async function assertMayVote(trx: Trx, row: SubjectRow, { member, id, payloadHas
   }
 }
 
+const votedAlready = () => conflict('already_voted', 'You have voted already')
+
 /**
- * Demands a signature where the subject does, and keeps it. Stopping is always possible without one.
+ * Demands a signature where the subject does. Stopping is always possible without one.
  * @throws 403 and 409 as `verifySigned`; 409 when it cannot be approved in a protected vault
  */
 async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
@@ -125,41 +132,55 @@ async function takeSignature<Row extends SubjectRow, Stored, Recorded>(
   if (!isRequired && signed === undefined) return null
   const hash = row.payload_hash.toString('hex')
   const expected = { subject: subject.type, hash, decision, member, now }
-  const verified = await verifySigned(trx, signed, expected, origin, keyElsewhere)
-  await keepSigned(trx, verified, { vaultId: row.vault_id, subjectId: row.id, now })
-  return verified
+  return verifySigned(trx, signed, expected, origin, keyElsewhere)
 }
 
-async function castVote(trx: Trx, decision: VoteChoice, { member, id, comment, now }: Ballot): Promise<void> {
-  await trx
-    .updateTable('approval_voters')
-    .set({ decision, comment, voted_at: now })
-    .where('vault_id', '=', member.vault.id)
-    .where('subject_id', '=', id)
-    .where('user_id', '=', member.userId)
-    .where('decision', 'is', null)
-    .modifyEnd(prepared)
-    .execute()
+/** SQL: the parts that write a vote, with its audit record and what was signed. */
+function castings<Row extends SubjectRow, Stored, Recorded>(
+  trx: Trx,
+  subject: VotableSubject<Row, Stored, Recorded>,
+  row: Row,
+  { userId, decision, comment, now }: Cast,
+  verified: Verified | null,
+): Part[] {
+  const { vault_id: vaultId, id } = row
+  const update = sql`
+    update approval_voters set decision = ${decision}, comment = ${comment}, voted_at = ${now}
+    where vault_id = ${vaultId} and subject_id = ${id} and user_id = ${userId} and decision is null returning id`
+  const { action, details } = subject.toVoteRecord(decision)
+  const payloadHash = row.payload_hash.toString('hex')
+  const signedVote = verified === null ? {} : { signedVote: hashOfSigned(verified.signed) }
+  const record = toAuditRow(trx, {
+    ...{ vaultId, actorId: userId, action, targetType: subject.type, targetId: id, now },
+    details: { ...details, comment, payloadHash, ...signedVote },
+  })
+  return [
+    { update, rows: 1, otherwise: votedAlready },
+    ...insertsOf({ audit_records: [record] }),
+    ...(verified === null ? [] : keeping(trx, verified, { vaultId, subjectId: id, now })),
+  ]
 }
 
 /**
- * Closes the voting on a subject: stores which voters are entitled at that time, so that later changes of membership do
- * not change the votes that counted, and notifies the initiator.
+ * SQL: closes the voting on a subject: stores which voters are entitled at that time, so that later changes of membership do
+ * not change the votes that counted, and mails the initiator, unless they decided. These are parts of the statement that decides.
  */
-export async function closeVoting(
+export function closing(
   trx: Trx,
   subjectType: SubjectType,
   { vault_id: vaultId, id: subjectId, initiator_id: initiatorId }: SubjectRow,
   actorId: string | null,
   now: Date,
-): Promise<void> {
-  await sql`${prepared}
+): Part[] {
+  const held = sql`
     update approval_eligibilities e set held = exists (
       select from entitled_voters n
       where n.vault_id = e.vault_id and n.subject_id = e.subject_id and n.user_id = e.user_id
         and n.step_index = e.step_index and n.policy_id = e.policy_id and n.group_id = e.group_id)
-    where e.vault_id = ${vaultId} and e.subject_id = ${subjectId} and e.held is null`.execute(trx)
-  await notifyInitiator(trx, { vaultId, subjectType, subjectId, initiatorId }, actorId, now)
+    where e.vault_id = ${vaultId} and e.subject_id = ${subjectId} and e.held is null`
+  return initiatorId === actorId
+    ? [held]
+    : [held, mailToInitiator(trx, { vaultId, subjectType, subjectId, initiatorId }, now)]
 }
 
 /** What people vote on; the noun of its audit records. */
@@ -173,12 +194,16 @@ export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded =
   type: SubjectType
   /** The noun for messages. */
   noun: 'transfer' | 'request' | 'payout'
-  listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>
+  /** Reads what is stored of these, in one statement with a further column. */
+  listStored(trx: Trx, vaultId: string, ids: string[], beside: RawBuilder<unknown>): Promise<(Stored & Beside)[]>
   /** Returns the first difference, or the content of the audit records. */
   compare(stored: Stored, records: TargetRecord[]): { recorded: Recorded } | { difference: string }
   /** Ends or halts a subject that differs from its audit records, and alerts people. Returns the answer to the caller. */
   stop(trx: Trx, row: Row, reason: string, now: Date): Promise<AppError>
 }
+
+/** The further column of a statement that reads what is stored. */
+export type Beside = { beside: unknown }
 
 /** A kind of subject that waits for votes. */
 export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = RecordedSubject<
@@ -186,12 +211,13 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   Stored,
   Recorded
 > & {
-  title: string
-  isVisible(trx: Trx, member: Member, id: string): Promise<boolean>
-  /** Takes the shared lock of the holds too, before `findHold` reads them. */
-  lock(trx: Trx, vaultId: string, id: string): Promise<Row | null>
-  /** The active hold that forbids any vote on it, or null. */
-  findHold(trx: Trx, row: Row): Promise<ActiveHold | null>
+  /**
+   * Locks a subject that the member sees, so that votes, cancellation and expiry of it wait for each other. Takes the shared lock
+   * of the holds too, before they are read. @throws 404
+   */
+  lock(trx: Trx, member: Member, id: string): Promise<Row>
+  /** SQL: JSON of the active hold that forbids any vote on it, or null, as an expression of the statement of `listStored`. */
+  holdOn(row: Row): RawBuilder<ActiveHold | null>
   /** @throws 409 when it takes no votes now */
   assertOpen(row: Row, now: Date): void
   /**
@@ -202,36 +228,38 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   /** The audit record of a vote. */
   toVoteRecord(decision: VoteChoice): { action: string; details: Record<string, unknown> }
   /**
-   * Decides again and continues, after the last required vote. A refusal is committed with the vote.
+   * Decides again and continues, after the last required vote, which it writes with what comes of it. A refusal is committed with
+   * the vote.
    * @throws 409 when it must not continue now; then the vote is not cast either
    */
   onApproved(trx: Trx, row: Row, approval: Approval<Recorded>): Promise<Refusal | null>
-  onRejected(trx: Trx, row: Row, by: { member: Member; now: Date }): Promise<void>
+  onRejected(trx: Trx, row: Row, by: Deciding): Promise<void>
 }
 
-export type Approval<Recorded> = {
-  member: Member
-  now: Date
-  recorded: Recorded
-  requirements: RequirementState[]
-}
-
-/** Locks a subject that the member sees, so that votes, cancellation and expiry of it wait for each other. @throws 404 */
-export async function lockVisible<Row extends SubjectRow>(
-  trx: Trx,
-  { title, isVisible, lock }: Pick<VotableSubject<Row>, 'title' | 'isVisible' | 'lock'>,
-  member: Member,
-  id: string,
-): Promise<Row> {
-  const row = (await isVisible(trx, member, id)) ? await lock(trx, member.vault.id, id) : null
-  if (row === null) throw notFound(title)
-  return row
-}
+/** Who casts the deciding vote; `parts` write it. */
+export type Deciding = { member: Member; now: Date; parts: Part[] }
+export type Approval<Recorded> = Deciding & { recorded: Recorded; requirements: RequirementState[] }
 
 /** @throws 403 for all callers but the initiator and the administrators */
 export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, member: Member): void {
   if (initiator_id === member.userId || member.isAdmin) return
   throw forbidden('not_permitted', `Only the initiator or an administrator may cancel a ${noun}`)
+}
+
+/** What is stored of a subject and what was recorded, of one moment. */
+type Gathered<Stored> = { stored: Stored; records: TargetRecord[] }
+
+/** Reads a locked subject and its audit records, and what else is asked for, in one statement where its kind permits. */
+export async function gather<Row extends SubjectRow, Stored, Recorded, More>(
+  trx: Trx,
+  { type, listStored }: RecordedSubject<Row, Stored, Recorded>,
+  { vault_id: vaultId, id }: Row,
+  more: RawBuilder<More>,
+): Promise<Gathered<Stored> & { more: More }> {
+  const beside = sql`json_build_object('records', ${recordsOf(vaultId, type, id)}, 'more', ${more})`
+  const [stored] = await listStored(trx, vaultId, [id], beside)
+  const found = stored!.beside as { records: RecordAsJson[]; more: More }
+  return { stored: stored!, records: readRecords(trx, found.records), more: found.more }
 }
 
 /**
@@ -240,12 +268,22 @@ export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, memb
  */
 export async function stopUnlessAsRecorded<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
-  { type, noun, listStored, compare, stop }: RecordedSubject<Row, Stored, Recorded>,
+  subject: RecordedSubject<Row, Stored, Recorded>,
   row: Row,
   now: Date,
 ): Promise<{ recorded: Recorded } | Refusal> {
-  const [stored] = await listStored(trx, row.vault_id, [row.id])
-  const compared = compare(stored!, await listRecordsOf(trx, row.vault_id, type, [row.id]))
+  return stopUnlessSame(trx, subject, row, await gather(trx, subject, row, sql`null`), now)
+}
+
+/** As `stopUnlessAsRecorded`, with what was gathered. */
+export async function stopUnlessSame<Row extends SubjectRow, Stored, Recorded>(
+  trx: Trx,
+  { noun, compare, stop }: RecordedSubject<Row, Stored, Recorded>,
+  row: Row,
+  { stored, records }: Gathered<Stored>,
+  now: Date,
+): Promise<{ recorded: Recorded } | Refusal> {
+  const compared = compare(stored, records)
   if ('recorded' in compared) return compared
   return { refusal: await stop(trx, row, `The ${noun} is not what was recorded: ${compared.difference}`, now) }
 }
