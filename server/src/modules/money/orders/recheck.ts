@@ -169,7 +169,8 @@ export type CounterpartyNow = {
  */
 export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
   const { rows } = await sql<CounterpartyNow>`
-    select ${holdOnTransfer} as hold, ${firstCategoryKeyOf(vaultId, id)} as category, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+    select ${holdOnTransfer} as hold, ${firstCategoryKeyOf(vaultId, id)} as category,
+      ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
       ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,
       exists (select from counterparties c
         where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
