@@ -57,7 +57,7 @@ export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, st
       }
       if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
       const subject = recordedTransfers(log)
-      const { more, ...gathered } = await gather(trx, subject, transfer, lockedAccounts(transfer))
+      const { more, ...gathered } = await gatherEnding(trx, transfer, subject)
       const compared = await stopUnlessSame(trx, subject, transfer, gathered, now)
       if ('refusal' in compared) return
       const { feeLimit } = compared.recorded
@@ -104,6 +104,10 @@ function followHash(
     records: insertsOf({ audit_records: [toAuditRow(trx, event)] }),
   }
 }
+
+/** Reads a locked transfer with its records, and locks the accounts that its end changes. */
+export const gatherEnding = (trx: Trx, transfer: LockedTransfer, subject: ReturnType<typeof recordedTransfers>) =>
+  gather(trx, subject, transfer, lockedAccounts(transfer))
 
 type Ending = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
   /** What it may cost according to the audit records. */

@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { type ActiveHold, activeHoldOn, assertNotHeld } from '../../rules/holds/active.ts'
+import { type ActiveHold, activeHoldOf, assertNotHeld } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
 import { type Votes, votesAfter } from '../../rules/votes/queries.ts'
@@ -152,7 +152,7 @@ export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: Locke
 
 /** SQL: a held transfer stays as it is, with its funds: it is neither cancelled nor expires, or it could be ordered anew. */
 const ownHold = ({ vault_id: vaultId, id: transferId }: LockedTransfer) =>
-  activeHoldOn({ vaultId, ofVault: false, transferId })
+  activeHoldOf({ vaultId, ofVault: false, transferId })
 
 const ownHoldWithVotes = (transfer: LockedTransfer) =>
   sql<{ hold: ActiveHold | null; votes: Votes }>`json_build_object(

@@ -9,7 +9,7 @@ import { conflict } from '../../../lib/errors.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { findInitiator, findMembership } from '../decisions/candidates.ts'
-import { type ActiveHold, activeHoldOn } from '../holds/active.ts'
+import { type ActiveHold, activeHoldOf } from '../holds/active.ts'
 import type { Executors, StepContext } from '../votes/executor.ts'
 import { expireDue } from '../votes/expire.ts'
 import { type Approval, assertMayCancel, closing, type VotableSubject } from '../votes/vote.ts'
@@ -31,7 +31,7 @@ type Execution = { executors: Executors; fetched: unknown[] | null }
 /** Only the release of a hold is voted on while the vault is held: there must be a way out. */
 function holdOn({ vault_id: vaultId, initiator_id, steps }: LockedRequest): RawBuilder<ActiveHold | null> {
   const isRelease = steps.every(({ step }) => step.action === 'hold_release')
-  return activeHoldOn({ vaultId, ofVault: !isRelease, userIds: [initiator_id] })
+  return activeHoldOf({ vaultId, ofVault: !isRelease, userIds: [initiator_id] })
 }
 
 /** Approval requests as a votable subject. */

@@ -20,16 +20,19 @@ export type ActiveHold = { id: string; subjectType: HoldSubjectType | 'exposure'
 type Text = string | RawBuilder<unknown>
 
 /** What an order, a vote or a hand-over touches: each may be held. */
-type Touched = {
-  vaultId: Text
-  /** Whether a hold of the whole vault counts; it does unless this is false. */
-  ofVault?: boolean
+type Touched = Named & {
   /** The paying address. */
   addressId?: Text
   /** Whether an exposure of the paying address stops it; it does unless this is false. */
   ofExposure?: boolean
   /** The recipient, which may be an address of the vault or of a counterparty. */
   to?: { networkId: Text; key: Text }
+}
+
+type Named = {
+  vaultId: Text
+  /** Whether a hold of the whole vault counts; it does unless this is false. */
+  ofVault?: boolean
   /** The counterparty that was paid when the transfer was ordered. */
   counterpartyId?: Text
   transferId?: Text
@@ -62,24 +65,10 @@ const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigIn
  * address book is read as it is now: a hold of a counterparty concerns the addresses that it has. It costs one look at an
  * index for each subject, because few things are held.
  */
-export function activeHoldOn({
-  vaultId,
-  ofVault = true,
-  addressId,
-  ofExposure = true,
-  to,
-  counterpartyId,
-  transferId,
-  userIds = [],
-}: Touched): RawBuilder<ActiveHold | null> {
-  const subjects = [sql`select 'vault' as type, ${vaultId}::text as id where ${ofVault ? sql`true` : sql`false`}`]
-  const add = (type: HoldSubjectType, id: Text | undefined) => {
-    if (id !== undefined) subjects.push(sql`select ${sql.lit(type)}, ${id}::text`)
-  }
-  add('address', addressId)
-  add('counterparty', counterpartyId)
-  add('transfer', transferId)
-  for (const userId of userIds) add('user', userId)
+export function activeHoldOn(touched: Touched): RawBuilder<ActiveHold | null> {
+  const { vaultId, addressId, ofExposure = true, to } = touched
+  const subjects = subjectsOf(touched)
+  if (addressId !== undefined) subjects.push(sql`select 'address', ${addressId}::text`)
   if (to !== undefined) {
     const isRecipient = (alias: string) => sql`${sql.ref(`${alias}.vault_id`)} = ${vaultId}
       and ${sql.ref(`${alias}.network_id`)} = ${to.networkId} and ${sql.ref(`${alias}.address_key`)} = ${to.key}`
@@ -88,18 +77,38 @@ export function activeHoldOn({
       sql`select 'counterparty', known.counterparty_id from counterparty_addresses known where ${isRecipient('known')}`,
     )
   }
-  const hold = sql`(
-    select json_build_object('id', active.id, 'subjectType', active.subject_type, 'subjectId', active.subject_id)
-    from (${sql.join(subjects, sql` union all `)}) touched
-    join holds active on active.vault_id = ${vaultId} and active.subject_type = touched.type
-      and active.subject_id = touched.id and active.released_at is null
-    order by active.created_at, active.id limit 1)`
+  const hold = oldestHoldOn(vaultId, subjects)
   if (addressId === undefined || !ofExposure) return sql<ActiveHold | null>`${hold}`
   return sql<ActiveHold | null>`coalesce(${hold}, (
     select json_build_object('id', exposed.address_id, 'subjectType', 'exposure', 'subjectId', exposed.address_id)
     from ledger_accounts exposed
     where exposed.vault_id = ${vaultId} and exposed.address_id = ${addressId} and exposed.exposure > 0 limit 1))`
 }
+
+/** SQL: as `activeHoldOn`, for what touches no address. */
+export const activeHoldOf = (touched: Named): RawBuilder<ActiveHold | null> =>
+  oldestHoldOn(touched.vaultId, subjectsOf(touched))
+
+function subjectsOf({
+  vaultId,
+  ofVault = true,
+  counterpartyId,
+  transferId,
+  userIds = [],
+}: Named): RawBuilder<unknown>[] {
+  const subjects = [sql`select 'vault' as type, ${vaultId}::text as id where ${ofVault ? sql`true` : sql`false`}`]
+  if (counterpartyId !== undefined) subjects.push(sql`select 'counterparty', ${counterpartyId}::text`)
+  if (transferId !== undefined) subjects.push(sql`select 'transfer', ${transferId}::text`)
+  for (const userId of userIds) subjects.push(sql`select 'user', ${userId}::text`)
+  return subjects
+}
+
+const oldestHoldOn = (vaultId: Text, subjects: RawBuilder<unknown>[]) => sql<ActiveHold | null>`(
+  select json_build_object('id', active.id, 'subjectType', active.subject_type, 'subjectId', active.subject_id)
+  from (${sql.join(subjects, sql` union all `)}) touched
+  join holds active on active.vault_id = ${vaultId} and active.subject_type = touched.type
+    and active.subject_id = touched.id and active.released_at is null
+  order by active.created_at, active.id limit 1)`
 
 /** SQL: whether there is an active hold on just this subject. */
 export function isHeld(type: HoldSubjectType, vaultId: Text, id: Text): RawBuilder<boolean> {
