@@ -89,6 +89,7 @@ const allowed: Record<string, string> = {
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
   'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
   'money/inbox/countWaiting': 'over all vaults of a user: how much of what they vote on waits for them',
+  'money/holds/wakeQueued': 'only which deliveries of a vault are tried again, after a release of a hold',
   'money/holds/findMet': 'who hears of a hold: how many transfers it meets, and who ordered them',
   'money/holds/lockHoldOn': 'of a subject that its caller has locked, only what holds it',
   'money/screening/findQuestion': 'the screening asks for nobody',
@@ -102,7 +103,6 @@ const allowed: Record<string, string> = {
   'money/payouts/hasArchivedRecipient': 'of a payout that was locked for its last vote',
   'money/payouts/listStoredPayouts':
     'by the ids of payouts that were locked, and for the verifier, which acts for nobody',
-  'money/transfers/listDueApprovals': 'ids only, for the task that expires them, which acts for nobody',
   'money/transfers/listStoredOrders':
     'by the ids of transfers that were locked, and for the verifier, which acts for nobody',
   'money/orders/assertNotPlaced':
