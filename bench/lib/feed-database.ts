@@ -52,6 +52,12 @@ async function withClient<Result>(url: string, work: (client: pg.Client) => Prom
   }
 }
 
+/** For accounts that were inserted without entries. */
+export const totalsOfAccounts = `insert into ledger_totals (vault_id, token_id, available, reserved)
+  select vault_id, token_id, coalesce(sum(balance) filter (where purpose = 'available'), 0),
+    coalesce(sum(balance) filter (where purpose = 'reserved'), 0)
+  from ledger_accounts where address_id <> '' group by vault_id, token_id`
+
 /** A vault of a hundred members behind a running service, and the sessions of one of them and of an administrator. */
 export async function fillVault(
   stack: Stack,
@@ -63,6 +69,7 @@ export async function fillVault(
       select a.vault_id, 'cl' || p || right(t.id, 3) || right(a.id, 12), t.id, a.id, x.purpose, 5, now()
       from addresses a, tokens t, (values ('0000000', 'available'), ('1111111', 'reserved')) x (p, purpose)
       where t.id < '${filled.idOf('token', 5)}'`)
+    await client.query(totalsOfAccounts)
     await client.query('vacuum analyze')
     return filled
   })

@@ -268,6 +268,16 @@ export const checksAfter: Record<string, Check[]> = {
     },
     { statement: `update signed_votes set decision = 'cancel' where decision = 'initiate'`, refusedBy: null },
   ],
+  '0076-ledger-totals': [
+    {
+      // Without the entries that wait, nothing was ever in the accounts but what one of them holds without an entry.
+      query: 'select vault_id, available::int, reserved::int from ledger_totals order by vault_id',
+      finds: [
+        { vault_id: 'v1', available: 0, reserved: 0 },
+        { vault_id: 'v2', available: 0, reserved: 5 },
+      ],
+    },
+  ],
   '0071-bound-to-origin': [
     { query: 'select format from sealing_key', finds: [{ format: 2 }] },
     {

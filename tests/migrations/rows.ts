@@ -1001,6 +1001,22 @@ export const rowsAfter: Record<string, Rows> = {
       [{ vault_id: 'v1', subject_id: 'p1', user_id: 'u1', decision: 'reject', created_at: at, next_attempt_at: at }],
     ],
   ],
+  '0075-deliveries': [
+    [
+      'ledger_accounts',
+      [
+        {
+          vault_id: 'v2',
+          id: 'c7',
+          token_id: 't1',
+          address_id: 'a4',
+          purpose: 'reserved',
+          balance: '5',
+          created_at: at,
+        },
+      ],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

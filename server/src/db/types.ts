@@ -605,6 +605,13 @@ export interface LedgerSeals {
   signature: Buffer;
 }
 
+export interface LedgerTotals {
+  available: Numeric;
+  reserved: Numeric;
+  token_id: string;
+  vault_id: string;
+}
+
 export interface LedgerUnsealed {
   created_at: Timestamp;
   sequence: Int8;
@@ -1242,6 +1249,7 @@ export interface DB {
   ledger_accounts: LedgerAccounts;
   ledger_entries: LedgerEntries;
   ledger_seals: LedgerSeals;
+  ledger_totals: LedgerTotals;
   ledger_unsealed: LedgerUnsealed;
   ledger_verifications: LedgerVerifications;
   magic_links: MagicLinks;

@@ -505,6 +505,11 @@ export const coverage: Record<string, Coverage> = {
     compared: 'chain format previous_hash record_ids record_hashes root hash public_key signature sealed_at',
     notCovered: { [keys]: 'sequence' },
   },
+  ledger_totals: {
+    by: 'ledger',
+    compared: 'vault_id token_id available reserved',
+    notCovered: {},
+  },
   ledger_unsealed: {
     by: 'ledger',
     compared: 'vault_id sequence',

@@ -161,7 +161,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
       ),
     async forgetSeals() {
       await databaseOwner.query(`
-        begin; delete from ledger_seals; delete from ledger_unsealed;
+        begin; delete from ledger_seals; delete from ledger_unsealed; delete from ledger_totals;
         insert into ledger_unsealed (vault_id, sequence, created_at) select vault_id, sequence, now() from ledger_entries;
         commit`)
     },

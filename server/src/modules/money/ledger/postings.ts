@@ -25,6 +25,11 @@ const sides = {
 
 export type EntryKind = keyof typeof sides
 export const entryKinds = Object.keys(sides) as EntryKind[]
+/** The kinds of entries that decrease what is reserved, and those that increase it; all others concern what is available. */
+export const reservedKinds = {
+  debit: entryKinds.filter((kind) => sides[kind].debit === 'reserved'),
+  credit: entryKinds.filter((kind) => sides[kind].credit === 'reserved'),
+}
 
 type Subject = {
   vaultId: string

@@ -8,6 +8,7 @@ import { newestRate } from '../../registry/rates/queries.ts'
 import { isAgreed } from './agreed.ts'
 import type { EntryKind } from './postings.ts'
 import type { Reconciliation } from './schema.ts'
+import { totalsOfVault } from './totals.ts'
 
 export type BalanceFilter = { addressId: string | null; token: string | null }
 
@@ -21,22 +22,29 @@ export type TotalRow = {
   usd_rate: string | null
 }
 
-/** Available and reserved per token over the addresses in scope; vault-level accounts are not included. */
+/**
+ * Available and reserved per token over the addresses in scope; vault-level accounts are not included. Those of the whole
+ * vault are not summed anew.
+ */
 export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter, now: Date): Promise<TotalRow[]> {
+  const isAll = isEverything(scope) && filter.addressId === null
   const { rows } = await sql<TotalRow>`
-    select s.*, r.usd_rate from (
-    select t.id as token_id, json_build_object('code', t.code, 'symbol', t.symbol, 'decimals', t.decimals) as token, t.code,
-      sum(l.balance) filter (where l.purpose = 'available') as available,
-      coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved, sum(l.exposure) as exposure
-    from ledger_accounts l
-    join tokens t on t.id = l.token_id
-    where l.vault_id = ${scope.vaultId} and l.address_id <> '' ${inScope(scope)}
-      ${filter.addressId === null ? sql`` : sql`and l.address_id = ${filter.addressId}`}
-      ${filter.token === null ? sql`` : sql`and t.code = ${filter.token}`}
-    group by t.id, t.code, t.symbol, t.decimals) s ${newestRate('s.token_id', now)}
-    order by s.code, s.token_id`.execute(db)
+    select s.available, s.reserved, s.exposure, r.usd_rate,
+      json_build_object('code', t.code, 'symbol', t.symbol, 'decimals', t.decimals) as token
+    from (${isAll ? totalsOfVault(scope) : totalsOfAccounts(scope, filter.addressId)}) s
+    join tokens t on t.id = s.token_id ${newestRate('s.token_id', now)}
+    ${filter.token === null ? sql`` : sql`where t.code = ${filter.token}`}
+    order by t.code, t.id`.execute(db)
   return rows
 }
+
+const totalsOfAccounts = (scope: AddressScope, addressId: string | null) => sql`
+  select l.token_id, sum(l.balance) filter (where l.purpose = 'available') as available,
+    coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved, sum(l.exposure) as exposure
+  from ledger_accounts l
+  where l.vault_id = ${scope.vaultId} and l.address_id <> '' ${inScope(scope)}
+    ${addressId === null ? sql`` : sql`and l.address_id = ${addressId}`}
+  group by l.token_id`
 
 export type AccountRow = {
   id: string
@@ -157,7 +165,9 @@ export async function findEntryAt(db: Db, accountNumber: string, at: Date): Prom
 
 /** Keeps only accounts `l` of addresses in scope; vault-level accounts belong to no address. */
 const inScope = (scope: AddressScope) =>
-  scope.isWholeVault && scope.folderId === null ? sql`` : sql`and l.address_id in (${scopedAddressIds(scope)})`
+  isEverything(scope) ? sql`` : sql`and l.address_id in (${scopedAddressIds(scope)})`
+
+const isEverything = (scope: AddressScope) => scope.isWholeVault && scope.folderId === null
 
 /** What the books have of a token, as a reconciliation shows it. */
 export type TokenSums = Omit<Static<typeof Reconciliation>['tokens'][number], 'onChain' | 'difference'>

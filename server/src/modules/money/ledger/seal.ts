@@ -9,10 +9,11 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { appendSeal, type Sealing, takeSealing } from '../../record/seals/append.ts'
 import type { SealedLeaf } from '../../record/seals/seal-content.ts'
 import type { EntryKind } from './postings.ts'
+import { addToTotals } from './totals.ts'
 
 /**
- * Seals every committed entry of the ledger that no seal holds yet, as `sealAuditRecords` does with records, and returns
- * how many it sealed.
+ * Seals every committed entry of the ledger that no seal holds yet, as `sealAuditRecords` does with records, adds it to the
+ * totals of its vault, and returns how many it sealed.
  */
 export async function sealLedgerEntries(
   { db, clock, sealKey }: Pick<Deps, 'db' | 'clock' | 'sealKey'>,
@@ -33,7 +34,7 @@ async function sealBatch(trx: Trx, sealing: Sealing): Promise<number> {
       delete from ledger_unsealed
       where ctid = any(array(select ctid from ledger_unsealed limit ${sealedPerBatch}))
       returning vault_id, sequence
-    )
+    ), added as (${addToTotals(sql`taken`)})
     select vault_id, array_agg(sequence::text) as sequences from taken group by vault_id order by vault_id`.execute(trx)
   for (const { vault_id: chain, sequences } of rows) {
     const leaves = await readSealedEntries(trx, chain, sequences)

@@ -54,6 +54,10 @@ describe('verifyLedger', () => {
       'update ledger_accounts set balance = balance + 1 where number = (select min(number) from ledger_accounts where balance > 0)',
       'cached balance',
     ],
+    ['a total', 'update ledger_totals set available = available + 1', 'total of a vault'],
+    ['a reserved total', 'update ledger_totals set reserved = reserved - 1', 'total of a vault'],
+    ['a removed total', 'delete from ledger_totals', 'total of a vault'],
+    ['an entry that waits no longer', 'delete from ledger_unsealed', 'total of a vault'],
     ['an amount', `update ledger_entries set amount = amount + 1 where kind = 'settle'`, 'entries of an operation'],
     ['the amount of a fee', `update ledger_entries set amount = amount + 1 where kind = 'fee'`, 'fee of a transfer'],
     [
@@ -187,7 +191,7 @@ describe('verifyLedger', () => {
   it('T5 verifies one vault alone when asked', async () => {
     const statement = 'update ledger_accounts set balance = balance + 1 where balance is not null'
     expect(await differencesAfter(statement, 'c000000000000000000000000')).toEqual([])
-    expect(await differencesAfter(statement, bench.vault.id)).toEqual(['cached balance'])
+    expect(await differencesAfter(statement, bench.vault.id)).toEqual(['cached balance', 'total of a vault'])
   })
 })
 

@@ -63,7 +63,7 @@ export type LedgerReport = {
 
 /**
  * Recomputes the balances from the entries, independently of the code that writes them, and reports every difference:
- * cached against recomputed balances, running balances, the entries that each operation's status requires, references.
+ * cached against recomputed balances, totals of vaults, running balances, the entries that each operation's status requires, references.
  * Reads one snapshot; reports at most 100 differences of a kind.
  *
  * @throws the reason of `signal` when it aborts, before the next check
@@ -139,6 +139,28 @@ const checks: Record<string, string> = {
     select a.vault_id, format('account %s remembers %s as its last entry, its entries say %s', a.id, a.last_entry_at, n.newest_at)
     from (select distinct number, newest_at from timed) n join ledger_accounts a using (number)
     where a.last_entry_at is distinct from n.newest_at`,
+  'total of a vault': `
+    with held as (
+      select vault_id, token_id, coalesce(sum(balance) filter (where purpose = 'available'), 0) as available,
+        coalesce(sum(balance) filter (where purpose = 'reserved'), 0) as reserved
+      from ledger_accounts where address_id <> '' group by vault_id, token_id
+    ), waiting as (
+      select e.* from ledger_unsealed u join ledger_entries e on e.vault_id = u.vault_id and e.sequence = u.sequence
+    ), parts as (
+      select vault_id, token_id, available, reserved from ledger_totals
+      union all
+      select a.vault_id, a.token_id, case a.purpose when 'available' then s.delta else 0 end,
+        case a.purpose when 'reserved' then s.delta else 0 end
+      from (
+        select debit_account as number, -amount as delta from waiting union all select credit_account, amount from waiting
+      ) s join ledger_accounts a using (number)
+    ), kept as (
+      select vault_id, token_id, sum(available) as available, sum(reserved) as reserved from parts group by vault_id, token_id
+    )
+    select vault_id, format('of token %s the accounts hold %s and %s reserved, the totals say %s and %s', token_id,
+      h.available, h.reserved, k.available, k.reserved) as detail
+    from held h full join kept k using (vault_id, token_id)
+    where h.available is distinct from k.available or h.reserved is distinct from k.reserved`,
   'negative balance': `
     select vault_id, format('account %s holds %s', id, balance) as detail from ledger_accounts where balance < 0`,
   'account of an entry': `
