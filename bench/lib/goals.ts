@@ -49,6 +49,7 @@ export const goals = {
   reportHeap: atMost(32, 'reports', 'heap of a large report above that of a small one, in MB'),
   exceptions: atMost(2, 'reports', '`operations_exceptions`: the dearest variation, in buffers, of no filter'),
   fairness: atMost(3, 'fairness', 'balances of a member while another one keeps 150 reports under way, of without'),
+  totals: atMost(10, 'balances', 'balances in total at 1,000,000 accounts: median in ms'),
   exportMemory: atMost(300, 'exports', 'statement of 1,000,000 rows as CSV, XLSX, PDF: resident MB'),
 } as const satisfies Record<string, Goal>
 

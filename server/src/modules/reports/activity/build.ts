@@ -17,9 +17,9 @@ import { observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
 import { summarize } from '../blocks/summary.ts'
 import { listAccountDifferences } from '../requests/account-differences.ts'
 import { cutInterval, previousInterval } from '../requests/buckets.ts'
-import { findAddresses, findAssets, findCounterparties, findProfiles } from '../requests/details.ts'
+import { findDetails, findProfiles } from '../requests/details.ts'
 import { countedStatusOf } from '../requests/operation-filter.ts'
-import { inSnapshot, nameFew } from '../requests/reading.ts'
+import { avoiding, inSnapshot, nameFew } from '../requests/reading.ts'
 import { toHeader } from '../requests/request.ts'
 import { noticeOperations } from './notice.ts'
 import type { ActivityRequest } from './request.ts'
@@ -31,7 +31,7 @@ import {
   listVotesByPolicy,
   summarizeVotes,
 } from './statistics.ts'
-import { compareOperations, sumOperations } from './sum-operations.ts'
+import { compareOperations, stepsNotToSumBy, sumOperations } from './sum-operations.ts'
 
 export type ActivityReport = Static<typeof TransactionActivityReport>
 
@@ -42,19 +42,25 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 
 /** Reads the facts of a report in the snapshot of `trx`. */
 export async function readFacts(trx: Trx, given: ActivityRequest) {
-  const request = await nameFew(trx, given)
-  const { filter, timezone } = request
-  const isCounted = countedStatusOf(filter)
-  const calendar = cutInterval(filter.interval, timezone, request.groupBy)
+  const calendar = cutInterval(given.filter.interval, given.timezone, given.groupBy)
   const days = calendar.days.map(({ start }) => start)
-  const groups = await sumOperations(trx, filter, days)
+  const { request, groups } = await avoiding(trx, stepsNotToSumBy, async () => {
+    const named = await nameFew(trx, given)
+    return { request: named, groups: await sumOperations(trx, named.filter, days) }
+  })
+  const { filter } = request
+  const isCounted = countedStatusOf(filter)
   const keysOf = <Key>(keyed: { key: Key | null }[]) => [
     ...new Set(keyed.flatMap(({ key }) => (key === null ? [] : [key]))),
   ]
   const tokensOf = (list: readonly Group[]) => [...new Set(list.map(({ tokenId }) => tokenId))]
   const counted = groups.overall.filter(({ status }) => isCounted(status))
-  const addresses = await findAddresses(trx, filter, keysOf(groups.byAddress))
-  const ownerOf = (addressId: string) => addresses.get(addressId)!.ownerId
+  const details = await findDetails(trx, filter, {
+    assets: tokensOf(groups.overall),
+    counterparties: keysOf(groups.byCounterparty),
+    addresses: keysOf(groups.byAddress),
+  })
+  const ownerOf = (addressId: string) => details.addresses.get(addressId)!.ownerId
   const byOwner = request.isBrokenDownByOwner
     ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
     : []
@@ -69,10 +75,8 @@ export async function readFacts(trx: Trx, given: ActivityRequest) {
       filter.counterpartyClassification === 'historical'
         ? 0
         : groups.overall.reduce((sum, { faults }) => sum + faults.reclassified, 0),
-    assets: await findAssets(trx, tokensOf(groups.overall)),
+    ...details,
     orderStatistics: await listOrderStatistics(trx, filter, tokensOf(counted)),
-    counterparties: await findCounterparties(trx, filter, keysOf(groups.byCounterparty)),
-    addresses,
     owners: byOwner.length === 0 ? new Map() : await findProfiles(trx, keysOf(byOwner)),
   }
   return {

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Member } from '../../../access/caller.ts'
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 import { buildExceptions, listExceptions, readExceptionsRequest } from '../reports/operations-exceptions/build.ts'
 import { inSnapshot, nameFew } from '../requests/reading.ts'
+import { buildActivity } from './build.ts'
 import { readActivityRequest } from './request.ts'
 import { countMissingEntries, listOrderStatistics } from './statistics.ts'
 import { sumOperations } from './sum-operations.ts'
@@ -106,5 +108,15 @@ describe('statements with two forms', () => {
       expect(unnamed.map((row) => [row.id, row.exceptions])).toEqual(items.map((item) => [item.id, item.exceptions]))
       expect(items.find((item) => item.id === id)?.exceptions).toContain('retroactivelyMatchedOperations')
     })
+  })
+})
+
+describe('a report of activity', () => {
+  it('is no more than 19 statements, with begin and commit', async () => {
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    const { summary } = await buildActivity(world.test.deps.db, requestOfOwner())
+    expect(summary.operationsCount).toBeGreaterThan(5)
+    expect(query.mock.calls.length).toBeGreaterThan(9)
+    expect(query.mock.calls.length).toBeLessThanOrEqual(19)
   })
 })

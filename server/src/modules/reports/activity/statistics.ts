@@ -13,7 +13,7 @@ import {
   isUndated,
   type OperationFilter,
 } from '../requests/operation-filter.ts'
-import { avoiding, countRows, type PlanStep } from '../requests/reading.ts'
+import { avoiding, countEach, countRows, type PlanStep } from '../requests/reading.ts'
 
 /** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
 export const lacksUsdRate = sql<boolean>`o.usd_value is null`
@@ -28,15 +28,19 @@ export async function countOtherFaults(
   overall: readonly Overall[],
   accountDifferences: readonly unknown[],
 ): Promise<OtherFaults> {
-  const count = (from: RawBuilder<unknown>) => avoiding(trx, ['nestloop'], () => countRows(trx, from))
-  return {
-    operationsWithoutSelectedDate:
-      filter.dateBasis === 'createdAt' ? 0 : await count(sql`from operations o where ${isUndated(filter)}`),
-    invalidOperationRelations: await count(sql`from (${invalidRelations(filter)}) invalid`),
-    missingLedgerEntries: await countMissingEntries(trx, filter, overall),
-    ledgerReconciliationDifferences: accountDifferences.length,
+  const froms = {
+    operationsWithoutSelectedDate: sql`from operations o where ${filter.dateBasis === 'createdAt' ? sql`false` : isUndated(filter)}`,
+    invalidOperationRelations: sql`from (${invalidRelations(filter)}) invalid`,
   }
+  const counts = await avoiding(trx, ['nestloop'], async () =>
+    operationsOf(overall) < mergedOperationsMin
+      ? await countEach(trx, { ...froms, missingLedgerEntries: missingEntries(filter) })
+      : { ...(await countEach(trx, froms)), missingLedgerEntries: await countMissingEntries(trx, filter, overall) },
+  )
+  return { ...counts, ledgerReconciliationDifferences: accountDifferences.length }
 }
+
+const operationsOf = (overall: readonly Overall[]) => overall.reduce((sum, { count }) => sum + count, 0)
 
 /**
  * SQL condition: the ledger lacks the entry that the status of the operation `o` requires: the deposit, the reservation of
@@ -64,11 +68,11 @@ export async function countMissingEntries(
   filter: OperationFilter,
   overall: readonly Overall[],
 ): Promise<number> {
-  const operations = overall.reduce((sum, { count }) => sum + count, 0)
-  return avoiding(trx, avoidedForEntries(operations, filter), () =>
-    countRows(trx, sql`from operations o where ${isReported(filter)} and ${lacksEntry(filter)}`),
-  )
+  return avoiding(trx, avoidedForEntries(operationsOf(overall), filter), () => countRows(trx, missingEntries(filter)))
 }
+
+const missingEntries = (filter: OperationFilter) =>
+  sql`from operations o where ${isReported(filter)} and ${lacksEntry(filter)}`
 
 /**
  * SQL: inconsistent relations whose source is in the report and both ends of which are in its scope. People relate

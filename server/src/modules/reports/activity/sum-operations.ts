@@ -16,7 +16,7 @@ import {
   mayBeReported,
   type OperationFilter,
 } from '../requests/operation-filter.ts'
-import { avoiding } from '../requests/reading.ts'
+import { avoiding, type PlanStep } from '../requests/reading.ts'
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
 /** Sums of operations as SQL returns them. */
@@ -50,9 +50,11 @@ export type Groups = {
  * @param dayStarts the first instant of every day of the interval, in order
  */
 export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts: readonly Date[]): Promise<Groups> {
-  const has = await findSideTables(trx, filter)
   const onlyAddressId = onlyAddressIdOf(filter)
-  const { rows } = await avoiding(trx, ['nestloop', 'sort'], () => statementOf(filter, dayStarts, has).execute(trx))
+  const { has, rows } = await avoiding(trx, stepsNotToSumBy, async () => {
+    const tables = await findSideTables(trx, filter)
+    return { has: tables, rows: (await statementOf(filter, dayStarts, tables).execute(trx)).rows }
+  })
   const overall = rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall)
   const keyed = (wanted: keyof Groups) =>
     rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key }))
@@ -67,6 +69,8 @@ export async function sumOperations(trx: Trx, filter: OperationFilter, dayStarts
     byCategory: has.assignments ? keyed('byCategory') : overall.map((group) => ({ ...group, key: null })),
   }
 }
+
+export const stepsNotToSumBy: readonly PlanStep[] = ['nestloop', 'sort']
 
 /** The one address of all operations of the report, if its filters name one. */
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]

@@ -25,37 +25,16 @@ export type AddressDetails = {
   folderSnapshots: { id: string; name: string }[]
 }
 
-export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<string, Asset>> {
-  const { rows } = await sql<Asset>`
-    select t.id as "tokenId", t.code as "assetCode", t.symbol as "assetSymbol", n.slug as network,
-      t.contract_address as "contractAddress", t.decimals
-    from tokens t join networks n on n.id = t.network_id where t.id = any(${ids}::text[])`.execute(trx)
-  return new Map(rows.map((asset) => [asset.tokenId, asset]))
-}
+const assetsOf = (ids: readonly string[]) => sql`
+  select t.id as "tokenId", t.code as "assetCode", t.symbol as "assetSymbol", n.slug as network,
+    t.contract_address as "contractAddress", t.decimals
+  from tokens t join networks n on n.id = t.network_id where t.id = any(${ids}::text[])`
 
-/**
- * Names and types of counterparties: the current ones, or those recorded at the last operation of the scope with them
- * before the interval ended.
- */
-export async function findCounterparties(
-  trx: Trx,
-  { scope, counterpartyClassification, interval }: OperationFilter,
-  ids: readonly string[],
-): Promise<Map<string, CounterpartyDetails>> {
-  if (ids.length === 0) return new Map()
-  const found =
-    counterpartyClassification === 'current'
-      ? sql<CounterpartyDetails & { id: string }>`
-        select id, name, kind from counterparties where vault_id = ${scope.vaultId} and id = any(${ids}::text[])`
-      : sql<CounterpartyDetails & { id: string }>`
-        select wanted.id, then_called.name, then_called.kind
-        from unnest(${ids}::text[]) wanted(id) cross join lateral (
-          select o.counterparty_name as name, o.counterparty_kind as kind from operations o
-          where o.vault_id = ${scope.vaultId} and o.counterparty_id = wanted.id and o.created_at < ${interval.to}
-            and ${isOperationInScope(scope, 'o')}
-          order by o.created_at desc, o.id desc limit 1) then_called`
-  const { rows } = await found.execute(trx)
-  return new Map(rows.map(({ id, name, kind }) => [id, { name, kind }]))
+const byTokenId = (rows: readonly Asset[]) => new Map(rows.map((asset) => [asset.tokenId, asset]))
+
+export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<string, Asset>> {
+  const { rows } = await sql<Asset>`${assetsOf(ids)}`.execute(trx)
+  return byTokenId(rows)
 }
 
 /** The counterparty of an operation in the rows of a list. */
@@ -98,12 +77,26 @@ export function joinCounterparty(classification: Classification, alias: string):
   ) ${sql.ref(alias)} on true`
 }
 
-/** Addresses with the folders that they are in, or were in when an operation of the report was created. */
-export async function findAddresses(
-  trx: Trx,
-  filter: OperationFilter,
+/**
+ * SQL: names and types of counterparties: the current ones, or those recorded at the last operation of the scope with them
+ * before the interval ended.
+ */
+const counterpartiesOf = (
+  { scope, counterpartyClassification, interval }: OperationFilter,
   ids: readonly string[],
-): Promise<Map<string, AddressDetails & { ownerId: string }>> {
+): RawBuilder<unknown> =>
+  counterpartyClassification === 'current'
+    ? sql`select id, name, kind from counterparties where vault_id = ${scope.vaultId} and id = any(${ids}::text[])`
+    : sql`
+      select wanted.id, then_called.name, then_called.kind
+      from unnest(${ids}::text[]) wanted(id) cross join lateral (
+        select o.counterparty_name as name, o.counterparty_kind as kind from operations o
+        where o.vault_id = ${scope.vaultId} and o.counterparty_id = wanted.id and o.created_at < ${interval.to}
+          and ${isOperationInScope(scope, 'o')}
+        order by o.created_at desc, o.id desc limit 1) then_called`
+
+/** SQL: addresses with the folders that they are in, or were in when an operation of the report was created. */
+function addressesOf(filter: OperationFilter, ids: readonly string[]): RawBuilder<unknown> {
   const { scope } = filter
   const folders =
     filter.folderClassification === 'current'
@@ -114,7 +107,7 @@ export async function findAddresses(
           and l.address_id = any(${ids}::text[])
           and exists (select from operations o where ${isReported(filter)} and o.address_id = l.address_id
             and o.created_at >= l.added_at and (l.removed_at is null or o.created_at < l.removed_at))`
-  const { rows } = await sql<AddressDetails & { id: string; ownerId: string }>`
+  return sql`
     with folders as (${folders}), snapshots as (
       select address_id, json_agg(json_build_object('id', id, 'name', name) order by name, id) as list
       from folders group by address_id
@@ -122,8 +115,35 @@ export async function findAddresses(
     select a.id, a.address, a.label, a.derivation_path as "derivationPath", a.segments, a.owner_id as "ownerId",
       coalesce(snapshots.list, '[]') as "folderSnapshots"
     from addresses a left join snapshots on snapshots.address_id = a.id
-    where a.vault_id = ${scope.vaultId} and a.id = any(${ids}::text[])`.execute(trx)
-  return new Map(rows.map(({ id, ...details }) => [id, details]))
+    where a.vault_id = ${scope.vaultId} and a.id = any(${ids}::text[])`
+}
+
+export type Details = {
+  assets: Map<string, Asset>
+  counterparties: Map<string, CounterpartyDetails>
+  addresses: Map<string, AddressDetails & { ownerId: string }>
+}
+
+/** What is behind the ids of a report of activity, in one statement. */
+export async function findDetails(
+  trx: Trx,
+  filter: OperationFilter,
+  ids: { assets: readonly string[]; counterparties: readonly string[]; addresses: readonly string[] },
+): Promise<Details> {
+  const list = (rows: RawBuilder<unknown>) => sql`(select coalesce(json_agg(r), '[]') from (${rows}) r)`
+  const { rows } = await sql<{
+    assets: Asset[]
+    counterparties: (CounterpartyDetails & { id: string })[]
+    addresses: (AddressDetails & { id: string; ownerId: string })[]
+  }>`
+    select ${list(assetsOf(ids.assets))} as assets, ${list(counterpartiesOf(filter, ids.counterparties))} as counterparties,
+      ${list(addressesOf(filter, ids.addresses))} as addresses`.execute(trx)
+  const found = rows[0]!
+  return {
+    assets: byTokenId(found.assets),
+    counterparties: new Map(found.counterparties.map(({ id, name, kind }) => [id, { name, kind }])),
+    addresses: new Map(found.addresses.map(({ id, ...details }) => [id, details])),
+  }
 }
 
 export async function findProfiles(trx: Trx, ids: readonly string[]): Promise<Map<string, Profile>> {

@@ -14,10 +14,20 @@ export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Res
   })
 }
 
+/** How many rows each `from`, with what follows it, selects: in one statement. */
+export async function countEach<Name extends string>(
+  trx: Trx,
+  froms: Record<Name, RawBuilder<unknown>>,
+): Promise<Record<Name, number>> {
+  const names = Object.keys(froms) as Name[]
+  const counts = names.map((name) => sql`(select count(*)::float8 ${froms[name]}) as ${sql.ref(name)}`)
+  const { rows } = await sql<Record<Name, number>>`select ${sql.join(counts)}`.execute(trx)
+  return rows[0]!
+}
+
 /** How many rows `from` and what follows it select. */
 export async function countRows(trx: Trx, from: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*)::float8 as count ${from}`.execute(trx)
-  return rows[0]!.count
+  return (await countEach(trx, { count: from })).count
 }
 
 /** Rows that one round trip fetches when all of them are read. */
@@ -43,20 +53,28 @@ export async function* streamRows<Row>(trx: Trx, query: RawBuilder<Row>): AsyncG
 /** A way of joining or grouping that PostgreSQL can be kept from. */
 export type PlanStep = 'hashjoin' | 'nestloop' | 'sort'
 
-/** Runs statements that PostgreSQL must not carry out by these steps. */
+/** The steps that a transaction is kept from by now. */
+const avoided = new WeakMap<Trx, ReadonlySet<PlanStep>>()
+
+/** Runs statements that PostgreSQL must not carry out by these steps, nor by those of an `avoiding` around this one. */
 export async function avoiding<Result>(
   trx: Trx,
   steps: readonly PlanStep[],
   run: () => Promise<Result>,
 ): Promise<Result> {
+  const before = avoided.get(trx) ?? new Set()
+  const added = steps.filter((step) => !before.has(step))
+  if (added.length === 0) return run()
   const set = async (value: 'on' | 'off') => {
-    await sql`select ${sql.join(steps.map((step) => sql`set_config(${`enable_${step}`}, ${value}, true)`))}`.execute(
+    await sql`select ${sql.join(added.map((step) => sql`set_config(${`enable_${step}`}, ${value}, true)`))}`.execute(
       trx,
     )
   }
   await set('off')
+  avoided.set(trx, new Set([...before, ...added]))
   const result = await run()
   await set('on')
+  avoided.set(trx, before)
   return result
 }
 
