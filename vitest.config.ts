@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/setup/longest-first.ts'
 
+/** What Node.js needs to run a thread that the service starts. */
+const threadsRunTypeScript = ['--import', new URL('tests/setup/typescript-in-threads.js', import.meta.url).href]
+
 const everywhere = {
   setupFiles: ['tests/setup/properties.ts'],
   // Forks and not threads: the suite starts servers and sends signals, which threads of one process would share.
   pool: 'forks' as const,
+  execArgv: threadsRunTypeScript,
   // How long a machine that is busy with other things may take. Tests wait for states, and a state that comes ends the
   // wait at once: these limits are reached only by something that hangs.
   testTimeout: 180_000,
@@ -36,7 +40,7 @@ export default defineConfig({
           // Importing the same modules for every file anew took a fifth of the time of the suite.
           isolate: false,
           // Collecting garbage in the usual 16 MB of young objects took a seventh of it.
-          execArgv: ['--max-semi-space-size=64'],
+          execArgv: ['--max-semi-space-size=64', ...threadsRunTypeScript],
           include: [
             'server/src/**/*.test.ts',
             'wallet/src/**/*.test.ts',

@@ -10,6 +10,8 @@ import type { Sealer } from './lib/secrets.ts'
 export type Deps = {
   config: Config
   db: Db
+  /** How the service connects, for threads that open connections of their own. */
+  databaseUrl: string
   slowReads: SlowReads
   changeSignal: ChangeSignal
   sealer: Sealer

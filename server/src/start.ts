@@ -10,22 +10,13 @@ import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { useRecordKey } from './db/record-key.ts'
-import { createSlowReads } from './db/slow-reads.ts'
+import { openSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
 import { startEmbeddedPostgres, toServiceUrl } from './embedded-postgres/start.ts'
 import type { App } from './http/endpoints.ts'
 import { startTasks } from './jobs/tasks.ts'
-import {
-  slowConnectionsMax,
-  slowReadsRunningMax,
-  slowReadsRunningPerCallerMax,
-  slowReadsWaitingMax,
-  slowReadsWaitingPerCallerMax,
-  slowReadWaitMilliseconds,
-  slowStatementMilliseconds,
-} from './lib/limits.ts'
-import { createRecordKey, type RecordKey } from './lib/record-key.ts'
+import { createRecordKey } from './lib/record-key.ts'
 import { createSealKey } from './lib/seal-key.ts'
 import { createSealer } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
@@ -124,12 +115,18 @@ export async function openDeps(
   const secretKey = config.secretKey ?? (await makeSecretKey(config.dataDir))
   const recordKey = createRecordKey(secretKey)
   useRecordKey(db, recordKey)
-  const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, recordKey, onError)
+  const { slowReads, close: closeSlowReads } = openSlowReads({
+    url: databaseUrl,
+    replicaUrl: config.reportsDatabaseUrl,
+    recordKey,
+    warn: (error, text) => log.warn({ err: error }, text),
+  })
   const changeSignal = createChangeSignal({ url: databaseUrl, db, log })
   const sealer = createSealer(secretKey)
   const deps: Deps = {
     config,
     db,
+    databaseUrl,
     slowReads,
     changeSignal,
     sealer,
@@ -159,25 +156,6 @@ async function adopt({ db, sealer, log, clock }: Deps): Promise<void> {
   for (const { table, column, row } of unreadable) {
     log.error({ table, column, row: row.join(' ') }, 'a sealed secret cannot be opened')
   }
-}
-
-function openSlowReads(url: string, recordKey: RecordKey, onError: (error: Error) => void) {
-  const { db } = openDatabase({
-    url,
-    connectionsMax: slowConnectionsMax,
-    statementMilliseconds: slowStatementMilliseconds,
-    onError,
-  })
-  useRecordKey(db, recordKey)
-  const slowReads = createSlowReads({
-    db,
-    runningMax: slowReadsRunningMax,
-    runningPerCallerMax: slowReadsRunningPerCallerMax,
-    waitingMax: slowReadsWaitingMax,
-    waitingPerCallerMax: slowReadsWaitingPerCallerMax,
-    waitMilliseconds: slowReadWaitMilliseconds,
-  })
-  return { slowReads, close: () => db.destroy() }
 }
 
 /** Logs as JSON lines; fields that could hold a secret are removed. */

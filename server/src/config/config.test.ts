@@ -285,6 +285,7 @@ describe('settings', () => {
     expect(settings.filter((setting) => setting.isSecret).map(({ name }) => name)).toEqual([
       'DATABASE_URL',
       'DATABASE_OWNER_URL',
+      'REPORTS_DATABASE_URL',
       'STRONGROOM_SECRET_KEY',
       'STRONGROOM_SECRET_KEY_PREVIOUS',
       'SMTP_URL',
@@ -306,6 +307,9 @@ describe('settings', () => {
     expect(readCommandConfig({ DATABASE_URL: production.DATABASE_URL }).databaseUrl).toBe(production.DATABASE_URL)
     expect(() => readCommandConfig({ DATABASE_URL: 'x' })).toThrow(ConfigError)
     expect(() => readCommandConfig({ DATABASE_OWNER_URL: production.DATABASE_URL })).toThrow('DATABASE_URL is not')
+    expect(() => readConfig({ DEMO: 'true', REPORTS_DATABASE_URL: production.DATABASE_URL })).toThrow(
+      'DATABASE_URL is not',
+    )
   })
 })
 

@@ -24,6 +24,8 @@ export type Config = {
   databaseUrl: string | null
   /** How migrations connect; null: as the service does. */
   databaseOwnerUrl: string | null
+  /** A replica that reports, their files and verifications are read from; null: from the database itself. */
+  reportsDatabaseUrl: string | null
   demo: boolean
   adminEmail: string | null
   smtpUrl: string | null
@@ -121,8 +123,7 @@ export function readConfig(env: Environment = process.env): Config {
     dataDir: text('DATA_DIR') ?? '../.strongroom',
     servesConsole: onOff('CONSOLE'),
     checksGas: onOff('GAS_CHECK', !demo),
-    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
-    databaseOwnerUrl: readOwnerUrl(reader),
+    ...readDatabaseUrls(reader),
     demo,
     adminEmail,
     ...mail,
@@ -150,10 +151,16 @@ export function readConfig(env: Environment = process.env): Config {
   return config
 }
 
-function readOwnerUrl({ faults, text, url }: Reader): string | null {
-  if (text('DATABASE_OWNER_URL') !== null && text('DATABASE_URL') === null)
-    faults.push('DATABASE_OWNER_URL is set, and DATABASE_URL is not')
-  return url('DATABASE_OWNER_URL', ['postgres:', 'postgresql:'])
+function readDatabaseUrls({ faults, text, url }: Reader) {
+  for (const name of ['DATABASE_OWNER_URL', 'REPORTS_DATABASE_URL']) {
+    if (text(name) !== null && text('DATABASE_URL') === null) faults.push(`${name} is set, and DATABASE_URL is not`)
+  }
+  const schemes = ['postgres:', 'postgresql:']
+  return {
+    databaseUrl: url('DATABASE_URL', schemes),
+    databaseOwnerUrl: url('DATABASE_OWNER_URL', schemes),
+    reportsDatabaseUrl: url('REPORTS_DATABASE_URL', schemes),
+  }
 }
 
 function readSecretKey({ faults, text, requiredOutsideDemo, refuseWeak }: Reader): string | null {

@@ -28,6 +28,12 @@ export const settings: Setting[] = [
     isSecret: true,
   },
   {
+    name: 'REPORTS_DATABASE_URL',
+    about: 'a streaming replica of the same database, for reports, their files and verifications',
+    fallback: 'DATABASE_URL',
+    isSecret: true,
+  },
+  {
     name: 'DEMO',
     about: 'true: mail becomes files, unsigned webhooks are accepted, loopback wallets are allowed',
     fallback: 'false',

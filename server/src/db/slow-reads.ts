@@ -1,5 +1,17 @@
-import { tooManyRequests, unavailable } from '../lib/errors.ts'
-import type { Db } from './client.ts'
+import { AppError, tooManyRequests, unavailable } from '../lib/errors.ts'
+import {
+  slowConnectionsMax,
+  slowReadsRunningMax,
+  slowReadsRunningPerCallerMax,
+  slowReadsWaitingMax,
+  slowReadsWaitingPerCallerMax,
+  slowReadWaitMilliseconds,
+  slowStatementMilliseconds,
+} from '../lib/limits.ts'
+import type { RecordKey } from '../lib/record-key.ts'
+import { type Db, openDatabase } from './client.ts'
+import { useRecordKey } from './record-key.ts'
+import { createReplica, type Replica, type Warn } from './replica.ts'
 
 type Limits = {
   /** Reads that run at a time, of all callers and of one. */
@@ -18,6 +30,43 @@ export type SlowReads = {
    * @throws 429 when too many reads of the caller wait already, 503 when too many do in all or the turn does not come in time
    */
   inTurn<Result>(callerId: string, read: (db: Db) => Promise<Result>): Promise<Result>
+  /** Connections to the replica, once it has all that is committed by now; without such a replica, `db`. */
+  forReports(): Promise<Db>
+  /** Runs `read` by `forReports`, and again by `db` if the replica fails meanwhile. A refusal of ours is no such failure. */
+  onReplica<Result>(read: (db: Db) => Promise<Result>): Promise<Result>
+}
+
+type OpenOptions = {
+  url: string
+  replicaUrl: string | null
+  connectionsMax?: number
+  recordKey: RecordKey | null
+  warn: Warn
+}
+
+/** Opens the connections for slow reads, to the database and to its replica if there is one. */
+export function openSlowReads({ url, replicaUrl, recordKey, warn, connectionsMax = slowConnectionsMax }: OpenOptions): {
+  slowReads: SlowReads
+  close: () => Promise<void>
+} {
+  const onError = (error: Error) => warn(error, 'database connection lost')
+  const open = (to: string) => {
+    const { db } = openDatabase({ url: to, connectionsMax, statementMilliseconds: slowStatementMilliseconds, onError })
+    useRecordKey(db, recordKey)
+    return db
+  }
+  const db = open(url)
+  const replicaDb = replicaUrl === null ? null : open(replicaUrl)
+  const slowReads = createSlowReads({
+    db,
+    replica: replicaDb === null ? null : createReplica({ primary: db, replica: replicaDb, warn }),
+    runningMax: slowReadsRunningMax,
+    runningPerCallerMax: slowReadsRunningPerCallerMax,
+    waitingMax: slowReadsWaitingMax,
+    waitingPerCallerMax: slowReadsWaitingPerCallerMax,
+    waitMilliseconds: slowReadWaitMilliseconds,
+  })
+  return { slowReads, close: async () => void (await Promise.all([db.destroy(), replicaDb?.destroy()])) }
 }
 
 /**
@@ -26,10 +75,26 @@ export type SlowReads = {
  *
  * @param db connections of their own, so that slow reads never take one that a quick request waits for
  */
-export function createSlowReads({ db, ...limits }: Limits & { db: Db }): SlowReads {
+export function createSlowReads({
+  db,
+  replica = null,
+  ...limits
+}: Limits & { db: Db; replica?: Replica | null }): SlowReads {
   const turns = new Turns(limits)
+  const forReports = async () => (await replica?.whenCaughtUp()) ?? db
   return {
     db,
+    forReports,
+    async onReplica(read) {
+      const source = await forReports()
+      try {
+        return await read(source)
+      } catch (error) {
+        if (source === db || error instanceof AppError) throw error
+        replica!.warn(error, 'a read of the replica failed, and was made again by the database itself')
+        return await read(db)
+      }
+    },
     async inTurn(callerId, read) {
       await turns.enter(callerId)
       try {

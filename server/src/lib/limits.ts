@@ -326,6 +326,9 @@ export const slowReadsWaitingPerCallerMax = 200
 export const slowReadWaitMilliseconds = 20_000
 /** Connections for them and for files of reports. */
 export const slowConnectionsMax = 10
+/** How long a report waits for a replica that is behind, and how often the log says that it cannot be used. */
+export const replicaWaitMilliseconds = 2_000
+export const replicaWarningMilliseconds = 60_000
 
 /** Verifications of a ledger: attempts, and how long one is kept. The node that makes one renews its claim as for exports. */
 export const verificationAttemptsMax = 3
@@ -337,6 +340,8 @@ export const exportsKeptPerCallerMax = 20
 export const exportTtlHours = 24
 /** How long the order stays known after its file is gone. */
 export const exportRecordTtlHours = 720
+/** The thread that makes a file may use so much memory for objects; a million rows take a tenth of it. */
+export const exportHeapMegabytesMax = 1_024
 export const exportBytesMax = 1_073_741_824
 export const exportChunkBytes = 262_144
 /** The node that makes an export renews its claim this often; another node takes it over when the lease has ended. */

@@ -51,9 +51,12 @@ export type TestApp = {
   close(): Promise<void>
 }
 
+type Settings = Record<string, string>
+
 /** The whole service on a database of its own, driven through `inject`: everything real but clock and, if asked, wallet. */
-export async function createTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+export async function createTestApp(settings: Settings | ((databaseUrl: string) => Settings) = {}): Promise<TestApp> {
   const database = await createTestDatabase()
+  const env = typeof settings === 'function' ? settings(database.url) : settings
   const dataDir = join(tmpdir(), `strongroom-app-${randomUUID()}`)
   const config: Config = readConfig({
     DEMO: 'true',

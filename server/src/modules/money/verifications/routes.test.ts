@@ -70,7 +70,7 @@ describe('a verification of the ledger', () => {
     // The node stops between the claim and the first check.
     const slowReads = new Proxy(deps.slowReads, {
       get: (target, name, receiver) => {
-        if (name === 'db') stopping.abort()
+        if (name === 'onReplica') stopping.abort()
         return Reflect.get(target, name, receiver)
       },
     })

@@ -24,9 +24,11 @@ async function runVerification(deps: Deps, taken: VerificationRow, signal: Abort
       )
   }, exportHeartbeatMilliseconds)
   try {
-    const { differences } = await verifyLedger(slowReads.db, taken.vault_id, signal)
+    const { differences } = await slowReads.onReplica((source) => verifyLedger(source, taken.vault_id, signal))
     const trusted = new Set([sealKey.keyId, ...config.sealKeys])
-    const chains = await verifyLedgerSeals(slowReads.db, { vaultId: taken.vault_id, trusted, signal })
+    const chains = await slowReads.onReplica((source) =>
+      verifyLedgerSeals(source, { vaultId: taken.vault_id, trusted, signal }),
+    )
     const findings = [
       ...differences.map(({ kind, detail }) => ({ check: kind, message: detail })),
       ...chains.flatMap(({ fault }) => (fault === null ? [] : [{ check: 'seal', message: fault.detail }])),

@@ -31,8 +31,8 @@ export function balanceTimelineRoutes(app: App, deps: Deps): void {
       if (from >= to) throw badRequest('from', 'must be before to, and before now')
       const interval = { from, to }
       const instants = pointsOf(interval, timezone, groupBy)
-      const rows = await deps.slowReads.inTurn(member.userId, (db) =>
-        listBalancesAt(db, scope, instants, { addressId, tokenId }),
+      const rows = await deps.slowReads.inTurn(member.userId, () =>
+        deps.slowReads.onReplica((db) => listBalancesAt(db, scope, instants, { addressId, tokenId })),
       )
       return toBalanceTimeline(rows, { interval, timezone, instants })
     },

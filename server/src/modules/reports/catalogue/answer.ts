@@ -39,10 +39,10 @@ export async function prepare(db: Db, { report, member, parameters }: Order, now
 export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
   // An invalid request is refused at once.
   await prepare(deps.db, order, deps.clock())
-  return deps.slowReads.inTurn(order.member.userId, async (db) => {
-    // Prepared again, so that `dataCutoff` and the access rights are those of the snapshot.
-    const request = await prepare(db, order, deps.clock())
-    return order.report.build(db, request)
+  return deps.slowReads.inTurn(order.member.userId, () => {
+    // Prepared again, so that `dataCutoff` and the access rights are those of the snapshot, which may be later.
+    const now = deps.clock()
+    return deps.slowReads.onReplica(async (db) => order.report.build(db, await prepare(db, order, now)))
   })
 }
 
@@ -61,9 +61,10 @@ export async function answerFile(
 ): Promise<SentFile> {
   if (order.parameters.cursor !== undefined)
     throw badRequest('cursor', 'applies to format=json only; a file contains every row')
-  const { db } = deps.slowReads
   const kind = fileKindOf(format, order.report)
-  const request = await prepare(db, order, deps.clock())
+  const now = deps.clock()
+  const db = await deps.slowReads.forReports()
+  const request = await prepare(db, order, now)
   const leave = slots.take(order.member.userId)
   let sent = undefined as SentFile | undefined
   try {

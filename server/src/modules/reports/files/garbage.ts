@@ -1,8 +1,9 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { isMainThread } from 'node:worker_threads'
 
 /** Garbage that may accumulate before a collection; more than V8's own young generation, which V8 collects itself. */
-const garbageBytesMax = 32 * 1_048_576
+const garbageBytesMax = (isMainThread ? 32 : 16) * 1_048_576
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { replicaWaitMilliseconds, replicaWarningMilliseconds } from '../lib/limits.ts'
+import type { Db } from './client.ts'
+
+export type Warn = (error: unknown, text: string) => void
+
+export type Replica = {
+  /** The connections to the replica, once it has everything that was committed before; null: it is not to be used now. */
+  whenCaughtUp(): Promise<Db | null>
+  warn: Warn
+}
+
+const pollMilliseconds = 10
+
+/**
+ * A replica that never shows less than what was committed when the read began. A right that was taken away, or a deposit
+ * that was acknowledged, is therefore never missing: the read waits until the replica has it, for a bounded time.
+ */
+export function createReplica({ primary, replica, warn }: { primary: Db; replica: Db; warn: Warn }): Replica {
+  let warnedAt = Number.NEGATIVE_INFINITY
+  return {
+    warn,
+    async whenCaughtUp() {
+      try {
+        await catchUp(primary, replica)
+        return replica
+      } catch (error) {
+        // A replica that is away is away for every report.
+        if (performance.now() - warnedAt >= replicaWarningMilliseconds) {
+          warn(error, 'reports are read from the database itself, because the replica cannot be used')
+          warnedAt = performance.now()
+        }
+        return null
+      }
+    },
+  }
+}
+
+type Place = { isReplica: boolean; system: string; database: string }
+
+/** SQL: which database this is; of a replica the same as of what it follows, except for the first. */
+const place = sql`pg_is_in_recovery() as "isReplica", (select system_identifier::text from pg_control_system()) as system,
+  current_database() as database`
+
+/** @throws Error that says why the replica is not to be used */
+async function catchUp(primary: Db, replica: Db): Promise<void> {
+  const { rows } = await sql<Place & { position: string }>`
+    select ${place}, pg_current_wal_insert_lsn()::text as position`.execute(primary)
+  const wanted = rows[0]!
+  for (const deadline = performance.now() + replicaWaitMilliseconds; ; await sleep(pollMilliseconds)) {
+    const { rows: found } = await sql<Place & { hasAll: boolean | null }>`
+      select ${place}, pg_last_wal_replay_lsn() >= ${wanted.position}::pg_lsn as "hasAll"`.execute(replica)
+    const { isReplica, system, database, hasAll } = found[0]!
+    if (!isReplica || system !== wanted.system || database !== wanted.database) {
+      throw new Error('REPORTS_DATABASE_URL does not name a replica of this database')
+    }
+    if (hasAll === true) return
+    if (performance.now() >= deadline) throw new Error(`The replica is more than ${replicaWaitMilliseconds} ms behind`)
+  }
+}

@@ -1,0 +1,52 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Deps } from '../../../deps.ts'
+import { exportHeapMegabytesMax } from '../../../lib/limits.ts'
+import type { ReportExportRow } from './queries.ts'
+
+/** `reason`: a mistake of the requester, which may be shown. */
+export type Failure = { is: 'failed'; reason: string | null; error: unknown }
+export type Outcome = { is: 'made' } | { is: 'stopped' } | Failure
+
+/** `now` is the time of the service when the thread begins. */
+export type WorkerOrder = { databaseUrl: string; replicaUrl: string | null; taken: ReportExportRow; now: Date }
+export type FromWorker = Outcome | { is: 'percent'; percent: number } | { is: 'warning'; text: string; error: unknown }
+
+/** Rows live briefly; a larger young generation would only be memory. */
+const youngMegabytes = 8
+
+/** The thread's program is beside this file, compiled or not as this file is. */
+const program = new URL(`./worker${extname(new URL(import.meta.url).pathname)}`, import.meta.url)
+
+/**
+ * Makes a file in a thread of its own, with connections of its own: reading, writing and compressing millions of rows takes
+ * nothing of the thread that answers requests. Resolves when the thread has ended.
+ */
+export async function makeInWorker(
+  { databaseUrl, config, clock, log }: Pick<Deps, 'databaseUrl' | 'config' | 'clock' | 'log'>,
+  taken: ReportExportRow,
+  signal: AbortSignal,
+  onPercent: (percent: number) => void,
+): Promise<Outcome> {
+  const order: WorkerOrder = { databaseUrl, replicaUrl: config.reportsDatabaseUrl, taken, now: clock() }
+  const worker = new Worker(program, {
+    workerData: order,
+    resourceLimits: { maxOldGenerationSizeMb: exportHeapMegabytesMax, maxYoungGenerationSizeMb: youngMegabytes },
+  })
+  const stop = () => worker.postMessage('stop')
+  let outcome: Outcome = { is: 'failed', reason: null, error: new Error('the thread ended without an outcome') }
+  worker.on('message', (message: FromWorker) => {
+    if (message.is === 'percent') onPercent(message.percent)
+    else if (message.is === 'warning') log.warn({ err: message.error, exportId: taken.id }, message.text)
+    else outcome = message
+  })
+  // Such as memory beyond the limit.
+  worker.on('error', (error) => {
+    outcome = { is: 'failed', reason: null, error }
+  })
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
+  await new Promise((resolve) => worker.once('exit', resolve))
+  signal.removeEventListener('abort', stop)
+  return outcome
+}

@@ -1,0 +1,77 @@
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { migrate } from '../db/migrate.ts'
+import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
+import { watchDirectory } from './cleanup.ts'
+import { copyEmptyCluster } from './empty-cluster.ts'
+
+/** A PostgreSQL of one test's own with a streaming replica. */
+export type ReplicatedDatabase = {
+  /** The same database in the replica. */
+  toReplica(url: string): string
+  /** Runs a statement in a database of the replica, as its superuser. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+  onReplica(databaseUrl: string, statement: string): Promise<any[]>
+  stopReplica(): Promise<void>
+  /** Makes `createTestDatabase` of this process clone databases of the server, until `close`. */
+  close(): Promise<void>
+}
+
+export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
+  const root = mkdtempSync(join(tmpdir(), 'strongroom-replicated-'))
+  const cleanup = watchDirectory(root)
+  const [dataDir, replicaDir] = [join(root, 'server'), join(root, 'replica')]
+  for (const folder of [dataDir, replicaDir]) mkdirSync(folder)
+  copyEmptyCluster(dataDir)
+  // Only a server that is stopped may be copied, and both must be of the same origin.
+  await (await startEmbeddedPostgres({ dataDir, fast: true })).stop()
+  for (const name of ['postgres', 'postgres-password']) {
+    cpSync(join(dataDir, name), join(replicaDir, name), { recursive: true })
+  }
+  const server = await startEmbeddedPostgres({ dataDir, fast: true })
+  const { hostname, port, username, password } = new URL(server.url)
+  const source = `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`
+  appendFileSync(join(replicaDir, 'postgres', 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
+  writeFileSync(join(replicaDir, 'postgres', 'standby.signal'), '')
+  const replica = await startEmbeddedPostgres({ dataDir: replicaDir, fast: true })
+
+  const template = 'template_of_test'
+  await run(server.url, `create database ${template}`)
+  const templateUrl = new URL(server.url)
+  templateUrl.pathname = `/${template}`
+  await migrate(templateUrl.href)
+  const before = { ...process.env }
+  process.env.TEST_DATABASE_URL = server.url
+  process.env.TEST_TEMPLATE_DATABASE = template
+
+  const toReplica = (url: string) => {
+    const there = new URL(url)
+    there.port = String(replica.port)
+    return there.href
+  }
+  return {
+    toReplica,
+    onReplica: (databaseUrl, statement) => run(toReplica(databaseUrl), statement),
+    stopReplica: () => replica.stop(),
+    async close() {
+      process.env.TEST_DATABASE_URL = before.TEST_DATABASE_URL
+      process.env.TEST_TEMPLATE_DATABASE = before.TEST_TEMPLATE_DATABASE
+      await replica.stop()
+      await server.stop()
+      cleanup.dismiss()
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+async function run(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
