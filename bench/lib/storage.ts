@@ -6,7 +6,7 @@ const depositsCount = 30_000
 const transfersCount = 3_000
 const ledgerTables = ['ledger_accounts', 'ledger_entries']
 const depositTables = [...ledgerTables, 'operations', 'deposits', 'wallet_events']
-const transferTables = [...ledgerTables, 'operations', 'transfers', 'audit_records', 'idempotency_keys']
+const transferTables = [...ledgerTables, 'operations', 'transfers', 'deliveries', 'audit_records', 'idempotency_keys']
 
 /** The disk space of a deposit and a settled transfer, including indexes, and the WAL that they write. */
 export async function measureStorage(run: Run): Promise<void> {
@@ -41,7 +41,7 @@ export async function measureHeapOnlyUpdates({ stack, record }: Run): Promise<vo
   const rows = await stack.sql<{ table: string; updates: number; hot: number }>(
     `select relname as table, n_tup_upd::int as updates, n_tup_hot_upd::int as hot from pg_stat_user_tables
      where relname = any($1)`,
-    [['ledger_accounts', 'operations', 'transfers']],
+    [['ledger_accounts', 'operations', 'transfers', 'deliveries']],
   )
   for (const { table, updates, hot } of rows) {
     if (updates === 0) continue
