@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const folders = ['server/src', 'wallet/src', 'bench']
+const folders = ['server/src', 'wallet/src', 'demo/src', 'bench']
 
 /** Where the compiled programs are: what they import lies beside them, as in the checkout. */
 export const compiled = join(root, 'bench/dist/bench')
