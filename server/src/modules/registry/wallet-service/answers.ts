@@ -152,7 +152,9 @@ const authorityVersion = {
 /** The version in force, and the signed one that waits; a wallet service of an earlier version names none. */
 export const AuthorityDocument = Type.Object({
   ...authorityVersion,
-  pending: Type.Optional(OrNull(Type.Object({ ...authorityVersion, inForceAt: Instant, signedBy: Type.Optional(Persons) }))),
+  pending: Type.Optional(
+    OrNull(Type.Object({ ...authorityVersion, inForceAt: Instant, signedBy: Type.Optional(Persons) })),
+  ),
 })
 export type AuthorityDocument = Static<typeof AuthorityDocument>
 
