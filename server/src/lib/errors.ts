@@ -103,6 +103,13 @@ export function conflict(reason: ReasonOf<409>, message: string, details: string
   return new AppError(reason, message, { details })
 }
 
+/** Why something may not be done. What decides collects objections; whoever was asked to do it is refused for the first. */
+export type Objection<R extends Reason = Reason> = { reason: R; message: string; details?: string | undefined }
+
+/** The error with which is refused what is objected to. */
+export const refusalFor = ({ reason, message, details = message }: Objection): AppError =>
+  new AppError(reason, message, reasons[reason] === 409 ? { details } : {})
+
 export function tooManyRequests(reason: ReasonOf<429>, message: string, retryAfterSeconds: number): AppError {
   return new AppError(reason, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 }

@@ -3,6 +3,7 @@ import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Counterparties } from '../../../db/types.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Paging } from '../../../lib/cursor.ts'
+import type { Objection } from '../../../lib/errors.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
 import type { counterpartyKinds } from '../../rules/selectors/facts.ts'
@@ -116,6 +117,14 @@ export type AddressOwner = {
   /** Groups that it is in now. */
   groupIds: string[]
 }
+
+/** `name` is left out where the counterparty is not named; null: the recipient is not archived. */
+export const objectionOfArchived = (archived: { name?: string } | null): Objection<'archived'> | null =>
+  archived && {
+    reason: 'archived',
+    message: 'The counterparty is archived',
+    ...(archived.name === undefined ? {} : { details: `toAddress belongs to ${archived.name}, which is archived` }),
+  }
 
 /** SQL of an `AddressOwner` or null: the counterparty with this address key on a network. The arguments are SQL. */
 export const ownerOfAddress = (

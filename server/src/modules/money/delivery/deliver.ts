@@ -2,6 +2,7 @@ import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import type { Objection } from '../../../lib/errors.ts'
 import {
   handOversPerVaultMax,
   deliveriesInProgressMax as inProgressMax,
@@ -16,9 +17,10 @@ import { askAuthority } from '../../vaults/authority/authority.ts'
 import { fallenSentence } from '../../vaults/authority/authority-mark.ts'
 import { keepWallet, walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { type Clearance, clearTransfer } from '../holds/screened.ts'
+import type { Gathered } from '../orders/objections.ts'
 import { isSignedOrder } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
-import { findObjection, type Objection } from '../orders/recheck.ts'
+import { findObjections } from '../orders/recheck.ts'
 import { haltTransfer, movePhase, moveTransfer, postponeWithAlert, recordedTransfers } from '../transfers/move.ts'
 import type { LockedTransfer } from '../transfers/queries.ts'
 import { readSignatures, type Signatures } from '../transfers/signatures.ts'
@@ -171,14 +173,10 @@ async function authorize(
   return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed), ...batch }
 }
 
-/** What forbids to hand over an order because of what was, or was not, signed; null: nothing. */
-function findUnsigned(payload: Payload, protection: string, now: Date): Objection | null {
-  const { expiresAt } = payload
-  if (expiresAt === undefined && protection !== 'off')
-    return { reason: 'not_in_protected_vault', message: 'It was ordered before the vault was protected' }
-  if (expiresAt !== undefined && new Date(expiresAt) <= now)
-    return { reason: 'approval_expired', message: 'The signed order has expired' }
-  return null
+/** Whether an order is signed as the vault demands, and for how long. */
+function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gathered['signature'] {
+  if (expiresAt === undefined) return protection === 'off' ? 'valid' : 'missing'
+  return new Date(expiresAt) > now ? 'valid' : 'expired'
 }
 
 /**
@@ -197,13 +195,13 @@ async function begin(trx: Trx, { log, clock, config }: Deps, claim: Claim): Prom
   const { payload } = compared.recorded
   const { isClear, score } =
     config.screening === null ? unscreened : await clearTransfer(trx, claim.vaultId, claim.id, now)
-  const objection =
-    findUnsigned(payload, protection, now) ??
-    (await findObjection(trx, transfer, compared.recorded, { isSumKept: true, riskScore: score, now }))
+  const signature = signatureOf(payload, protection, now)
+  const asked = { signature, isSumKept: true, riskScore: score, now }
+  const objections = await findObjections(trx, transfer, compared.recorded, asked)
+  const [objection = null] = objections
   const signed = await readSignatures(trx, transfer, payload)
   if (claim.phase === 'submitting') return { payload, objection, isClear, signed }
-  const isStopped = objection?.reason === 'held' || objection?.reason === 'address_exposed'
-  if (!transfer.token_enabled || isStopped || !isClear) {
+  if (objections.some(({ waits }) => waits) || !isClear) {
     // Nothing was sent yet: the transfer waits until the token is enabled again, what stops it has gone, or the screening allows it.
     await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null

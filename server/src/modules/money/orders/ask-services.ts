@@ -8,7 +8,7 @@ import {
 import type { ByMember } from '../../../access/caller.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { AppError, conflict } from '../../../lib/errors.ts'
+import { AppError } from '../../../lib/errors.ts'
 import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
 import { newId } from '../../../lib/ids.ts'
 import {
@@ -25,6 +25,7 @@ import type { SelectorType } from '../../rules/selectors/selectors.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/client.ts'
 import { isTokenOf, loadOrder, type Order } from './load-order.ts'
+import type { Lacking } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
 /** The coin of the network of an address, with what the address has available of it, in raw units. */
@@ -124,19 +125,10 @@ export function missingGas({ fee, coin }: Gas, tokenId: string, amount: bigint):
   return fee > rest ? fee - (rest > 0n ? rest : 0n) : 0n
 }
 
-export function sentenceOfMissing(missing: bigint, { code, decimals }: Pick<CoinAccount, 'code' | 'decimals'>): string {
-  return `The address lacks ${formatDecimal(missing, decimals)} ${code} for the network fee of the transfer`
-}
-
-export const insufficientGasMessage =
-  'Insufficient gas: send the address the coin of its network, or wait until fees fall'
-
-export function insufficientGas(gas: Gas, tokenId: string, amount: bigint): AppError {
-  return conflict(
-    'insufficient_gas',
-    insufficientGasMessage,
-    sentenceOfMissing(missingGas(gas, tokenId, amount), gas.coin),
-  )
+/** The same for an order, as a fact of the objections to it. */
+export function lackingOf({ source, amount }: Order, gas: Gas | null): Lacking | null {
+  const missing = gas === null ? 0n : missingGas(gas, source.token_id, amount)
+  return gas === null || missing === 0n ? null : { missing, coin: gas.coin }
 }
 
 /** What the wallet service is asked, of an address that the caller may spend from; null: the order is refused otherwise. */

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isTransferAllowed, subjectsOf } from '../../../access/address-scope.ts'
-import { callerHeld } from '../../../access/refusals.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { type AppError, badRequest, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
+import { badRequest, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
 import { formatDecimal, isDecimal, parseDecimal } from '../../../lib/money.ts'
@@ -18,10 +17,11 @@ import { isWithheld } from '../../registry/tokens/withheld.ts'
 import { candidatesColumn, type Initiator } from '../../rules/decisions/candidates.ts'
 import { factsOfInitiator, type Question } from '../../rules/decisions/decide.ts'
 import type { PolicySnapshot } from '../../rules/decisions/decision.ts'
-import { type ActiveHold, findActiveHold, heldConflict, sharedHoldLock } from '../../rules/holds/active.ts'
+import { type ActiveHold, findActiveHold, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { type ProfileRow, profileOf } from '../../rules/votes/queries.ts'
 import { unagreedPart } from '../ledger/agreed.ts'
+import { asOrdered, type Gathered } from './objections.ts'
 import type { OrderBody } from './schema.ts'
 
 /** An order with the facts for the policies, and those policies; `category` is the one it declares. */
@@ -145,17 +145,15 @@ function faultOfAmount(text: string, tokenCode: string, decimals: number): strin
   return 'must be a decimal string such as 1.5'
 }
 
-/** The counterparty that has the recipient address and is archived; null: there is none. */
-export function findArchivedRecipient({ source: { counterparty } }: Order): AddressOwner | null {
-  return counterparty !== null && counterparty.archivedAt !== null ? counterparty : null
-}
+/** What speaks against a new order by itself, whoever decides about it. */
+export const factsOfNewOrder = ({ source: { counterparty, token_code, token_enabled } }: Order) => ({
+  ...asOrdered,
+  archived: counterparty !== null && counterparty.archivedAt !== null ? { name: counterparty.name } : null,
+  token: { code: token_code, isEnabled: token_enabled === true },
+})
 
-/** @throws 409 when the recipient is an archived counterparty */
-export function assertNotArchived(order: Order): void {
-  const archived = findArchivedRecipient(order)
-  if (archived === null) return
-  throw conflict('archived', 'The counterparty is archived', `toAddress belongs to ${archived.name}, which is archived`)
-}
+export const uncoveredOf = ({ source, amount }: Order, available: bigint): Gathered['uncovered'] =>
+  amount > available ? { missing: amount - available, code: source.token_code } : null
 
 /** The active hold that forbids an order, or null; as of now, without a lock. */
 export function findHoldOnOrder(
@@ -166,11 +164,6 @@ export function findHoldOnOrder(
 ): Promise<ActiveHold | null> {
   const { address_id: addressId, network_id: networkId } = source
   return findActiveHold(db, { vaultId, addressId, to: { networkId, key: to.key }, userIds: [initiatorId] })
-}
-
-/** 403 for the one who is held, 409 for everybody else. */
-export function refusalOfHold(hold: ActiveHold, callerId: string): AppError {
-  return hold.subjectType === 'user' && hold.subjectId === callerId ? callerHeld() : heldConflict(hold)
 }
 
 /** All facts of an order that policies may read. */

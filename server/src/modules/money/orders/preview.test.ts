@@ -4,7 +4,7 @@ import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember, allowAll, ensureGroup, usdtContract } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { problemCodes } from './problem-codes.ts'
+import { problemCodes } from './objections.ts'
 
 const base = '/vaults/main-vault'
 const fee = '0.000000000000021'

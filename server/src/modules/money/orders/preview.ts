@@ -7,13 +7,14 @@ import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import { findRecipientSigns, type RecipientSigns } from '../../address-book/recipients/queries.ts'
 import { isSilence } from '../../registry/wallet-service/client.ts'
 import { decideBy } from '../../rules/decisions/decide.ts'
+import type { Decision } from '../../rules/decisions/decision.ts'
 import { toPolicySimulation } from '../../rules/decisions/present.ts'
-import { findElectorates } from '../../rules/votes/open.ts'
+import { type Electorate, findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { toAssetAmount } from '../ledger/present.ts'
-import { listCoins, scoreOrder, toFeeQuestion } from './ask-services.ts'
-import { findHoldOnOrder, loadOrder, type Order } from './load-order.ts'
-import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
+import { type CoinAccount, lackingOf, listCoins, scoreOrder, toFeeQuestion } from './ask-services.ts'
+import { factsOfNewOrder, findHoldOnOrder, loadOrder, type Order, uncoveredOf } from './load-order.ts'
+import { type FeeFacts, type FeeFailure, objectionsTo, type ProblemCode } from './objections.ts'
 import type { OrderBody, TransferPreview } from './schema.ts'
 import { planOf, planSigned } from './sign-order.ts'
 
@@ -42,10 +43,35 @@ export async function previewTransfer(
   const { address_id: addressId } = order.source
   const coin = (await listCoins(db, vaultId, [addressId])).get(addressId) ?? null
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
-  const { checksGas } = deps.config
-  const preview = toPreview({ order, hold, decision, electorates, coin, estimate, checksGas }, signs, member.readsAll)
+  const objections = objectionsTo('preview', {
+    ...factsOfNewOrder(order),
+    hold,
+    initiatorId: member.userId,
+    decision,
+    uncovered: uncoveredOf(order, BigInt(order.source.available ?? '0')),
+    fee: feeFactsOf(order, { coin, estimate, isChecked: deps.config.checksGas }),
+    shortages: findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody),
+  })
+  const problems = objections.map(({ reason, message, details, blocks }) => {
+    return { code: reason as ProblemCode, message: details ?? message, blocks }
+  })
+  const preview = toPreview({ order, decision, electorates, coin, estimate, problems }, signs, member.readsAll)
   const toSign = await planSigned(deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
   return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
+}
+
+/** The wallet service's estimate in raw units of the coin; a failure to give one; null: it was not asked. */
+type FeeEstimate = { fee: bigint } | { failure: FeeFailure } | null
+
+function feeFactsOf(
+  order: Order,
+  { coin, estimate, isChecked }: { coin: CoinAccount | null; estimate: FeeEstimate; isChecked: boolean },
+): FeeFacts {
+  const failure = estimate !== null && 'failure' in estimate ? estimate.failure : null
+  if (coin === null || estimate === null || 'failure' in estimate)
+    return { lacking: null, isChecked, isAboveMax: false, failure }
+  const isAboveMax = order.maxFee !== undefined && estimate.fee > order.maxFee.raw
+  return { lacking: lackingOf(order, { fee: estimate.fee, coin }), isChecked, isAboveMax, failure }
 }
 
 /** A failure is a value, because a preview must not fail for it. */
@@ -60,12 +86,33 @@ async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<F
   }
 }
 
+/** What a preview shows. */
+type Prospect = {
+  order: Order
+  decision: Decision
+  electorates: ReadonlyMap<string, Electorate>
+  coin: CoinAccount | null
+  estimate: FeeEstimate
+  problems: Static<typeof TransferPreview>['problems']
+}
+
+/** What an order would leave available, in raw units, below zero when it does not suffice; null when that is unknown. */
+function remaindersOf({ order: { source, amount }, coin, estimate }: Prospect): {
+  token: bigint
+  coin: bigint | null
+} {
+  const token = BigInt(source.available ?? '0') - amount
+  if (coin === null || estimate === null || 'failure' in estimate) return { token, coin: null }
+  const isCoin = coin.id === source.token_id
+  return { token, coin: (isCoin ? token : BigInt(coin.available)) - estimate.fee }
+}
+
 function toPreview(
   prospect: Prospect,
   { isLookAlike, isFirstPayment }: RecipientSigns,
   readsAll: boolean,
 ): Static<typeof TransferPreview> {
-  const { order, decision: decided, electorates, coin, estimate } = prospect
+  const { order, decision: decided, electorates, coin, estimate, problems } = prospect
   const { source, amount } = order
   const { trace, requirements, ...decision } = toPolicySimulation(decided, { readsAll, isInitiator: true })
   const available = source.available ?? '0'
@@ -75,7 +122,7 @@ function toPreview(
   return {
     decision: { ...decision, requirements: withVoters(requirements, electorates) },
     trace,
-    problems: findProblems(prospect),
+    problems,
     fee: hasFee ? toAssetAmount(estimate.fee, coin) : null,
     feeLevel: order.feeLevel ?? defaultFeeLevel,
     maxFee: coin === null || order.maxFee === undefined ? null : toAssetAmount(order.maxFee.raw, coin),

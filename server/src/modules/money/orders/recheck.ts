@@ -2,69 +2,80 @@ import { sql } from 'kysely'
 import { type AddressScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import { initiatorLeft, waiverLost } from '../../../access/refusals.ts'
 import type { Trx } from '../../../db/client.ts'
-import type { ReasonOf } from '../../../lib/reasons.ts'
+import type { Objection } from '../../../lib/errors.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKeyOf } from '../../operations/assignments/queries.ts'
 import { findInitiator, type Initiator } from '../../rules/decisions/candidates.ts'
 import { decide, factsOfInitiator } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
-import { type ActiveHold, activeHoldOn, detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, activeHoldOn } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import { recipientFacts } from './load-order.ts'
+import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from './objections.ts'
 import type { Payload } from './payload-schema.ts'
 
 /** A decided order, as its audit record holds it. */
 export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
 
-/** The states of vault and token that a payment needs. */
-type Payable = { vault_locked: boolean; token_enabled: boolean }
+/** The states of vault and token that a payment needs, and who ordered it. */
+type Payable = { vault_locked: boolean; token_enabled: boolean; initiator_id: string }
 
-export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }
+type Rechecking = {
+  /** Whether it is signed as it must be, and for how long; a vote has seen to it already. */
+  signature?: Gathered['signature']
+  /**
+   * Whether velocity stays as it was when the transfer was ordered, so that transfers that were ordered while this one waited
+   * for the wallet service do not count against it; limits over other windows are summed now.
+   */
+  isSumKept: boolean
+  /** What the screening has answered since; null: the score of the order counts, if it has one. */
+  riskScore?: number | null
+  now: Date
+}
 
 /**
- * The objection to a decided transfer now, or null: checked by the last vote before it releases a transfer, and by the
- * hand-over before it sends one. The check only tightens: a policy that allows less than before does not stop the
- * transfer, one that blocks does.
+ * What speaks against a decided transfer now: checked by the last vote before it releases a transfer, and by the hand-over
+ * before it sends one. The policies are asked when nothing else does.
  *
  * @param order as the audit record holds it, which supplies the facts that cannot change
- * @param isSumKept whether velocity stays as it was when the transfer was ordered, so that transfers that were ordered
- *   while this one waited for the wallet service do not count against it; limits over other windows are summed now
- * @param riskScore what the screening has answered since; null: the score of the order counts, if it has one
  */
-export async function findObjection(
+export async function findObjections(
   trx: Trx,
   transfer: Payable,
   recorded: DecidedOrder,
-  { isSumKept, riskScore = null, now }: { isSumKept: boolean; riskScore?: number | null; now: Date },
-): Promise<Objection | null> {
+  { signature = 'valid', isSumKept, riskScore = null, now }: Rechecking,
+): Promise<Raised[]> {
   const { vaultId, transferId } = recorded.payload
   const counterparty = await findCounterpartyNow(trx, vaultId, transferId)
-  const obstacle = findObstacle(transfer, counterparty)
-  if (obstacle !== null) return obstacle
+  const known = { ...factsNow(transfer, counterparty), signature }
+  const raised = objectionsTo('recheck', known)
+  if (raised.length > 0) return raised
   const again = await decideAgain(trx, recorded, { ...counterparty, isSumKept, riskScore, now })
-  if ('objection' in again) return again.objection
-  const { effect, blockReason } = again.decision
-  if (effect !== 'block') return null
-  return {
-    reason: 'blocked_by_policy_now',
-    message: 'A policy blocks this transfer now',
-    details: blockReason ?? undefined,
-  }
+  return objectionsTo('recheck', { ...known, ...again })
 }
 
-/** What forbids to pay, whoever ordered it and whatever the policies say; null: nothing. */
-export function findObstacle(
-  { vault_locked, token_enabled }: Payable,
+/** The first of them, which is the reason of a refusal, or null. */
+export const findObjection = async (...asked: Parameters<typeof findObjections>): Promise<Objection | null> =>
+  (await findObjections(...asked))[0] ?? null
+
+/** The facts of an accepted transfer as they are now, before its policies are asked. */
+export function factsNow(
+  { vault_locked, token_enabled, initiator_id: initiatorId }: Payable,
   { owner, isFirstArchived, hold }: CounterpartyNow,
-): Objection | null {
-  if (!vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
-  if (!token_enabled) return { reason: 'disabled', message: 'The token is disabled' }
-  if (hold !== null) return { reason: reasonOf(hold), message: sentenceOf(hold), details: detailsOf(hold) }
-  if (isFirstArchived || (owner !== null && owner.archivedAt !== null))
-    return { reason: 'archived', message: 'The counterparty is archived' }
-  return null
+): Gathered {
+  const isArchived = isFirstArchived || (owner !== null && owner.archivedAt !== null)
+  return {
+    ...asOrdered,
+    ...notAsked,
+    isVaultLocked: vault_locked,
+    archived: isArchived ? {} : null,
+    token: { isEnabled: token_enabled },
+    hold,
+    initiatorId,
+    decision: null,
+  }
 }
 
 /** With the present entry of the address book for the destination. */
@@ -83,13 +94,13 @@ export async function decideAgain(
   trx: Trx,
   { payload, facts, isWaived }: DecidedOrder,
   { owner, recipient, category, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
-): Promise<{ decision: Decision } | { objection: Objection }> {
+): Promise<DecidedAgain> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
   const found = await findEntitled(trx, vaultId, initiatorId, isWaived)
-  if ('objection' in found) return found
+  if ('lost' in found) return { ...found, decision: null }
   const { initiator, scope: asInitiator } = found
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
-  if (!canTransfer) return lost('The initiator may no longer transfer from this address')
+  if (!canTransfer) return { lost: 'The initiator may no longer transfer from this address', decision: null }
   const { velocity = [], ...lasting } = facts
   const decision = await decide(trx, {
     vaultId,
@@ -107,8 +118,11 @@ export async function decideAgain(
       ...changed,
     },
   })
-  return { decision }
+  return { decision, lost: null }
 }
+
+/** `lost`: why the initiator may not order it any more, so that nothing is decided. */
+export type DecidedAgain = { decision: Decision; lost: null } | { decision: null; lost: string }
 
 /** Who ordered something, and what they see now, or why they may not order it any more. */
 export async function findEntitled(
@@ -116,16 +130,12 @@ export async function findEntitled(
   vaultId: string,
   initiatorId: string,
   isWaived: boolean,
-): Promise<{ initiator: Initiator; scope: AddressScope } | { objection: Objection }> {
+): Promise<{ initiator: Initiator; scope: AddressScope } | { lost: string }> {
   const initiator = await findInitiator(trx, vaultId, initiatorId)
-  if (initiator === null) return lost(initiatorLeft().message)
-  if (isWaived && !initiator.isAdmin) return lost(waiverLost().message)
+  if (initiator === null) return { lost: initiatorLeft().message }
+  if (isWaived && !initiator.isAdmin) return { lost: waiverLost().message }
   const scope = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
   return { initiator, scope }
-}
-
-export function lost(message: string): { objection: Objection } {
-  return { objection: { reason: 'initiator_lost_permission', message } }
 }
 
 /** SQL: the active hold that keeps a transfer from being voted on and handed over, from `o` and `t`, its two rows. */

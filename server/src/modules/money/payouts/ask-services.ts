@@ -1,8 +1,7 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { ByMember } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
-import { AppError, type FieldFault } from '../../../lib/errors.ts'
-import { formatDecimal } from '../../../lib/money.ts'
+import { AppError } from '../../../lib/errors.ts'
 import {
   type CoinAccount,
   expectFee,
@@ -12,19 +11,20 @@ import {
   scoreOrders,
   toFeeQuestion,
 } from '../orders/ask-services.ts'
-import { atRow, type LoadedRow, loadRows } from './load.ts'
+import type { Lacking } from '../orders/objections.ts'
+import { type LoadedRow, loadRows } from './load.ts'
 import type { PayoutBody } from './schema.ts'
 
 /**
- * The rows that a payout cannot pay the network fees of, looked up before its transaction, as `findUnpayable` does for an
+ * What a payout lacks for its network fees, by rows, looked up before its transaction, as `findUnpayable` does for an
  * order. Empty where gas is not checked, and for rows that are refused otherwise.
  */
-export async function findUnpayableRows(
+export async function findLacking(
   deps: Deps,
   estimates: FeeEstimates,
   body: PayoutBody,
   { member, now }: ByMember,
-): Promise<FieldFault[]> {
+): Promise<(Lacking | null)[]> {
   if (!deps.config.checksGas) return []
   try {
     const rows = await loadRows(deps.db, body, { scope: visibleScopeOf(member), now })
@@ -37,7 +37,7 @@ export async function findUnpayableRows(
 }
 
 /**
- * The rows after which their address lacks coin for the fees: of them and of the rows before, which all spend the coin of the
+ * For each row, what its address lacks of the coin for the fees: of it and of the rows before, which all spend the coin of the
  * address. A fee that the wallet service does not say counts as nothing.
  */
 export async function withoutGas(
@@ -45,7 +45,7 @@ export async function withoutGas(
   estimates: FeeEstimates,
   rows: LoadedRow[],
   { vaultId, now }: { vaultId: string; now: Date },
-): Promise<FieldFault[]> {
+): Promise<(Lacking | null)[]> {
   const addressIds = rows.map(({ order }) => order.source.address_id)
   const coins = await listCoins(deps.db, vaultId, addressIds)
   const feeOf = new Map<string, bigint>()
@@ -55,7 +55,7 @@ export async function withoutGas(
     if (feeOf.has(kind)) continue
     const suffices = (fee: bigint) => {
       feeOf.set(kind, fee)
-      return judge().length === 0
+      return judge().every((lacking) => lacking === null)
     }
     feeOf.set(
       kind,
@@ -68,20 +68,20 @@ export async function withoutGas(
 /** What decides about a fee: rows pay the level that is usual. */
 const kindOf = ({ order: { source } }: LoadedRow): string => `${source.network_slug} ${source.contract_address ?? ''}`
 
+/** For each row, what its address lacks after the fees of it and of the rows before; null: nothing. */
 function shortRows(
   rows: LoadedRow[],
   coins: ReadonlyMap<string, CoinAccount>,
   feeOf: (row: LoadedRow) => bigint,
-): FieldFault[] {
+): (Lacking | null)[] {
   const rest = new Map([...coins].map(([addressId, { available }]) => [addressId, BigInt(available)]))
-  return rows.flatMap((row, i) => {
+  return rows.map((row) => {
     const { source, amount } = row.order
     const coin = coins.get(source.address_id)
-    if (coin === undefined) return []
+    if (coin === undefined) return null
     const left = rest.get(source.address_id)! - feeOf(row) - (coin.id === source.token_id ? amount : 0n)
     rest.set(source.address_id, left)
-    const missing = `${formatDecimal(-left, coin.decimals)} ${coin.code}`
-    return left < 0n ? [atRow(i, 'fromAddressId', `lacks ${missing} for the network fees up to this row`)] : []
+    return left < 0n ? { missing: -left, coin } : null
   })
 }
 

@@ -6,17 +6,7 @@ import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
 import type { Initiator } from '../../rules/decisions/candidates.ts'
 import type { BatchQuestion } from '../../rules/decisions/decide-batch.ts'
-import { type ActiveHold, detailsOf, reasonOf } from '../../rules/holds/active.ts'
-import { insufficientGasMessage } from '../orders/ask-services.ts'
-import {
-  agreedAvailable,
-  factsOf,
-  findArchivedRecipient,
-  findSources,
-  type Order,
-  planOrder,
-  type SourceRow,
-} from '../orders/load-order.ts'
+import { agreedAvailable, factsOf, findSources, type Order, planOrder, type SourceRow } from '../orders/load-order.ts'
 import type { OrderBody } from '../orders/schema.ts'
 import type { PayoutBody, RowBody } from './schema.ts'
 
@@ -102,62 +92,6 @@ export function refusalOf(
 ): AppError {
   return new AppError(reason, message, { details: faults.slice(0, faultsListedMax) })
 }
-
-export type Objection = { reason: ReasonOf<409>; message: string; faults: FieldFault[] }
-
-type Obstacles = {
-  /** For each row. */
-  holds: (ActiveHold | null)[]
-  availableOf: (source: Order['source']) => bigint
-  /** The rows whose network fees cannot be paid. */
-  unpayable: FieldFault[]
-}
-
-/** What the payout would be refused for whatever the policies decide, first what an order is refused for first. */
-export function findObjections(
-  rows: LoadedRow[],
-  { holds, availableOf, unpayable }: Obstacles,
-): { beforePolicies: Objection[]; afterPolicies: Objection[] } {
-  const archived = rows.flatMap(({ order }, i) => {
-    const owner = findArchivedRecipient(order)
-    return owner === null ? [] : [atRow(i, 'toAddress', `belongs to ${owner.name}, which is archived`)]
-  })
-  const disabled = rows.flatMap(({ order: { source } }, i) =>
-    source.token_enabled === true ? [] : [atRow(i, 'token', `is ${source.token_code}, which is disabled`)],
-  )
-  const stoppedBy = (reason: ReturnType<typeof reasonOf>) =>
-    holds.flatMap((hold, i) =>
-      hold === null || reasonOf(hold) !== reason ? [] : [atRow(i, fieldOfHold(hold, rows[i]!.order), detailsOf(hold))],
-    )
-  const rest = new Map<string, bigint>()
-  const uncovered = rows.flatMap(({ order: { source, amount } }, i) => {
-    const key = `${source.address_id} ${source.token_id}`
-    const left = (rest.get(key) ?? availableOf(source)) - amount
-    rest.set(key, left)
-    return left < 0n
-      ? [atRow(i, 'amount', `is more ${source.token_code} than the rows before it leave of the address`)]
-      : []
-  })
-  const objection = (reason: Objection['reason'], message: string, faults: FieldFault[]) =>
-    faults.length === 0 ? [] : [{ reason, message, faults }]
-  return {
-    beforePolicies: [
-      ...objection('archived', 'The counterparty of a row is archived', archived),
-      ...objection('disabled', 'The token of a row is disabled', disabled),
-      ...objection('held', 'A hold stops a row', stoppedBy('held')),
-      ...objection('address_exposed', 'The address of a row is exposed', stoppedBy('address_exposed')),
-    ],
-    afterPolicies: [
-      ...objection('insufficient_funds', 'Insufficient funds: fund the addresses, or pay less', uncovered),
-      ...objection('insufficient_gas', insufficientGasMessage, uncovered.length === 0 ? unpayable : []),
-    ],
-  }
-}
-
-const fieldOfHold = ({ subjectType, subjectId }: ActiveHold, { source }: Order): string =>
-  subjectType === 'counterparty' || (subjectType === 'address' && subjectId !== source.address_id)
-    ? 'toAddress'
-    : 'fromAddressId'
 
 export function questionOf(
   rows: LoadedRow[],

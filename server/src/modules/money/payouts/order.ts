@@ -1,22 +1,23 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import { byMember, type Member } from '../../../access/caller.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { type AppError, conflict, type FieldFault } from '../../../lib/errors.ts'
+import { type AppError, conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/write.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/decisions/decide-batch.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { approvalEnd } from '../../rules/votes/expire.ts'
-import { openApproval, unasked } from '../../rules/votes/open.ts'
-import { refusalOfHold } from '../orders/load-order.ts'
+import { type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
 import { lockAccountsOf } from '../orders/lock-funds.ts'
+import { isOfPolicies, type Lacking } from '../orders/objections.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../orders/sign-order.ts'
-import { insertOrders, refusalByPolicies } from '../transfers/place.ts'
+import { insertOrders } from '../transfers/place.ts'
 import type { PayoutRequestRecord } from './compare-payout.ts'
-import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
+import { atRow, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
+import { factsOfRows, objectionsToPayout, type RaisedByRows } from './objections.ts'
 import { type PlannedOrders, planOf, planUnsigned } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody } from './schema.ts'
@@ -27,8 +28,8 @@ type Ordering = {
   signing: Signing
   /** What the screening answered about the rows, if policies ask for it. */
   riskScores: readonly (string | undefined)[]
-  /** The rows whose network fees cannot be paid, as the wallet service said before the transaction. */
-  unpayable: FieldFault[]
+  /** For each row, what its address lacks for the fees, as the wallet service said before the transaction. */
+  lacking: (Lacking | null)[]
 }
 
 /**
@@ -41,7 +42,7 @@ type Ordering = {
 export async function orderPayout(
   trx: Trx,
   body: PayoutBody,
-  { member, now, signing, riskScores, unpayable }: Ordering,
+  { member, now, signing, riskScores, lacking }: Ordering,
 ): Promise<{ payoutId: string } | Refusal> {
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
@@ -55,37 +56,51 @@ export async function orderPayout(
   const availableOf = await lockAccountsOf(trx, vaultId, sources)
   if (signed !== null) await assertNotPlaced(trx, 'payout', vaultId, signed.payoutId)
   const holds = await listHoldsOnRows(trx, { vaultId, initiatorId: member.userId }, rows)
-  const ofCaller = holds.find((hold) => hold?.subjectType === 'user')
-  if (ofCaller != null) throw refusalOfHold(ofCaller, member.userId)
-  const { beforePolicies, afterPolicies } = findObjections(rows, { holds, availableOf, unpayable })
-  for (const { reason, message, faults } of beforePolicies) throw refusalOf(reason, message, faults)
   const question = questionOf(rows, vaultId, member, now, availableOf)
   const decision = await decideBatch(trx, candidates, question, { areStored: false })
-  const refused = refusalByPolicies(decision, `row ${decision.decisive.order + 1} of the payout`)
-  if (refused !== null) {
-    const { isBlocked, refusal } = refused
-    const { view, order: row } = decision.decisive
-    const { body: deciding, order } = rows[row]!
-    await audit(
-      trx,
-      byMember({ member, now }),
-      isBlocked ? 'payout.blocked' : 'payout.denied',
-      { type: 'address', id: order.source.address_id },
-      {
-        rowsCount: rows.length,
-        sums: sumsOf(rows),
-        row: row + 1,
-        externalId: deciding.externalId,
-        view,
-        decisionPolicyCode: decision.decisionPolicy?.code ?? null,
-        message: refusal.message,
-      },
-    )
-    return { refusal }
-  }
-  for (const { reason, message, faults } of afterPolicies) throw refusalOf(reason, message, faults)
+  const gathered = { initiatorId: member.userId, holds, availableOf, decision, lacking, shortages: [] }
+  const [raised] = objectionsToPayout(rows, factsOfRows(rows, gathered), 'order')
+  if (raised !== undefined && !isOfPolicies(raised.objection)) throw raised.refusal
+  if (raised !== undefined) return refuseByPolicies(trx, rows, { member, now, decision, raised })
+
+  const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
+  const { requirements } = decision
+  const opened = { vaultId, subjectId: payoutId, initiatorId: member.userId, requirements, now }
+  const approval = requirements.length === 0 ? unasked : await openApproval(trx, opened)
+  const { shortages } = approval
+  const [raisedByVoters] = objectionsToPayout(rows, factsOfRows(rows, { ...gathered, shortages }), 'order')
+  if (raisedByVoters !== undefined) throw raisedByVoters.refusal
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, given?.expiresAt) : null
-  return { payoutId: await writePayout(trx, body, rows, { member, now, decision, expiresAt, signed }) }
+  const accepted = { member, now, decision, expiresAt, verified: signed?.verified, payoutId, payloads, hash, approval }
+  await writePayout(trx, body, rows, accepted)
+  return { payoutId }
+}
+
+/** Records what the policies refuse. */
+async function refuseByPolicies(
+  trx: Trx,
+  rows: LoadedRow[],
+  { member, now, decision, raised }: ByMember & { decision: BatchDecision; raised: RaisedByRows },
+): Promise<Refusal> {
+  const { view, order: row } = decision.decisive
+  const { body: deciding, order } = rows[row]!
+  const { refusal, objection } = raised
+  await audit(
+    trx,
+    byMember({ member, now }),
+    objection.reason === 'blocked_by_policy' ? 'payout.blocked' : 'payout.denied',
+    { type: 'address', id: order.source.address_id },
+    {
+      rowsCount: rows.length,
+      sums: sumsOf(rows),
+      row: row + 1,
+      externalId: deciding.externalId,
+      view,
+      decisionPolicyCode: decision.decisionPolicy?.code ?? null,
+      message: refusal.message,
+    },
+  )
+  return { refusal }
 }
 
 /** @throws 409 naming the rows whose external id was used before, and where, if the member may see that */
@@ -101,25 +116,21 @@ async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promis
   throw refusalOf('already_exists', 'An external id was used before', faults)
 }
 
-type Accepted = {
-  member: Member
-  now: Date
-  decision: BatchDecision
-  expiresAt: Date | null
-  /** What the initiator signed; null where orders are not signed. */
-  signed: (PlannedOrders & { verified: Verified }) | null
-}
+type Accepted = PlannedOrders &
+  ByMember & {
+    decision: BatchDecision
+    approval: OpenedApproval
+    expiresAt: Date | null
+    /** What the initiator signed; left out where orders are not signed. */
+    verified: Verified | undefined
+  }
 
-async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<string> {
-  const { member, now, decision, expiresAt, signed } = accepted
+async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<void> {
+  const { member, now, decision, expiresAt, verified, payoutId, payloads, hash } = accepted
   const vaultId = member.vault.id
   const initiatorId = member.userId
-  const { payoutId, payloads, hash } = signed ?? planUnsigned(rows, { member, now })
   const { requirements, decisionPolicy } = decision
-  const { snapshot, approvers, parts } =
-    requirements.length === 0
-      ? unasked
-      : await openApproval(trx, { vaultId, subjectId: payoutId, initiatorId, requirements, now })
+  const { snapshot, approvers, parts } = accepted.approval
   const bypassed = requirements.filter((one) => one.bypassed).map((one) => one.policyCode)
   const record: PayoutRequestRecord = {
     status: expiresAt === null ? 'approved' : 'awaiting_approval',
@@ -130,7 +141,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     rowsCount: rows.length,
     sums: sumsOf(rows),
     bypassed,
-    ...(signed === null ? {} : { signedVote: hashOfSigned(signed.verified.signed) }),
+    ...(verified === undefined ? {} : { signedVote: hashOfSigned(verified.signed) }),
   }
   const subject = { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId } as const
   const mails = expiresAt === null ? [] : [mailsToVoters(trx, subject, approvers, now)]
@@ -150,8 +161,7 @@ async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accept
     { type: 'payout', id: payoutId },
     { ...record, decisionPolicyCode: decisionPolicy?.code ?? null },
   )
-  if (signed !== null) await keepSigned(trx, signed.verified, { vaultId, subjectId: payoutId, now })
-  return payoutId
+  if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: payoutId, now })
 }
 
 function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, decision, expiresAt }: Accepted) {

@@ -13,7 +13,8 @@ import type { SourceRow } from '../orders/load-order.ts'
 import { withVoters } from '../orders/preview.ts'
 import { planSigned } from '../orders/sign-order.ts'
 import { scoreRows, withoutGas } from './ask-services.ts'
-import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
+import { loadRows, questionOf, sumsOf } from './load.ts'
+import { factsOfRows, objectionsToPayout } from './objections.ts'
 import { planOf } from './payload.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody, PayoutPreview } from './schema.ts'
@@ -33,7 +34,7 @@ export async function previewPayout(
   const candidates = await listCandidates(db, vaultId, 'transfer', member.groupIds)
   const question = questionOf(rows, vaultId, member, now)
   const decided = await decideBatch(db, candidates, question, { areStored: false })
-  const { effect, requirements, decisive } = decided
+  const { requirements, decisive } = decided
   const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
   const { trace, policies, facts } = decisive.decision
   const reader = { readsAll: member.readsAll, isInitiator: true }
@@ -45,20 +46,14 @@ export async function previewPayout(
     if (used.has(ordered.externalId))
       name('already_exists', i + 1, `The external id ${ordered.externalId} was used before`)
   const holds = await listHoldsOnRows(db, { vaultId, initiatorId: member.userId }, rows)
-  const unpayable = deps.config.checksGas ? await withoutGas(deps, estimates, rows, { vaultId, now }) : []
+  const lacking = deps.config.checksGas ? await withoutGas(deps, estimates, rows, { vaultId, now }) : []
   const availableOf = ({ available }: SourceRow) => BigInt(available ?? '0')
-  const { beforePolicies, afterPolicies } = findObjections(rows, { holds, availableOf, unpayable })
-  const nameAll = (objections: typeof beforePolicies) => {
-    for (const { reason, faults } of objections)
-      for (const { line, field, message } of faults) name(reason, line ?? null, `${field} ${message}`)
-  }
-  nameAll(beforePolicies)
+  const shortages = findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody)
+  const gathered = { initiatorId: member.userId, holds, availableOf, decision: decided, lacking, shortages }
+  const known = factsOfRows(rows, gathered).map((ofRow) => ({ ...ofRow, noun: 'this row' }))
+  for (const raised of objectionsToPayout(rows, known, 'preview'))
+    for (const problem of raised.problems) name(raised.objection.reason, problem.row, problem.message)
   const row = decisive.order + 1
-  if (effect === 'block') name('blocked_by_policy', row, decided.blockReason ?? 'A policy of the vault blocks this row')
-  if (effect === 'deny') name('no_policy_allows', row, 'No policy allows this row')
-  nameAll(afterPolicies)
-  for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId) ?? nobody))
-    name('quorum_unreachable', null, shortage)
   const toSign = await planSigned(deps, { kind: 'payout', member, now, plan: planOf(member, rows) })
   return {
     ...(toSign === null ? {} : { toSign: { payoutId: toSign.payoutId, orders: toSign.payloads, vote: toSign.vote } }),

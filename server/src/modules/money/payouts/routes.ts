@@ -10,7 +10,7 @@ import { CancelBody, VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { findKeyElsewhere } from '../../vaults/authority/keys-elsewhere.ts'
 import type { FeeEstimates } from '../orders/ask-services.ts'
-import { findUnpayableRows, scoreRows } from './ask-services.ts'
+import { findLacking, scoreRows } from './ask-services.ts'
 import { orderPayout } from './order.ts'
 import { toPayout, toPayoutRow } from './present.ts'
 import { previewPayout } from './preview.ts'
@@ -67,11 +67,11 @@ export function payoutRoutes(app: App, deps: Deps): void {
     uploads: payoutFile,
     answers: { 201: Payout },
     handler: async ({ member, body, now }, { request, write }) => {
-      const unpayable = await findUnpayableRows(deps, estimates, body, { member, now })
+      const lacking = await findLacking(deps, estimates, body, { member, now })
       const riskScores = await scoreRows(deps, body, { member, now })
       const signing = { ...deps, keyElsewhere: await findKeyElsewhere(deps, member, body.signed?.vote) }
       return write(async (trx) => {
-        const by = { member, now, signing, riskScores, unpayable }
+        const by = { member, now, signing, riskScores, lacking }
         const outcome = await atLines(request, () => orderPayout(trx, body, by))
         if ('refusal' in outcome) return outcome
         return readPayout(trx, outcome.payoutId, { member, now })

@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/client.ts'
 import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { conflict } from '../../../lib/errors.ts'
+import { conflict, type Objection, refusalFor } from '../../../lib/errors.ts'
 import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
@@ -13,7 +13,7 @@ import { notifyOfStop } from '../../record/notifications/write.ts'
 import { listCandidates } from '../../rules/decisions/candidates.ts'
 import { factsOfInitiator } from '../../rules/decisions/decide.ts'
 import { decideBatch } from '../../rules/decisions/decide-batch.ts'
-import { type ActiveHold, detailsOf, reasonOf, sentenceOf } from '../../rules/holds/active.ts'
+import type { ActiveHold } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
 import type { VoteChoice } from '../../rules/votes/tally.ts'
@@ -27,7 +27,8 @@ import {
   voteOn,
 } from '../../rules/votes/vote.ts'
 import { findSources, recipientFacts } from '../orders/load-order.ts'
-import { findEntitled, findHoldOnTransfersOf, holdOnTransfer, lost, type Objection } from '../orders/recheck.ts'
+import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from '../orders/objections.ts'
+import { findEntitled, findHoldOnTransfersOf, holdOnTransfer } from '../orders/recheck.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
@@ -109,7 +110,7 @@ const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, 
   async onApproved(trx, payout, { member, now, recorded, parts }) {
     const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
     const objection = await findPayoutObjection(trx, payout, { transfers, ...recorded }, now)
-    if (objection !== null) throw conflict(objection.reason, objection.message, objection.details)
+    if (objection !== null) throw refusalFor(objection)
     await resolvePayout(trx, payout, 'approved', { actorId: member.userId, now }, parts)
     return null
   },
@@ -214,25 +215,33 @@ export async function findPayoutObjection(
   { transfers, orders, isWaived }: { transfers: LockedTransfer[]; orders: RecordedOrder[]; isWaived: boolean },
   now: Date,
 ): Promise<Objection | null> {
-  const { vault_id: vaultId, id, initiator_id } = payout
-  const hold = await findHoldOnTransfersOf(trx, vaultId, id)
-  if (hold !== null) return { reason: reasonOf(hold), message: sentenceOf(hold), details: detailsOf(hold) }
-  if (transfers.some(({ vault_locked }) => !vault_locked))
-    return { reason: 'vault_is_draft', message: 'The vault is not locked' }
-  if (transfers.some(({ token_enabled }) => !token_enabled))
-    return { reason: 'disabled', message: 'The token of a row is disabled' }
-  const found = await findEntitled(trx, vaultId, initiator_id, isWaived)
-  if ('objection' in found) return found.objection
+  const { vault_id: vaultId, id, initiator_id: initiatorId } = payout
+  const known: Gathered = {
+    ...asOrdered,
+    ...notAsked,
+    noun: 'this payout',
+    isVaultLocked: transfers.every(({ vault_locked }) => vault_locked),
+    archived: (await hasArchivedRecipient(trx, vaultId, id)) ? {} : null,
+    token: { isEnabled: transfers.every(({ token_enabled }) => token_enabled) },
+    hold: await findHoldOnTransfersOf(trx, vaultId, id),
+    initiatorId,
+    decision: null,
+  }
+  const before = firstObjection(known)
+  if (before !== null) return before
+  const found = await findEntitled(trx, vaultId, initiatorId, isWaived)
+  if ('lost' in found) return firstObjection({ ...known, ...found })
   const { initiator, scope } = found
   const bodies = orders.map(({ payload: { fromAddressId, toAddress, tokenId, amount } }) => {
     return { fromAddressId, toAddress, tokenId, amount }
   })
   const sources = await findSources(trx, scope, bodies, { now })
-  if (sources.some((source) => source === null || !source.can_transfer))
-    return lost('The initiator may no longer transfer from an address of the payout').objection
   const isArchived = sources.some((source) => source?.counterparty != null && source.counterparty.archivedAt !== null)
-  if (isArchived || (await hasArchivedRecipient(trx, vaultId, id)))
-    return { reason: 'archived', message: 'The counterparty of a row is archived' }
+  const isLost = sources.some((source) => source === null || !source.can_transfer)
+  const lost = isLost ? 'The initiator may no longer transfer from an address of the payout' : null
+  const read = { ...known, lost, archived: isArchived ? {} : null }
+  const afterwards = firstObjection(read)
+  if (afterwards !== null) return afterwards
   const categories = await listFirstCategoryKeys(
     trx,
     vaultId,
@@ -252,11 +261,18 @@ export async function findPayoutObjection(
     })),
   }
   const candidates = await listCandidates(trx, vaultId, 'transfer', initiator.groupIds)
-  const { effect, blockReason, decisive } = await decideBatch(trx, candidates, question, { areStored: true })
-  if (effect !== 'block') return null
-  return {
-    reason: 'blocked_by_policy_now',
-    message: 'A policy blocks this payout now',
-    details: `Row ${decisive.order + 1}: ${blockReason}`,
-  }
+  const decision = await decideBatch(trx, candidates, question, { areStored: true })
+  const details = decision.blockReason === null ? null : `Row ${decision.decisive.order + 1}: ${decision.blockReason}`
+  return firstObjection({ ...read, decision: { effect: decision.effect, blockReason: details } })
+}
+
+/** The messages of objections to a payout, where they are about some row. */
+const messages: Partial<Record<Raised['reason'], string>> = {
+  archived: 'The counterparty of a row is archived',
+  disabled: 'The token of a row is disabled',
+}
+
+function firstObjection(facts: Gathered): Objection | null {
+  const [first] = objectionsTo('recheck', facts)
+  return first === undefined ? null : { ...first, message: messages[first.reason] ?? first.message }
 }

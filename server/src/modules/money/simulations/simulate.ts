@@ -2,16 +2,16 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
-import { AppError, badRequest, faulty } from '../../../lib/errors.ts'
+import { AppError, badRequest, faulty, refusalFor } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import type { Drafts, Initiator } from '../../rules/decisions/candidates.ts'
 import { decide, factsOfInitiator } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
-import { assertNotHeld } from '../../rules/holds/active.ts'
 import type { ActionType, Facts } from '../../rules/selectors/facts.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
-import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../orders/load-order.ts'
+import { factsOfNewOrder, findHoldOnOrder, loadOrder, type Order } from '../orders/load-order.ts'
+import { notAsked, objectionsTo } from '../orders/objections.ts'
 import { UnsignedOrder } from '../orders/schema.ts'
 
 type Simulation = {
@@ -47,8 +47,9 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     if (actionType === 'transfer') {
       const scope = visibleScopeOf(member)
       const { order, question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
-      assertNotArchived(order)
-      assertNotHeld(await findHoldOnOrder(db, vaultId, order, initiator.userId))
+      const hold = await findHoldOnOrder(db, vaultId, order, initiator.userId)
+      const known = { ...factsOfNewOrder(order), ...notAsked, hold, initiatorId: initiator.userId, decision: null }
+      for (const objection of objectionsTo('simulation', known)) throw refusalFor(objection)
       return { decision: await decide(db, question, drafts), funds: fundsOf(order) }
     }
     if (actionType === 'hold_place') {

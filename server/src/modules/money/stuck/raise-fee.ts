@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { byInitiator, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
-import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
+import { badRequest, conflict, notFound, refusalFor } from '../../../lib/errors.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { sha256 } from '../../../lib/secrets.ts'
@@ -14,8 +14,9 @@ import type { Initiator } from '../../rules/decisions/candidates.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
 import { type Executor, StaleError, type Step } from '../../rules/votes/executor.ts'
 import { toAssetAmount } from '../ledger/present.ts'
+import { lostPermission, objectionsTo } from '../orders/objections.ts'
 import { isSignedOrder } from '../orders/payload.ts'
-import { decideAgain, findCounterpartyNow, findObstacle, type Objection } from '../orders/recheck.ts'
+import { decideAgain, factsNow, findCounterpartyNow } from '../orders/recheck.ts'
 import { compareWithRecord, type RaiseRecord, type RecordedOrder } from '../transfers/compare-order.ts'
 import { movePhase } from '../transfers/move.ts'
 import {
@@ -131,8 +132,8 @@ async function decideOnRaise(
   const { vault_id: vaultId, id } = transfer
   const { replacement, maxFee } = payloadOf(step)
   const counterparty = await findCounterpartyNow(trx, vaultId, id)
-  const obstacle = replacement === 'speed-up' ? findObstacle(transfer, counterparty) : null
-  if (obstacle !== null) throw toConflict(obstacle)
+  const objections = replacement === 'speed-up' ? objectionsTo('recheck', factsNow(transfer, counterparty)) : []
+  for (const objection of objections) throw refusalFor(objection)
   const recorded = await readRecorded(trx, vaultId, id)
   const again = await decideAgain(trx, recorded, {
     ...counterparty,
@@ -141,7 +142,7 @@ async function decideOnRaise(
     changed: { maxFee: maxFee.amountDecimal },
     mayWaive: asker.isAdmin,
   })
-  if ('objection' in again) throw toConflict(again.objection)
+  if (again.decision === null) throw refusalFor(lostPermission(again.lost))
   const { initiatorId: decidedForId } = recorded.payload
   const requirements = again.decision.requirements.map((one) => ({ ...one, decidedForId }))
   return { ...again.decision, requirements }
@@ -180,8 +181,6 @@ function versionOf({ status, wallet_tx_hash }: DeliveryState, { feeLimit }: Reco
   const maxFee = feeLimit.maxFee?.toString() ?? null
   return sha256(canonicalJson({ status, wallet_tx_hash, maxFee })).toString('hex').slice(0, 16)
 }
-
-const toConflict = ({ reason, message, details }: Objection) => conflict(reason, message, details)
 
 /** The route made the payload, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): RaisePayload {

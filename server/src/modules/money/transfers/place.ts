@@ -6,7 +6,7 @@ import { wake } from '../../../db/commits.ts'
 import { insertsOf, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { conflict, forbidden } from '../../../lib/errors.ts'
+import { type Objection, refusalFor } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
 import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
@@ -14,19 +14,20 @@ import { toOperationRow } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
-import { decideBy, sumLockedVelocity } from '../../rules/decisions/decide.ts'
+import { decideBy, type Question, sumLockedVelocity } from '../../rules/decisions/decide.ts'
 import { type Decision, hashDecision } from '../../rules/decisions/decision.ts'
 import { keepDecision } from '../../rules/decisions/keep-decision.ts'
 import { hashFacts } from '../../rules/selectors/facts.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-approval.ts'
 import { approvalEnd } from '../../rules/votes/expire.ts'
-import { openApproval, unasked } from '../../rules/votes/open.ts'
+import { type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
-import { type Gas, insufficientGas } from '../orders/ask-services.ts'
-import { agreedAvailable, assertNotArchived, loadOrder, type Order, refusalOfHold } from '../orders/load-order.ts'
+import { type Gas, lackingOf } from '../orders/ask-services.ts'
+import { agreedAvailable, factsOfNewOrder, loadOrder, type Order, uncoveredOf } from '../orders/load-order.ts'
 import { lockAvailable } from '../orders/lock-funds.ts'
+import { feeNotAsked, isOfPolicies, objectionToOrder } from '../orders/objections.ts'
 import { hashPayload, toPayload } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 import type { OrderBody } from '../orders/schema.ts'
@@ -67,42 +68,38 @@ export async function orderTransfer(
     riskScore,
     now,
   })
-  const { source, amount } = order
+  const { source } = order
   const given = body.signed && { ...body.signed, id: body.signed.transferId }
   const signed = await readSigned(trx, signing, given, { kind: 'transfer', member, now, plan: planOf(member, order) })
-  assertNotArchived(order)
-  if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
   const sums = await sumLockedVelocity(trx, candidates, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
-  if (hold !== null) throw refusalOfHold(hold, member.userId)
   if (signed !== null) await assertNotPlaced(trx, 'transfer', by.vaultId, signed.payload.transferId)
   const facts = { ...question.facts, ...sums, available: agreedAvailable(available, source) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const payload = signed?.payload ?? toPayload(newId(now), member, order)
-  const refused = refusalByPolicies(decision, 'this transfer')
-  if (refused !== null) {
-    const { isBlocked, refusal } = refused
-    const decisionPolicyCode = decision.decisionPolicy?.code ?? null
-    const details = { payload, category: question.facts.category ?? null, decisionPolicyCode, message: refusal.message }
-    const action = isBlocked ? 'transfer.blocked' : 'transfer.denied'
-    await audit(trx, by, action, { type: 'address', id: source.address_id }, details)
-    const decisions = [{ actionType: question.actionType, decision }]
-    await keepDecision(trx, { vaultId: by.vaultId, initiatorId: member.userId, action: 'transfer', decisions, now })
-    return { refusal }
+  const gathered = {
+    ...factsOfNewOrder(order),
+    hold,
+    initiatorId: member.userId,
+    decision,
+    uncovered: uncoveredOf(order, available),
+    fee: { ...feeNotAsked, lacking: lackingOf(order, gas), isChecked: true },
+    shortages: [],
   }
-  if (available < amount)
-    throw conflict(
-      'insufficient_funds',
-      'Insufficient funds: fund the address, or order less',
-      `The address has less ${source.token_code} available than the transfer needs`,
-    )
-  if (gas !== null) throw insufficientGas(gas, source.token_id, amount)
+  const objection = objectionToOrder(gathered)
+  if (objection !== null && !isOfPolicies(objection)) throw refusalFor(objection)
+  if (objection !== null) return refuseByPolicies(trx, by, { objection, payload, category, question, decision })
 
+  const { requirements } = decision
+  const opened = { vaultId: by.vaultId, subjectId: payload.transferId, initiatorId: member.userId, requirements, now }
+  const approval = requirements.length === 0 ? unasked : await openApproval(trx, opened)
+  const objectionOfVoters = objectionToOrder({ ...gathered, shortages: approval.shortages })
+  if (objectionOfVoters !== null) throw refusalFor(objectionOfVoters)
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
   const { metadata } = body
   const accepted = { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }
-  const written = await writeTransfer(trx, accepted, category)
+  const written = await writeTransfer(trx, accepted, category, approval)
   // A category and an address of the vault are shown to those who may see them.
   const isLookedUp = category !== null || source.to_address_id !== null
   const transfer = isLookedUp
@@ -111,27 +108,39 @@ export async function orderTransfer(
   return { transfer: transfer! }
 }
 
-/** The refusal of an order or of a row of a payout by the policies, or null. */
-export function refusalByPolicies({ effect, blockReason }: Pick<Decision, 'effect' | 'blockReason'>, what: string) {
-  if (effect === 'block')
-    return { isBlocked: true, refusal: forbidden('blocked_by_policy', blockReason ?? `A policy blocks ${what}`) }
-  return effect === 'deny'
-    ? { isBlocked: false, refusal: forbidden('no_policy_allows', `No policy allows ${what}`) }
-    : null
+type Refused = {
+  objection: Objection
+  payload: Payload
+  category: NamedCategory | null
+  question: Question
+  decision: Decision
+}
+
+/** Records what the policies refuse, also for tries of other policies on it. */
+async function refuseByPolicies(
+  trx: Trx,
+  by: ReturnType<typeof byMember>,
+  { objection, payload, category, question: { actionType }, decision }: Refused,
+): Promise<Refusal> {
+  const { vaultId, initiatorId, fromAddressId } = payload
+  const decisionPolicyCode = decision.decisionPolicy?.code ?? null
+  const { message } = objection
+  const details = { payload, category: category?.category.key ?? null, decisionPolicyCode, message }
+  const action = objection.reason === 'blocked_by_policy' ? 'transfer.blocked' : 'transfer.denied'
+  await audit(trx, by, action, { type: 'address', id: fromAddressId }, details)
+  const decisions = [{ actionType, decision }]
+  await keepDecision(trx, { vaultId, initiatorId, action: 'transfer', decisions, now: by.now })
+  return { refusal: refusalFor(objection) }
 }
 
 async function writeTransfer(
   trx: Trx,
   accepted: Omit<AcceptedOrder, 'voters' | 'category'>,
   named: NamedCategory | null,
+  approval: OpenedApproval,
 ): Promise<WrittenTransfer> {
   const { payload, decision, expiresAt, verified, now } = accepted
   const { vaultId, transferId: id, initiatorId } = payload
-  const { requirements } = decision
-  const approval =
-    requirements.length === 0
-      ? unasked
-      : await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
   const subject = { vaultId, subjectType: 'transfer', subjectId: id, initiatorId } as const
   const mails = expiresAt === null ? [] : [mailsToVoters(trx, subject, approval.approvers, now)]
   const order = { ...accepted, voters: approval.snapshot, category: named?.category.key ?? null }

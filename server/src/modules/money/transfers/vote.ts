@@ -3,7 +3,7 @@ import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { conflict } from '../../../lib/errors.ts'
+import { conflict, refusalFor } from '../../../lib/errors.ts'
 import { type ActiveHold, activeHoldOf, assertNotHeld } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
@@ -64,7 +64,7 @@ const votableTransfers = (
   }),
   async onApproved(trx, transfer, { member, now, recorded, parts }) {
     const objection = await findObjection(trx, transfer, recorded, { isSumKept: false, now })
-    if (objection !== null) throw conflict(objection.reason, objection.message, objection.details)
+    if (objection !== null) throw refusalFor(objection)
     await moveTransfer(trx, transfer, { event: 'approved', actorId: member.userId, now }, parts)
     return null
   },

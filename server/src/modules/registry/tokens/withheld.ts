@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
+import type { Objection } from '../../../lib/errors.ts'
 
 /**
  * A token that the platform enables widens what members of a vault may pay. A vault with governance decides about that itself:
@@ -26,6 +27,16 @@ export async function acceptToken(trx: Trx, vaultId: string, tokenId: string): P
 export const isWithheld = (vaultId: RawBuilder<unknown>, tokenId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from withheld_tokens withheld where withheld.vault_id = ${vaultId}
     and withheld.token_id = ${tokenId})`
+
+/** `code` is left out where the token is not named. */
+export const objectionOfToken = ({
+  code,
+  isEnabled,
+}: {
+  code?: string
+  isEnabled: boolean
+}): Objection<'disabled'> | null =>
+  isEnabled ? null : { reason: 'disabled', message: `The token${code === undefined ? '' : ` ${code}`} is disabled` }
 
 export type WithheldTokenRow = { tokenId: string; code: string; name: string; network: string; createdAt: Date }
 

@@ -1,7 +1,7 @@
 import { byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { runParts } from '../../../db/insert-rows.ts'
-import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
+import { type AppError, conflict, forbidden, refusalFor } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/write.ts'
@@ -9,7 +9,7 @@ import { type Decision, type Requirement, strictestFirst } from '../decisions/de
 import { decidedElsewhere, keepDecision } from '../decisions/keep-decision.ts'
 import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
 import { approvalEnd } from '../votes/expire.ts'
-import { type ApprovalRequirement, openApproval } from '../votes/open.ts'
+import { type ApprovalRequirement, objectionsOfShortages, openApproval } from '../votes/open.ts'
 import type { CreationRecord } from './compare-request-record.ts'
 import { applySteps, decideSteps, hashPayload, prepareSteps, type RequestAction, type StepResult } from './steps.ts'
 
@@ -90,13 +90,14 @@ async function openRequest(
       updated_at: now,
     })
     .execute()
-  const { snapshot, approvers, parts } = await openApproval(trx, {
+  const { snapshot, approvers, shortages, parts } = await openApproval(trx, {
     vaultId,
     subjectId: id,
     initiatorId,
     requirements,
     now,
   })
+  for (const objection of objectionsOfShortages(shortages)) throw refusalFor(objection)
   const creation: CreationRecord = { payloadHash: payloadHash.toString('hex'), requirements: snapshot }
   const target = { type: 'approval_request', id }
   await audit(trx, byMember({ member, now }), 'approval_request.created', target, {

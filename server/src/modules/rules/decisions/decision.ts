@@ -1,5 +1,6 @@
 import type { SubjectKind } from '../../../access/memberships.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import type { Objection } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { Facts } from '../selectors/facts.ts'
 
@@ -135,6 +136,26 @@ export function combine(matches: Match[], initiatorIsAdmin: boolean): Omit<Decis
   const decisive = asking.toSorted(strictestFirst)[0] ?? first
   return { effect, blockReason: null, decisionPolicy: named(decisive), requirements, policies }
 }
+
+type Effective = Pick<Decision, 'effect' | 'blockReason'>
+
+/** The objection of the policies to `noun`, which nobody has decided on yet. */
+export function objectionOfPolicies(
+  { effect, blockReason }: Effective,
+  noun: string,
+): Objection<'blocked_by_policy' | 'no_policy_allows'> | null {
+  if (effect === 'block') return { reason: 'blocked_by_policy', message: blockReason ?? `A policy blocks ${noun}` }
+  return effect === 'deny' ? { reason: 'no_policy_allows', message: `No policy allows ${noun}` } : null
+}
+
+/** The same to what the policies allowed before. This check only tightens: what one of them allowed is stopped by a block alone. */
+export const objectionOfPoliciesNow = (
+  { effect, blockReason }: Effective,
+  noun: string,
+): Objection<'blocked_by_policy_now'> | null =>
+  effect === 'block'
+    ? { reason: 'blocked_by_policy_now', message: `A policy blocks ${noun} now`, details: blockReason ?? undefined }
+    : null
 
 /** Highest threshold, then without adminBypass, then lowest id (contract 8.5). */
 export function strictestFirst(a: Strictness, b: Strictness): number {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { type AppError, conflict } from '../../../lib/errors.ts'
+import { type AppError, type Objection, refusalFor } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
 /** What can be held. */
@@ -152,9 +152,13 @@ export const sentenceOf = ({ subjectType }: ActiveHold): string =>
 export const reasonOf = ({ subjectType }: ActiveHold): 'held' | 'address_exposed' =>
   subjectType === 'exposure' ? 'address_exposed' : 'held'
 
-export function heldConflict(hold: ActiveHold): AppError {
-  return conflict(reasonOf(hold), sentenceOf(hold), detailsOf(hold))
-}
+export const objectionOfHold = (hold: ActiveHold): Objection<ReturnType<typeof reasonOf>> => ({
+  reason: reasonOf(hold),
+  message: sentenceOf(hold),
+  details: detailsOf(hold),
+})
+
+export const heldConflict = (hold: ActiveHold): AppError => refusalFor(objectionOfHold(hold))
 
 export const detailsOf = ({ id, subjectType, subjectId }: ActiveHold): string =>
   subjectType === 'exposure'

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { isAuditor, isEveryone, isHeldUser } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { insertsOf, withParts } from '../../../db/insert-rows.ts'
-import { conflict } from '../../../lib/errors.ts'
+import type { Objection } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
 import { type GroupThreshold, groupThresholdsOf, type Requirement } from '../decisions/decision.ts'
@@ -20,14 +20,15 @@ type Approval = Asked & { subjectId: string; now: Date }
 /**
  * Stores the requirements of a subject with the entitlements of its voters, in one round trip. Only people and services that
  * can sign in count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request,
- * and the insert of the voters, which the caller makes a part of its statement.
- *
- * @throws 409 when there are fewer voters than a threshold requires
+ * and the insert of the voters, which the caller makes a part of its statement. The caller refuses what has shortages.
  */
 export async function openApproval(trx: Trx, approval: Approval): Promise<OpenedApproval> {
   const { vaultId, subjectId, requirements, now } = approval
   const eligible = await insertEligibilities(trx, approval)
-  assertQuorum(requirements, eligible)
+  const shortages = findShortages(requirements, (requirement) => {
+    const groupsOf = groupsOfVoters(requirement, eligible)
+    return { count: groupsOf.length, places: placesTaken(groupThresholdsOf(requirement.approvers), groupsOf) }
+  })
   const approvers = toApprovers(eligible, now)
   const keys = { vault_id: vaultId, subject_id: subjectId, created_at: now }
   const voters = approvers.map(({ id, userId }) => ({ ...keys, id, user_id: userId }))
@@ -35,6 +36,7 @@ export async function openApproval(trx: Trx, approval: Approval): Promise<Opened
     snapshot: snapshotOf(requirements, eligible),
     requirements: requirements.map((requirement) => toState(requirement, eligible)).sort(byStep),
     approvers,
+    shortages,
     parts: insertsOf({ approval_voters: voters }),
   }
 }
@@ -46,12 +48,14 @@ export type OpenedApproval = {
   /** As `requirementsOf` and `approversOf` read them. */
   requirements: RequirementState[]
   approvers: ApproverRow[]
+  /** As `findShortages` has them. */
+  shortages: string[]
   /** SQL: the statements that insert its voters. */
   parts: RawBuilder<unknown>[]
 }
 
 /** The approval of what asks for no vote. */
-export const unasked: OpenedApproval = { snapshot: [], requirements: [], approvers: [], parts: [] }
+export const unasked: OpenedApproval = { snapshot: [], requirements: [], approvers: [], shortages: [], parts: [] }
 
 function snapshotOf(requirements: ApprovalRequirement[], eligible: Eligibility[]): RecordedRequirement[] {
   return requirements.map((requirement) => {
@@ -218,14 +222,6 @@ async function countPlaces(db: Db | Trx, { requirements, ...approval }: Asked): 
   )
 }
 
-function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility[]): void {
-  const [shortage] = findShortages(requirements, (requirement) => {
-    const groupsOf = groupsOfVoters(requirement, eligible)
-    return { count: groupsOf.length, places: placesTaken(groupThresholdsOf(requirement.approvers), groupsOf) }
-  })
-  if (shortage !== undefined) throw conflict('quorum_unreachable', 'quorum unreachable', shortage)
-}
-
 /** For each requirement that fewer people can vote on than it asks for, a sentence, by the code of its policy. */
 export function findShortages(
   requirements: ApprovalRequirement[],
@@ -245,3 +241,6 @@ export function findShortages(
       ]
     })
 }
+
+export const objectionsOfShortages = (shortages: string[]): Objection<'quorum_unreachable'>[] =>
+  shortages.map((details) => ({ reason: 'quorum_unreachable', message: 'quorum unreachable', details }))

@@ -1,0 +1,228 @@
+import { callerHeld } from '../../../access/refusals.ts'
+import type { Objection } from '../../../lib/errors.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { objectionOfArchived } from '../../address-book/counterparties/queries.ts'
+import { objectionOfToken } from '../../registry/tokens/withheld.ts'
+import { type Decision, objectionOfPolicies, objectionOfPoliciesNow } from '../../rules/decisions/decision.ts'
+import { type ActiveHold, objectionOfHold } from '../../rules/holds/active.ts'
+import { objectionsOfShortages } from '../../rules/votes/open.ts'
+
+/**
+ * When it is asked what speaks against a payment: a `preview` shows what an `order` is refused for, a `simulation` asks policies
+ * alone, and a `recheck` is made before an accepted one is released by its last vote and before it is handed over.
+ */
+export type Stage = 'order' | 'preview' | 'simulation' | 'recheck'
+
+/** All that an objection can depend on. Every stage states each fact, so that a new one is forgotten nowhere. */
+export type Gathered = {
+  /** Of an order that must be signed. */
+  signature: 'valid' | 'missing' | 'expired'
+  isVaultLocked: boolean
+  /** The recipient when it is archived. */
+  archived: { name?: string } | null
+  token: { code?: string; isEnabled: boolean }
+  /** What the sentences of the policies call it. */
+  noun: string
+  /** The active hold on anything that the payment touches. */
+  hold: ActiveHold | null
+  initiatorId: string
+  /** Why its initiator may not order it any more. */
+  lost: string | null
+  /** null: the policies are not asked, or not yet. */
+  decision: Pick<Decision, 'effect' | 'blockReason'> | null
+  /** By how much the amount exceeds what is available, in raw units, and the code of the token. */
+  uncovered: { missing: bigint; code: string } | null
+  fee: FeeFacts
+  /** For each requirement that fewer can vote on than it asks for, a sentence. */
+  shortages: string[]
+}
+
+export type FeeFacts = {
+  /** What the address lacks of the coin for the fee, in raw units; null: nothing, or nobody knows. */
+  lacking: Lacking | null
+  /** Whether an order is refused for that. */
+  isChecked: boolean
+  isAboveMax: boolean
+  /** Why the wallet service gives no estimate; null: it gives one, or was not asked. */
+  failure: FeeFailure | null
+}
+
+export type Lacking = { missing: bigint; coin: { code: string; decimals: number } }
+export type FeeFailure = 'wallet_service_failed' | 'wallet_service_silent'
+
+/** A fee of which nothing is known. */
+export const feeNotAsked: FeeFacts = { lacking: null, isChecked: false, isAboveMax: false, failure: null }
+
+/** A transfer, and what reading a new order has ensured already. */
+export const asOrdered = {
+  noun: 'this transfer',
+  signature: 'valid',
+  isVaultLocked: true,
+  lost: null,
+} satisfies Partial<Gathered>
+
+/** What nobody asks of an accepted payment, whose amount is reserved, nor of a simulation. */
+export const notAsked = { uncovered: null, fee: feeNotAsked, shortages: [] } satisfies Partial<Gathered>
+
+type Row = {
+  find: (facts: Gathered) => Objection | Objection[] | null
+  /** The stages for which it holds; left out: all. */
+  only?: readonly Stage[]
+  /** Whether an accepted payment waits until this has passed; left out: it fails. */
+  waits?: true
+  /** Whether an order is refused for this; left out: it is. */
+  blocks?: (facts: Gathered) => boolean
+}
+
+const nobodyRefused = () => false
+const beforeAccepted: readonly Stage[] = ['order', 'preview']
+const accepted: readonly Stage[] = ['recheck']
+
+/**
+ * The list of objections, in the order in which they count: the first one that blocks is the reason of the refusal. A row names
+ * stages only where it must, and says why.
+ */
+const rows = {
+  // Before an order, its signature is read with it, and a draft has no address to order from.
+  not_in_protected_vault: { find: ({ signature }) => (signature === 'missing' ? unsigned : null), only: accepted },
+  approval_expired: { find: ({ signature }) => (signature === 'expired' ? signatureExpired : null), only: accepted },
+  vault_is_draft: { find: ({ isVaultLocked }) => (isVaultLocked ? null : draft), only: accepted },
+  archived: { find: ({ archived }) => objectionOfArchived(archived) },
+  // A simulation answers by the policies alone, also for a token that is not enabled yet.
+  disabled: { find: ({ token }) => objectionOfToken(token), only: [...beforeAccepted, ...accepted], waits: true },
+  // A preview names the hold instead: the guard lets nobody preview who is held.
+  caller_held: {
+    find: ({ hold, initiatorId }) => (hold?.subjectType === 'user' && hold.subjectId === initiatorId ? ownHold : null),
+    only: ['order'],
+  },
+  held: { find: ({ hold }) => ofHold(hold, 'held'), waits: true },
+  address_exposed: { find: ({ hold }) => ofHold(hold, 'address_exposed'), waits: true },
+  // Whoever has no permission is refused before anything is said about the order.
+  initiator_lost_permission: { find: ({ lost }) => (lost === null ? null : lostPermission(lost)), only: accepted },
+  // A simulation answers with the decision itself, and a recheck only tightens.
+  blocked_by_policy: { find: (facts) => ofPolicies(facts, 'blocked_by_policy'), only: beforeAccepted },
+  no_policy_allows: { find: (facts) => ofPolicies(facts, 'no_policy_allows'), only: beforeAccepted },
+  blocked_by_policy_now: {
+    find: ({ decision, noun }) => decision && objectionOfPoliciesNow(decision, noun),
+    only: accepted,
+  },
+  insufficient_funds: { find: ({ uncovered }) => uncovered && uncoveredAmount(uncovered) },
+  // An amount of the coin that is too high already is insufficient_funds, which says more.
+  insufficient_gas: {
+    find: ({ uncovered, fee }) => (uncovered === null && fee.lacking !== null ? uncoveredFee(fee.lacking) : null),
+    blocks: ({ fee }) => fee.isChecked,
+  },
+  quorum_unreachable: { find: ({ shortages }) => objectionsOfShortages(shortages) },
+  // With what follows an order is placed, and its delivery would probably fail or wait.
+  above_max_fee: { find: ({ fee }) => (fee.isAboveMax ? aboveMaxFee : null), blocks: nobodyRefused },
+  wallet_service_failed: {
+    find: ({ fee }) => (fee.failure === 'wallet_service_failed' ? noEstimate : null),
+    blocks: nobodyRefused,
+  },
+  wallet_service_silent: {
+    find: ({ fee }) => (fee.failure === 'wallet_service_silent' ? noAnswer : null),
+    blocks: nobodyRefused,
+  },
+} as const satisfies Record<string, Row>
+
+type Code = keyof typeof rows
+
+/** What a preview can name: the others are objections to what was accepted before, or to who asks. */
+export type ProblemCode = Exclude<
+  Code,
+  | 'not_in_protected_vault'
+  | 'approval_expired'
+  | 'vault_is_draft'
+  | 'caller_held'
+  | 'initiator_lost_permission'
+  | 'blocked_by_policy_now'
+>
+
+/** The list as data, in its order. */
+const list = Object.entries<Row>(rows)
+
+const holdsAt = (stage: Stage, only: Row['only']): boolean => only === undefined || only.includes(stage)
+
+/** Every problem that a preview can name. */
+export const problemCodes = list.flatMap(([code, { only }]) => (holdsAt('preview', only) ? [code as ProblemCode] : []))
+
+/** `blocks`: an order is refused for it. `waits`: an accepted payment waits until it has passed. */
+export type Raised = Objection<Code> & { blocks: boolean; waits: boolean }
+
+/** What speaks against a payment at a stage, in the order of the list. */
+export function objectionsTo(stage: Stage, facts: Gathered): Raised[] {
+  return list
+    .filter(([, { only }]) => holdsAt(stage, only))
+    .flatMap(([, { find, waits = false, blocks }]) => {
+      const found = find(facts) ?? []
+      return (Array.isArray(found) ? found : [found]).map((objection) => ({
+        ...(objection as Objection<Code>),
+        blocks: blocks?.(facts) ?? true,
+        waits,
+      }))
+    })
+}
+
+/** What an order is refused for; null: nothing. */
+export const objectionToOrder = (facts: Gathered): Raised | null =>
+  objectionsTo('order', facts).find(({ blocks }) => blocks) ?? null
+
+/** The policies refuse with an audit record, everything else leaves nothing behind. */
+export const isOfPolicies = ({ reason }: Objection): boolean =>
+  reason === 'blocked_by_policy' || reason === 'no_policy_allows'
+
+/** What speaks against any of several payments, in the order of the list; `index` is that of the payment. */
+export function objectionsToAll(stage: Stage, all: Gathered[]): (Raised & { index: number })[] {
+  const places = new Map(list.map(([code], place) => [code, place]))
+  return all
+    .flatMap((facts, index) => objectionsTo(stage, facts).map((objection) => ({ ...objection, index })))
+    .toSorted((a, b) => places.get(a.reason)! - places.get(b.reason)!)
+}
+
+const unsigned: Objection = {
+  reason: 'not_in_protected_vault',
+  message: 'It was ordered before the vault was protected',
+}
+const signatureExpired: Objection = { reason: 'approval_expired', message: 'The signed order has expired' }
+const draft: Objection = { reason: 'vault_is_draft', message: 'The vault is not locked' }
+const ownHold: Objection = { reason: 'caller_held', message: callerHeld().message }
+
+export const lostPermission = (message: string): Objection => ({ reason: 'initiator_lost_permission', message })
+
+function ofHold(hold: ActiveHold | null, reason: 'held' | 'address_exposed'): Objection | null {
+  const objection = hold && objectionOfHold(hold)
+  return objection?.reason === reason ? objection : null
+}
+
+function ofPolicies({ decision, noun }: Gathered, reason: 'blocked_by_policy' | 'no_policy_allows'): Objection | null {
+  const objection = decision && objectionOfPolicies(decision, noun)
+  return objection?.reason === reason ? objection : null
+}
+
+const uncoveredAmount = ({ code }: { code: string }): Objection => ({
+  reason: 'insufficient_funds',
+  message: 'Insufficient funds: fund the address, or order less',
+  details: `The address has less ${code} available than the transfer needs`,
+})
+
+export const insufficientGasMessage =
+  'Insufficient gas: send the address the coin of its network, or wait until fees fall'
+
+export const lackingText = ({ missing, coin: { code, decimals } }: Lacking) =>
+  `${formatDecimal(missing, decimals)} ${code}`
+
+const uncoveredFee = (lacking: Lacking): Objection => ({
+  reason: 'insufficient_gas',
+  message: insufficientGasMessage,
+  details: `The address lacks ${lackingText(lacking)} for the network fee of the transfer`,
+})
+
+const aboveMaxFee: Objection = {
+  reason: 'above_max_fee',
+  message: 'The network asks for more than maxFee now; the transfer would wait until it falls',
+}
+const noEstimate: Objection = {
+  reason: 'wallet_service_failed',
+  message: 'The wallet service gives no estimate of the fee',
+}
+const noAnswer: Objection = { reason: 'wallet_service_silent', message: 'The wallet service does not answer' }
