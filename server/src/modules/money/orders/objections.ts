@@ -64,8 +64,32 @@ export const asOrdered = {
 /** What nobody asks of an accepted payment, whose amount is reserved, nor of a simulation. */
 export const notAsked = { uncovered: null, fee: feeNotAsked, shortages: [] } satisfies Partial<Gathered>
 
-type Row = {
-  find: (facts: Gathered) => Objection | Objection[] | null
+/** What a preview can name. */
+export type ProblemCode =
+  | 'archived'
+  | 'disabled'
+  | 'held'
+  | 'address_exposed'
+  | 'blocked_by_policy'
+  | 'no_policy_allows'
+  | 'insufficient_funds'
+  | 'insufficient_gas'
+  | 'quorum_unreachable'
+  | 'above_max_fee'
+  | FeeFailure
+
+/** Objections to what was accepted before, or to who asks, besides. */
+type Code =
+  | ProblemCode
+  | 'not_in_protected_vault'
+  | 'approval_expired'
+  | 'vault_is_draft'
+  | 'caller_held'
+  | 'initiator_lost_permission'
+  | 'blocked_by_policy_now'
+
+type Row<C extends Code> = {
+  find: (facts: Gathered) => Objection<C> | Objection<C>[] | null
   /** The stages for which it holds; left out: all. */
   only?: readonly Stage[]
   /** Whether an accepted payment waits until this has passed; left out: it fails. */
@@ -82,7 +106,7 @@ const accepted: readonly Stage[] = ['recheck']
  * The list of objections, in the order in which they count: the first one that blocks is the reason of the refusal. A row names
  * stages only where it must, and says why.
  */
-const rows = {
+const rows: { [C in Code]: Row<C> } = {
   // Before an order, its signature is read with it, and a draft has no address to order from.
   not_in_protected_vault: { find: ({ signature }) => (signature === 'missing' ? unsigned : null), only: accepted },
   approval_expired: { find: ({ signature }) => (signature === 'expired' ? signatureExpired : null), only: accepted },
@@ -123,25 +147,12 @@ const rows = {
     find: ({ fee }) => (fee.failure === 'wallet_service_silent' ? noAnswer : null),
     blocks: nobodyRefused,
   },
-} as const satisfies Record<string, Row>
-
-type Code = keyof typeof rows
-
-/** What a preview can name: the others are objections to what was accepted before, or to who asks. */
-export type ProblemCode = Exclude<
-  Code,
-  | 'not_in_protected_vault'
-  | 'approval_expired'
-  | 'vault_is_draft'
-  | 'caller_held'
-  | 'initiator_lost_permission'
-  | 'blocked_by_policy_now'
->
+}
 
 /** The list as data, in its order. */
-const list = Object.entries<Row>(rows)
+const list = Object.entries<Row<Code>>(rows)
 
-const holdsAt = (stage: Stage, only: Row['only']): boolean => only === undefined || only.includes(stage)
+const holdsAt = (stage: Stage, only: Row<Code>['only']): boolean => only === undefined || only.includes(stage)
 
 /** Every problem that a preview can name. */
 export const problemCodes = list.flatMap(([code, { only }]) => (holdsAt('preview', only) ? [code as ProblemCode] : []))
@@ -156,7 +167,7 @@ export function objectionsTo(stage: Stage, facts: Gathered): Raised[] {
     .flatMap(([, { find, waits = false, blocks }]) => {
       const found = find(facts) ?? []
       return (Array.isArray(found) ? found : [found]).map((objection) => ({
-        ...(objection as Objection<Code>),
+        ...objection,
         blocks: blocks?.(facts) ?? true,
         waits,
       }))
@@ -179,27 +190,36 @@ export function objectionsToAll(stage: Stage, all: Gathered[]): (Raised & { inde
     .toSorted((a, b) => places.get(a.reason)! - places.get(b.reason)!)
 }
 
-const unsigned: Objection = {
+const unsigned: Objection<'not_in_protected_vault'> = {
   reason: 'not_in_protected_vault',
   message: 'It was ordered before the vault was protected',
 }
-const signatureExpired: Objection = { reason: 'approval_expired', message: 'The signed order has expired' }
-const draft: Objection = { reason: 'vault_is_draft', message: 'The vault is not locked' }
-const ownHold: Objection = { reason: 'caller_held', message: callerHeld().message }
+const signatureExpired: Objection<'approval_expired'> = {
+  reason: 'approval_expired',
+  message: 'The signed order has expired',
+}
+const draft: Objection<'vault_is_draft'> = { reason: 'vault_is_draft', message: 'The vault is not locked' }
+const ownHold: Objection<'caller_held'> = { reason: 'caller_held', message: callerHeld().message }
 
-export const lostPermission = (message: string): Objection => ({ reason: 'initiator_lost_permission', message })
+export const lostPermission = (message: string): Objection<'initiator_lost_permission'> => ({
+  reason: 'initiator_lost_permission',
+  message,
+})
 
-function ofHold(hold: ActiveHold | null, reason: 'held' | 'address_exposed'): Objection | null {
+function ofHold<R extends 'held' | 'address_exposed'>(hold: ActiveHold | null, reason: R): Objection<R> | null {
   const objection = hold && objectionOfHold(hold)
-  return objection?.reason === reason ? objection : null
+  return objection?.reason === reason ? { ...objection, reason } : null
 }
 
-function ofPolicies({ decision, noun }: Gathered, reason: 'blocked_by_policy' | 'no_policy_allows'): Objection | null {
+function ofPolicies<R extends 'blocked_by_policy' | 'no_policy_allows'>(
+  { decision, noun }: Gathered,
+  reason: R,
+): Objection<R> | null {
   const objection = decision && objectionOfPolicies(decision, noun)
-  return objection?.reason === reason ? objection : null
+  return objection?.reason === reason ? { ...objection, reason } : null
 }
 
-const uncoveredAmount = ({ code }: { code: string }): Objection => ({
+const uncoveredAmount = ({ code }: { code: string }): Objection<'insufficient_funds'> => ({
   reason: 'insufficient_funds',
   message: 'Insufficient funds: fund the address, or order less',
   details: `The address has less ${code} available than the transfer needs`,
@@ -211,18 +231,21 @@ export const insufficientGasMessage =
 export const lackingText = ({ missing, coin: { code, decimals } }: Lacking) =>
   `${formatDecimal(missing, decimals)} ${code}`
 
-const uncoveredFee = (lacking: Lacking): Objection => ({
+const uncoveredFee = (lacking: Lacking): Objection<'insufficient_gas'> => ({
   reason: 'insufficient_gas',
   message: insufficientGasMessage,
   details: `The address lacks ${lackingText(lacking)} for the network fee of the transfer`,
 })
 
-const aboveMaxFee: Objection = {
+const aboveMaxFee: Objection<'above_max_fee'> = {
   reason: 'above_max_fee',
   message: 'The network asks for more than maxFee now; the transfer would wait until it falls',
 }
-const noEstimate: Objection = {
+const noEstimate: Objection<'wallet_service_failed'> = {
   reason: 'wallet_service_failed',
   message: 'The wallet service gives no estimate of the fee',
 }
-const noAnswer: Objection = { reason: 'wallet_service_silent', message: 'The wallet service does not answer' }
+const noAnswer: Objection<'wallet_service_silent'> = {
+  reason: 'wallet_service_silent',
+  message: 'The wallet service does not answer',
+}
