@@ -447,6 +447,21 @@ describe('what is not signed is not possible in a protected vault', () => {
     expect([status, body.reason]).toEqual([409, 'not_in_protected_vault'])
     expect((await bench.act(bench.firstApprover, waiting, 'reject')).body.status).toBe('rejected')
   })
+
+  it('what is held stays with its funds, although it was ordered from before', async () => {
+    expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'off' })).status).toBe(200)
+    const early = (await send('40', undefined)).body.id
+    expect((await bench.vault.admin.put(`${base()}/protection`, { protection: 'votes' })).status).toBe(200)
+    const hold = { subjectType: 'address', subjectId: address.id, reason: 'Its key is known' }
+    expect((await bench.vault.admin.post(`${base()}/holds`, hold)).status).toBe(201)
+    await bench.deliver()
+    expect(await bench.read(early)).toMatchObject({ status: 'pending' })
+    await bench.sql(`update holds set released_at = now(), released_by_id = $1, release_reason = 'a test'`, [
+      bench.vault.admin.userId,
+    ])
+    await bench.deliver()
+    expect(await bench.read(early)).toMatchObject({ status: 'failed' })
+  })
 })
 
 /** A preview in a vault without protection has nothing to sign; this one is of before. */
