@@ -7,7 +7,7 @@ import { holdSubjectTypes } from '../../rules/holds/active.ts'
 import { type Gathered, objectionsTo, objectionsToAll, objectionToOrder, type Stage } from './objections.ts'
 
 const initiatorId = 'initiator'
-const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 1, nil: null })
+const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 2, nil: null })
 const failures = ['wallet_service_failed', 'wallet_service_silent'] as const
 
 const holds = fc.record({

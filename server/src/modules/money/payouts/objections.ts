@@ -58,14 +58,15 @@ export type RaisedByRows = { objection: Raised; refusal: AppError; problems: { r
 
 /** What speaks against the payout, in the order of the list; `facts` are those of its rows. */
 export function objectionsToPayout(rows: LoadedRow[], facts: Gathered[], stage: 'order' | 'preview'): RaisedByRows[] {
-  const grouped = Map.groupBy(objectionsToAll(stage, facts), ({ reason }) => reason)
-  return [...grouped.values()].map((found) => {
+  const raised = objectionsToAll(stage, facts)
+  const reasons = [...new Set(raised.map(({ reason }) => reason))]
+  return reasons.map((reason) => {
+    const found = raised.filter((one) => one.reason === reason)
     const objection = found[0]!
-    const { reason } = objection
     if (!isOfRows(reason)) return { objection, refusal: refusalFor(objection), problems: found.map(toProblem) }
     const { message, faultOf } = ofRows[reason]
-    const faults = found.map(({ index, ...raised }) => {
-      const [field, fault] = faultOf(raised, { order: rows[index]!.order, facts: facts[index]! })
+    const faults = found.map(({ index, ...one }) => {
+      const [field, fault] = faultOf(one, { order: rows[index]!.order, facts: facts[index]! })
       return atRow(index, field, fault)
     })
     return { objection, refusal: refusalOf(reason, message, faults), problems: faults.map(toRowProblem) }
