@@ -109,8 +109,7 @@ export async function lockTarget(
 ): Promise<void> {
   const locked = await lockEntry(trx, kind, vaultId, id, strength)
   if (locked === null) throw notFound(kinds[kind].noun)
-  if (baseVersion !== null && baseVersion !== String(locked.version))
-    throw new StaleError(`The ${kinds[kind].noun.toLowerCase()} was changed meanwhile`)
+  if (baseVersion !== null && baseVersion !== String(locked.version)) throw new StaleError()
   assertLive(kind, locked)
 }
 

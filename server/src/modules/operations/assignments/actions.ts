@@ -187,7 +187,7 @@ function versionOf({ category, assignment }: Pick<Target, 'category' | 'assignme
 }
 
 function assertUnchanged(baseVersion: string | null, target: Pick<Target, 'category' | 'assignment'>): void {
-  if (baseVersion !== versionOf(target)) throw new StaleError('The category or its assignment was changed meanwhile')
+  if (baseVersion !== versionOf(target)) throw new StaleError()
 }
 
 async function decide(trx: Trx, { vaultId, now }: StepContext, { step }: PreparedStep, initiator: Initiator) {

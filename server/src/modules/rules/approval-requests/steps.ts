@@ -159,8 +159,7 @@ export async function tryApplySteps(trx: Trx, application: Application): Promise
 
 /** The failure if the request itself caused the error; errors of the database or the wallet service do not end a request. */
 function failureOf(error: unknown): Failure | null {
-  if (error instanceof StaleError)
-    return { event: 'targetChanged', reason: error.message || 'The target was changed after the request was created' }
+  if (error instanceof StaleError) return { event: 'targetChanged', reason: error.message }
   if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }
   return null
 }

@@ -93,7 +93,11 @@ export type Executor = {
 export type Executors = Readonly<Partial<Record<GatedAction, Executor>>>
 
 /** The target changed after the step was requested. */
-export class StaleError extends Error {}
+export class StaleError extends Error {
+  constructor(reason = 'The target was changed after the request was created') {
+    super(reason)
+  }
+}
 
 const referenceForm = /^\$step:(0|[1-9]\d?)$/
 
