@@ -6,7 +6,7 @@ import { createSealer, originOf, type Place, type Sealer } from '../lib/secrets.
 import { authenticateRecords } from '../modules/record/audit/authenticate.ts'
 import { audit } from '../modules/record/audit/record.ts'
 import { completeSecrets, destinationOfSecrets } from '../modules/rules/change-sets/secrets.ts'
-import { readRecordedWallet } from '../modules/vaults/wallets/recorded-wallet.ts'
+import { readRecordedWallet } from '../modules/vaults/wallets/wallet-settings.ts'
 
 const forWalletService = { context: 't.wallet_service_url', destination: originOf } as const
 

@@ -1,15 +1,20 @@
 import { addDecimals } from '../../../lib/money.ts'
 import { decideFrom } from '../../rules/decisions/decide.ts'
 import { decideViews, withoutEachOther } from '../../rules/decisions/decide-batch.ts'
-import type { Decision, Effect, PolicySnapshot, PolicyTrace } from '../../rules/decisions/decision.ts'
-import { groupThresholdsOf } from '../../rules/decisions/decision.ts'
+import {
+  type Decision,
+  type Effect,
+  groupThresholdsOf,
+  type PolicySnapshot,
+  type PolicyTrace,
+} from '../../rules/decisions/decision.ts'
 import { requireSecondPerson, underDualControl } from '../../rules/decisions/dual-control.ts'
 import { velocityWindowsOf } from '../../rules/decisions/velocity-sums.ts'
 import { groupsAfter, type Moves } from '../../rules/rules-versions/under-document.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { usdOf } from '../../rules/selectors/payment.ts'
 import { lackOfFact } from '../../rules/selectors/selectors.ts'
-import { placesOf } from '../../rules/votes/places.ts'
+import { placesOf } from '../../rules/votes/tally.ts'
 import { outcomeOfSteps, type StoredDecision, type StoredStep } from './stored-decisions.ts'
 
 /** A policy that is tried, saved or not. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Viewer } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
-import { findMembership } from '../../rules/decisions/candidates.ts'
+import { findMembership } from '../../rules/decisions/decide.ts'
 import { findOpenVote } from '../../rules/governance/voters.ts'
 import { backtest } from './evaluate.ts'
 import { type BacktestRow, backtestJobs, deleteChanges, insertChanges, listGroupIds } from './queries.ts'

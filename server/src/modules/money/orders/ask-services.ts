@@ -20,7 +20,7 @@ import {
 } from '../../../lib/limits.ts'
 import { formatDecimal, parseDecimal, usdValueOf } from '../../../lib/money.ts'
 import { type FeeQuestion, WalletServiceError } from '../../registry/wallet-service/client.ts'
-import { listCandidates } from '../../rules/decisions/candidates.ts'
+import { listCandidates } from '../../rules/decisions/decide.ts'
 import type { SelectorType } from '../../rules/selectors/selectors.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/client.ts'

@@ -1,15 +1,23 @@
+import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import type { ByMember, Member } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote.ts'
-import { type KeyElsewhere, signatureRequired, type Verified, verifySigned } from '../../rules/signatures/take.ts'
+import { newestNumber } from '../../rules/rules-versions/versions.ts'
+import {
+  type KeyElsewhere,
+  signatureRequired,
+  signedForMilliseconds,
+  type Verified,
+  verifySigned,
+} from '../../rules/signatures/take.ts'
+import { approvalEnd } from '../../rules/votes/open.ts'
 import { findAuthority } from '../../vaults/authority/authority.ts'
 import type { Order } from './load-order.ts'
 import { hashPayload, toPayload } from './payload.ts'
 import type { Payload } from './payload-schema.ts'
-import { assertTerms, type Kind, newTerms, type Terms } from './signed-terms.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */
 export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyElsewhere?: KeyElsewhere }
@@ -83,4 +91,75 @@ export async function assertNotPlaced(trx: Trx, kind: Kind, vaultId: string, id:
     trx,
   )
   if (rows.length > 0) throw conflict('already_exists', `This signed ${nouns[kind]} was placed already`)
+}
+
+/** By how much the clock of the node that made a preview may be ahead. */
+const skewMilliseconds = 60_000
+
+/** What a preview gives a signed order or payout: its id, its end, and the rules that hold. */
+export type Terms = { id: string; expiresAt: string; rulesVersion: number }
+export type Kind = 'transfer' | 'payout'
+
+/** Whose order or payout it is. */
+type Signed = ByMember & { kind: Kind }
+
+/** The clock of a signer may be behind, and the end of an order is checked against when it was signed. */
+const signersSkewMilliseconds = 3_600_000
+
+/** Votes are waited for so long, but no longer than a signature holds. */
+function latestEnd(now: Date, config: Deps['config']): Date {
+  const held = now.getTime() + signedForMilliseconds - signersSkewMilliseconds
+  return new Date(Math.min(approvalEnd(now, config).getTime(), held))
+}
+
+/** The terms of a preview that is made now. */
+export async function newTerms(
+  db: Db | Trx,
+  { sealer, config }: Pick<Deps, 'sealer' | 'config'>,
+  { member, now, kind }: Signed,
+): Promise<Terms> {
+  const expiresAt = latestEnd(now, config).toISOString()
+  const id = newSignedId(sealer, prefixOf(now), { kind, member, expiresAt })
+  return { id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) }
+}
+
+/** @throws 400 for an id or an end that no preview gave to the member, 409 after the end or when the rules have changed */
+export async function assertTerms(
+  trx: Trx,
+  { sealer, config }: Pick<Deps, 'sealer' | 'config'>,
+  { id, expiresAt, rulesVersion }: Terms,
+  { member, now, kind }: Signed,
+): Promise<void> {
+  const end = new Date(expiresAt).getTime()
+  if (id !== newSignedId(sealer, id.slice(0, prefixLength), { kind, member, expiresAt }))
+    throw badRequest(`signed.${kind}Id`, 'is not one that a preview gave you with this expiresAt')
+  if (end > latestEnd(now, config).getTime() + skewMilliseconds)
+    throw badRequest('signed.expiresAt', 'is later than an order may wait')
+  if (end <= now.getTime()) throw conflict('approval_expired', 'The signed order has expired')
+  if ((await newestNumber(trx, member.vault.id)) !== rulesVersion)
+    throw conflict('payload_changed', 'The rules of the vault have changed; preview the order and sign it again')
+}
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
+/** `c` and the millisecond clock, as in every id, and five digits by which the previews of a millisecond differ. */
+const prefixLength = 14
+function prefixOf(now: Date): string {
+  const random = Array.from({ length: 5 }, () => digits[randomInt(36)])
+  return `c${now.getTime().toString(36).padStart(8, '0')}${random.join('')}`
+}
+/** 57 bits, which nobody finds by asking. */
+const macLength = 11
+
+/**
+ * The id of a transfer or payout that was previewed: of the form of every id, and bound to the member, the vault and the end of
+ * the order. Nobody chooses one, such as that of another vault's transfer, and nothing is stored until it is ordered.
+ */
+function newSignedId(
+  sealer: Deps['sealer'],
+  prefix: string,
+  { kind, member, expiresAt }: { kind: Kind; member: Member; expiresAt: string },
+): string {
+  const mac = sealer.mac(`${kind} id`, JSON.stringify([prefix, member.vault.id, member.userId, expiresAt]))
+  const bound = Array.from({ length: macLength }, (_, i) => digits[mac.readUInt16BE(2 * i) % 36])
+  return prefix + bound.join('')
 }

@@ -7,8 +7,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { planPayout } from '../../../lib/signed-payout.ts'
 import { hashPayload, toPayload } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
-import { toSignedPayload } from '../orders/sign-order.ts'
-import type { Terms } from '../orders/signed-terms.ts'
+import { type Terms, toSignedPayload } from '../orders/sign-order.ts'
 import type { LoadedRow } from './load.ts'
 
 /** What votes on a payout are bound to; the rows in their order, with the hashes of the orders of their transfers. */

@@ -1,7 +1,7 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { badRequest, forbidden } from '../../../lib/errors.ts'
-import { findInitiator } from '../../rules/decisions/candidates.ts'
+import { findInitiator } from '../../rules/decisions/decide.ts'
 import { toPolicySimulation } from '../../rules/decisions/present.ts'
 import { PolicySimulation } from '../../rules/decisions/schema.ts'
 import { draftsIn, readDrafts } from '../../rules/policies/draft-policies.ts'

@@ -20,13 +20,18 @@ import { keepDecision } from '../../rules/decisions/keep-decision.ts'
 import { hashFacts } from '../../rules/selectors/facts.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-approval.ts'
-import { approvalEnd } from '../../rules/votes/expire.ts'
-import { type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
+import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type Gas, lackingOf } from '../orders/ask-services.ts'
-import { agreedAvailable, factsOfNewOrder, loadOrder, type Order, uncoveredOf } from '../orders/load-order.ts'
-import { lockAvailable } from '../orders/lock-funds.ts'
+import {
+  agreedAvailable,
+  factsOfNewOrder,
+  loadOrder,
+  lockAvailable,
+  type Order,
+  uncoveredOf,
+} from '../orders/load-order.ts'
 import { feeNotAsked, isOfPolicies, objectionToOrder } from '../orders/objections.ts'
 import { hashPayload, toPayload } from '../orders/payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'

@@ -6,7 +6,7 @@ import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, ensureGroup, profileOf } from '../../../testing/fixtures.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { findInitiator } from '../../rules/decisions/candidates.ts'
+import { findInitiator } from '../../rules/decisions/decide.ts'
 import { operationViewer, rightsOf } from '../categories/rights.ts'
 import { findAssignment, listAssignments } from './queries.ts'
 

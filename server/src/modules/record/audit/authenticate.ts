@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { macsPerStatement } from '../../../lib/limits.ts'
 import type { RecordKey } from '../../../lib/record-key.ts'
-import { faultOfMac, type MacSubject, macOf } from './mac.ts'
+import { faultOfMac, type MacSubject, macOf } from './content.ts'
 import { beforeAllRecords, type RecordPlace } from './queries.ts'
 
 type Authentication = {

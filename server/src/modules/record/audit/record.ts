@@ -7,7 +7,7 @@ import type { AuditRecords } from '../../../db/types.ts'
 import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { macOf } from './mac.ts'
+import { macOf } from './content.ts'
 
 /** The chain of events that belong to no vault: sign-ins, the registry, users, the creation of vaults. */
 export const platformChain = 'platform'

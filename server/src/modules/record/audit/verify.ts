@@ -12,8 +12,7 @@ import {
   type TrustedKeys,
   verifySeals,
 } from '../seals/verify-chain.ts'
-import { faultOfRecord } from './content.ts'
-import { faultOfMac } from './mac.ts'
+import { faultOfMac, faultOfRecord } from './content.ts'
 import {
   type AuditRecordRow,
   findAuditRecord,

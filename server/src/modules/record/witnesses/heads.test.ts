@@ -8,7 +8,7 @@ import { createTransferBench, type TransferBench } from '../../../testing/transf
 import { sealLedgerEntries } from '../../money/ledger/seal.ts'
 import { verifyLedgerSeals } from '../../money/verifications/verify-seals.ts'
 import { acceptAuthority } from '../../vaults/authority/authority-mark.ts'
-import { macOf } from '../audit/mac.ts'
+import { macOf } from '../audit/content.ts'
 import { sealAuditRecords } from '../audit/seal.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { listHeads } from '../seals/queries.ts'

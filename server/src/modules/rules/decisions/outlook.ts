@@ -1,7 +1,6 @@
 import { type ActionType, actionTypes, type Facts } from '../selectors/facts.ts'
 import { evaluateOfInitiator } from '../selectors/selectors.ts'
-import type { Initiator } from './candidates.ts'
-import { evaluatePolicy, factsOfInitiator } from './decide.ts'
+import { evaluatePolicy, factsOfInitiator, type Initiator } from './decide.ts'
 import { combine, type Effect, type PolicySnapshot } from './decision.ts'
 
 export const outlooks = ['allow', 'approval', 'deny', 'depends'] as const

@@ -5,7 +5,7 @@ import type { Address, Answer } from '../../../testing/answer.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import type { Facts } from '../selectors/facts.ts'
-import { type InFlight, isSettled, ofMark, toMark } from './velocity-in-flight.ts'
+import { type InFlight, isSettled, ofMark, toMark } from './velocity-sums.ts'
 
 let bench: TransferBench
 

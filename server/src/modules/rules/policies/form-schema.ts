@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Ref } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
-import { draftModes } from '../decisions/candidates.ts'
+import { draftModes } from '../decisions/decide.ts'
 import { ActionType, ConditionType, PolicyEffect, SelectorType } from '../decisions/schema.ts'
 import { namedBySelectors } from '../selectors/selectors.ts'
 import { creation } from './schema.ts'

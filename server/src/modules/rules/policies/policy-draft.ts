@@ -7,8 +7,8 @@ import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
 import type { StoredRule } from '../decisions/decision.ts'
 import { listGroupsAmong, listMembersAmong, lockExistingGroups } from '../policy-groups/memberships.ts'
 import type { RouteVariant } from '../selectors/addresses.ts'
+import { addressKeyOf, spellingKey } from '../selectors/selector.ts'
 import { findSelectorFault, type SelectorType } from '../selectors/selectors.ts'
-import { addressKeyOf, spellingKey } from '../selectors/values.ts'
 import type { Creation, PolicyDraft, UpdatePolicy } from './schema.ts'
 
 export type PolicyChange = Static<typeof UpdatePolicy>

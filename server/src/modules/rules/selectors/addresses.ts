@@ -1,20 +1,25 @@
 import { selectorValueLengthMax, selectorValuesMax } from '../../../lib/limits.ts'
 import { ageInHours } from './age.ts'
 import { destinationTypes } from './facts.ts'
-import { defineSelector, faultOf, type Reading, selectorOf, unknownFinding, type ValueForm } from './selector.ts'
 import {
   addressKeyOf,
   anyOfSchema,
   anySet,
+  defineSelector,
+  faultOf,
   flag,
   isAmong,
   isObject,
   objectSchema,
   onchainSet,
+  type Reading,
+  selectorOf,
   setOf,
   spellingKey,
   strayKey,
-} from './values.ts'
+  unknownFinding,
+  type ValueForm,
+} from './selector.ts'
 
 /** The address that pays, by its id or its on-chain address. */
 export const sourceAddress = defineSelector(onchainSet, (named, { sourceAddressId, sourceAddress }) => {

@@ -1,7 +1,6 @@
 import { formatDecimal, multiplyDecimals } from '../../../lib/money.ts'
 import type { Facts } from './facts.ts'
-import { defineSelector, oncePerFacts, type SelectorKind, unknownFinding } from './selector.ts'
-import { comparison, meetsBy } from './values.ts'
+import { comparison, defineSelector, meetsBy, oncePerFacts, type SelectorKind, unknownFinding } from './selector.ts'
 
 /** How long something has been there, in hours for people; unknown if it is not known since when. */
 export function ageInHours(sinceOf: (facts: Facts) => string | null | undefined): SelectorKind {

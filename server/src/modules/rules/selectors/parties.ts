@@ -1,7 +1,6 @@
 import { ageInHours } from './age.ts'
 import { type CounterpartyFacts, counterpartyKinds, type Facts, initiatorKinds } from './facts.ts'
-import { selectorOf } from './selector.ts'
-import { anySet, areAnyAmong, isAmong, setOf } from './values.ts'
+import { anySet, areAnyAmong, isAmong, selectorOf, setOf } from './selector.ts'
 
 /** The initiator of the action, by user id. */
 export const initiator = selectorOf(anySet, ({ initiatorId }) => initiatorId, isAmong)

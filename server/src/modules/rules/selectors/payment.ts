@@ -1,7 +1,16 @@
 import { multiplyDecimals, percentOf } from '../../../lib/money.ts'
 import type { Facts } from './facts.ts'
-import { defineSelector, oncePerFacts, selectorOf, unknownFinding } from './selector.ts'
-import { anySet, comparison, isAmong, meets, meetsBy } from './values.ts'
+import {
+  anySet,
+  comparison,
+  defineSelector,
+  isAmong,
+  meets,
+  meetsBy,
+  oncePerFacts,
+  selectorOf,
+  unknownFinding,
+} from './selector.ts'
 
 /** The amount in token units against a bound: `{op: "gt", value: "1000"}`. */
 export const amount = selectorOf(comparison, (facts) => comparedOf(facts).amount, meets)

@@ -1,7 +1,15 @@
 import { Temporal } from 'temporal-polyfill'
 import type { Facts } from './facts.ts'
-import { defineSelector, faultOf, oncePerFacts, type Reading, type ValueForm } from './selector.ts'
-import { isObject, objectSchema, strayKey } from './values.ts'
+import {
+  defineSelector,
+  faultOf,
+  isObject,
+  objectSchema,
+  oncePerFacts,
+  type Reading,
+  strayKey,
+  type ValueForm,
+} from './selector.ts'
 
 /**
  * A weekly window on the wall clock of a zone: from `from` (included) to `to` (excluded) on each of `days`. When `from` is

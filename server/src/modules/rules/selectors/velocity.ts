@@ -2,17 +2,22 @@ import { velocityWindowSecondsMax, velocityWindowSecondsMin } from '../../../lib
 import { addDecimals, decimalPattern } from '../../../lib/money.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from './facts.ts'
 import { usdOf } from './payment.ts'
-import { defineSelector, faultOf, type JsonSchema, type Reading, unknownFinding, type ValueForm } from './selector.ts'
 import {
   type Comparison,
   decimalSchema,
+  defineSelector,
+  faultOf,
   isObject,
   isOneSided,
+  type JsonSchema,
   meets,
   objectSchema,
   oneSided,
+  type Reading,
   strayKey,
-} from './values.ts'
+  unknownFinding,
+  type ValueForm,
+} from './selector.ts'
 
 type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
 

@@ -1,8 +1,7 @@
 import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import type { GroupThreshold } from '../decisions/decision.ts'
-import { votesMissing } from './places.ts'
-import type { VoteChoice } from './tally.ts'
+import { type VoteChoice, votesMissing } from './tally.ts'
 
 /** A requirement with the voters of its snapshot, as the audit record of the request holds it. */
 export type RecordedRequirement = {

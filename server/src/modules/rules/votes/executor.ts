@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/client.ts'
-import type { Initiator } from '../decisions/candidates.ts'
+import type { Initiator } from '../decisions/decide.ts'
 import type { Decision } from '../decisions/decision.ts'
 import { chainActions } from '../selectors/facts.ts'
 

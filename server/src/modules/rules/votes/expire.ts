@@ -3,13 +3,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import type { SubjectRow } from './vote.ts'
 
-const hourMilliseconds = 3_600_000
 const batchMax = 100
-
-/** When what is requested now stops waiting for votes; what was signed says so itself. */
-export function approvalEnd(now: Date, { approvalTtlHours }: { approvalTtlHours: number }, signedEnd?: string): Date {
-  return signedEnd === undefined ? new Date(now.getTime() + approvalTtlHours * hourMilliseconds) : new Date(signedEnd)
-}
 
 /** A kind of subject whose time to vote ends. */
 type ExpiringSubject<Row extends SubjectRow> = {

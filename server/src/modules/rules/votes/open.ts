@@ -7,9 +7,8 @@ import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
 import { type GroupThreshold, groupThresholdsOf, type Requirement } from '../decisions/decision.ts'
 import type { RecordedRequirement } from './compare-approval.ts'
-import { placesOf, placesTaken } from './places.ts'
 import { type ApproverRow, type ProfileRow, profileOf } from './queries.ts'
-import type { RequirementState } from './tally.ts'
+import { placesOf, placesTaken, type RequirementState } from './tally.ts'
 
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */
 export type ApprovalRequirement = Requirement & { stepIndex?: number }
@@ -39,6 +38,13 @@ export async function openApproval(trx: Trx, approval: Approval): Promise<Opened
     shortages,
     parts: insertsOf({ approval_voters: voters }),
   }
+}
+
+const hourMilliseconds = 3_600_000
+
+/** When what is requested now stops waiting for votes; what was signed says so itself. */
+export function approvalEnd(now: Date, { approvalTtlHours }: { approvalTtlHours: number }, signedEnd?: string): Date {
+  return signedEnd === undefined ? new Date(now.getTime() + approvalTtlHours * hourMilliseconds) : new Date(signedEnd)
 }
 
 /** An approval whose requirements are stored, and on which nobody has voted. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { placesTaken, votesMissing } from './places.ts'
+import { placesTaken, votesMissing } from './tally.ts'
 
 const two = { groupId: 'treasury', threshold: 2 }
 const one = { groupId: 'compliance', threshold: 1 }

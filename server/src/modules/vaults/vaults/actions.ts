@@ -17,8 +17,16 @@ import type { ProtectionUpdate, VaultCreation, VaultUpdate } from '../structure/
 import { insertStructure, planOrThrow, summaryOf } from '../structure/write-structure.ts'
 import { listAccountKeys } from '../wallets/account-keys.ts'
 import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from '../wallets/probe-wallet.ts'
-import { differencesOfWallet, markInRecord, notAsRecorded, readRecordedWallet } from '../wallets/recorded-wallet.ts'
-import { faultsOfWallet, isSameWallet, redirected, sealed } from '../wallets/wallet-settings.ts'
+import {
+  differencesOfWallet,
+  faultsOfWallet,
+  isSameWallet,
+  markInRecord,
+  notAsRecorded,
+  readRecordedWallet,
+  redirected,
+  sealed,
+} from '../wallets/wallet-settings.ts'
 import { pinShownKeys } from './lock.ts'
 
 /**

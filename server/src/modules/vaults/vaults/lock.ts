@@ -15,8 +15,7 @@ import {
   recordOfKeys,
   type ShownKeys,
 } from '../wallets/account-keys.ts'
-import { confirmWallet } from '../wallets/recorded-wallet.ts'
-import { isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
+import { confirmWallet, isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
 /** The wallet service that was asked for the keys of these accounts, and what it showed; null: nothing. */
 export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }

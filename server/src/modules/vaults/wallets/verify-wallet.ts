@@ -1,6 +1,6 @@
 import type { Trx } from '../../../db/client.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
-import { differencesOfWallet, readRecordedWallet } from './recorded-wallet.ts'
+import { differencesOfWallet, readRecordedWallet } from './wallet-settings.ts'
 
 /** Compares where the wallet service of a vault is, and which secrets it has, with the record. */
 export async function verifyWallet(trx: Trx, vaultId: string): Promise<SubjectReport> {
