@@ -383,6 +383,7 @@ describe('every column of bytes', () => {
     const destinations: Record<string, string> = {
       DATABASE_URL: 'the host that it names',
       DATABASE_OWNER_URL: 'the host that it names',
+      REPORTS_DATABASE_URL: 'the host that it names',
       STRONGROOM_SECRET_KEY: 'nobody',
       STRONGROOM_SECRET_KEY_PREVIOUS: 'nobody',
       SMTP_URL: 'the host that it names',

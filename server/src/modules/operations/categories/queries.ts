@@ -137,9 +137,11 @@ async function selectCategories(db: Db | Trx, which: RawBuilder<unknown>): Promi
         from category_fields f where f.vault_id = c.vault_id and f.category_id = c.id
       ) as fields,
       (
-        select coalesce(jsonb_agg(to_jsonb(g) - '{vault_id,category_id}'::text[]
-          || jsonb_build_object('user', case when g.subject_type = 'user' then ${profileOfUser(sql.ref('g.subject_id'))} end,
-            'grantor', ${profileOfUser(sql.ref('g.grantor_id'))}) order by g.created_at, g.id), '[]')
+        select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'subject', g.subject, 'subject_type', g.subject_type,
+          'subject_id', g.subject_id, 'can_view', g.can_view, 'can_assign', g.can_assign, 'can_edit', g.can_edit,
+          'grantor_id', g.grantor_id, 'created_at', g.created_at,
+          'user', case when g.subject_type = 'user' then ${profileOfUser(sql.ref('g.subject_id'))} end,
+          'grantor', ${profileOfUser(sql.ref('g.grantor_id'))}) order by g.created_at, g.id), '[]')
         from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
       ) as grants,
       (
