@@ -46,22 +46,22 @@ function render(published: Published[]): string {
     const result = published.find((one) => callOf(one) === call)
     return `- \`${commandOf(call)}\`: ${result === undefined ? 'no result of this version yet' : describe(result)}`
   })
-  return [
-    '| Measured by | Goal | Measured | Bound | |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
-    '',
-    ...runs,
-    '',
-  ].join('\n')
+  return [...tableOf([['Measured by', 'Goal', 'Measured', 'Bound', ''], ...rows]), '', ...runs, ''].join('\n')
 }
 
-function rowOf(key: GoalKey, published: Published[]): string {
+/** A table of Markdown with its columns aligned, as the formatter writes it. */
+function tableOf([head = [], ...rows]: string[][]): string[] {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]!.length)))
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)]
+}
+
+function rowOf(key: GoalKey, published: Published[]): string[] {
   const { program, name, bound, goal } = goals[key]
   const value = published.find((one) => callOf(one) === program)?.goals[key]
   const verdict = value === undefined ? '' : isMet(goals[key], value) ? 'met' : '**missed**'
   const bounded = `${bound} ${goal.toLocaleString('en-US')}`
-  return `| \`${commandOf(program)}\` | ${name} | ${value === undefined ? 'not measured' : show(value)} | ${bounded} | ${verdict} |`
+  return [`\`${commandOf(program)}\``, name, value === undefined ? 'not measured' : show(value), bounded, verdict]
 }
 
 function commandOf(call: string): string {

@@ -8,7 +8,7 @@ const depositClients = 16
 const transferClients = 4
 const repeatClients = 8
 const repeatMilliseconds = 100
-const answerMillisecondsMax = 30_000
+const answerMillisecondsMax = 90_000
 const coin = 10n ** 18n
 const funding = 1_000_000n
 

@@ -116,7 +116,7 @@ const words: Partial<Record<Reason, Words>> = {
   overloaded: 'Too many requests are waiting; try again later',
   timed_out: 'The request took too long and had no effect',
   too_many_conflicts: 'Too many conflicting requests; try again later',
-  wallet_service_silent: 'The wallet service does not answer; try again later',
+  wallet_service_silent: 'The wallet service does not answer right now',
 }
 
 export const reasonsWithExample = Object.keys(words) as Reason[]

@@ -39,8 +39,8 @@ function hashOfAll(votes: SignedVote[]): string {
 function throwRefusal(error: unknown): never {
   if (!(error instanceof WalletServiceError)) throw error
   if (error.kind !== 'refused' || error.code === null) throw toBadGateway(error)
-  const sentence = 'The wallet service does not cancel the version with these votes'
-  throw new AppError('votes_refused', `${sentence}: ${error.code}`, { details: error.code, cause: error })
+  const message = `The wallet service does not cancel the version with these votes: ${error.code}`
+  throw new AppError('votes_refused', message, { details: error.code, cause: error })
 }
 
 type Cancelled = { hash: string; votes: SignedVote[]; version: number; inForceAt: string | null }
