@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/setup/longest-first.ts'
 
-/** What Node.js needs to run a thread that the service starts. */
+/** Arguments of Node.js for a thread that the service starts. */
 const threadsRunTypeScript = ['--import', new URL('tests/setup/typescript-in-threads.js', import.meta.url).href]
 
 const everywhere = {

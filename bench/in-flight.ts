@@ -11,7 +11,7 @@ import type { Stack } from './lib/stack.ts'
 import { bearer, inTurn } from './lib/transfers.ts'
 
 /**
- * What transfers in flight cost, with the reference wallet on a chain that stands still: with none, and with each of
+ * Measures the cost of transfers in flight, with the reference wallet on a chain that stands still: with none, and with each of
  * `--transfers`, the way of further orders to the wallet and to the chain, the CPU time while nothing happens, and the way
  * back of all of them after one block. Goals are of 10,000. Requires Linux, which reports the CPU time of processes.
  */
@@ -90,7 +90,7 @@ function orderOf({ vault, initiator }: Flight, fromAddressId: string): Buffer {
 
 /** Nothing is ordered and no block comes. */
 async function measureRest({ record, stack, flight }: Bench, name: string) {
-  // What was started is at its end.
+  // All processes that were started have ended.
   await sleep(3_000)
   const before = Object.entries(flight.pids).map(([process, pid]) => ({ process, pid, cpu: cpuOfTree(pid) }))
   const transactions = await transactionsOf(stack)
@@ -210,5 +210,5 @@ function cpuOfTree(pid: number): number {
 }
 
 function total(numbers: (number | string)[]): number {
-  return numbers.reduce<number>((sum, one) => sum + Number(one), 0)
+  return numbers.reduce<number>((sum, number) => sum + Number(number), 0)
 }

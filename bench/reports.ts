@@ -82,8 +82,8 @@ const variations: Record<string, Variation> = {
 }
 
 await runBench(async (record) => {
-  const given = process.env.REPORT_BENCH_URL
-  const server = given ? { url: given, stop: async () => {} } : await startPostgres()
+  const url = process.env.REPORT_BENCH_URL
+  const server = url ? { url, stop: async () => {} } : await startPostgres()
   try {
     await run(record, server.url)
   } finally {

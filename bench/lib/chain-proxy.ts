@@ -35,7 +35,7 @@ export async function startChainProxy(rpcUrl: string): Promise<ChainProxy> {
     const answers = [answered].flat() as { id: number; result?: string }[]
     for (const { id, method } of [asked].flat()) {
       calls[method] = (calls[method] ?? 0) + 1
-      const result = answers.find((one) => one.id === id)?.result
+      const result = answers.find((answer) => answer.id === id)?.result
       if (method === 'eth_sendRawTransaction' && result !== undefined && !sentAt.has(result))
         sentAt.set(result, Date.now())
     }

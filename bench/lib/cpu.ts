@@ -17,7 +17,11 @@ export function noteCpu<Prepared>(
   // The first rounds measure a service that has just started.
   const warm = measured.slice(rounds / 4).sort((a, b) => a - b)
   const at = (share: number) => warm[Math.floor(warm.length * share)]!
-  const mean = record.add(`${name}: mean CPU`, 'ms', warm.reduce((sum, one) => sum + one, 0) / warm.length)
+  const mean = record.add(
+    `${name}: mean CPU`,
+    'ms',
+    warm.reduce((sum, milliseconds) => sum + milliseconds, 0) / warm.length,
+  )
   record.add('  median', 'ms', at(0.5))
   record.add('  99th percentile', 'ms', at(0.99))
   record.add('  first round', 'ms', measured[0]!)

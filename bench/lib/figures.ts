@@ -43,7 +43,7 @@ export function withFigures(page: string, published: Published[]): string {
 function render(published: Published[]): string {
   const rows = keys.map((key) => rowOf(key, published))
   const runs = calls.map((call) => {
-    const result = published.find((one) => callOf(one) === call)
+    const result = published.find((run) => callOf(run) === call)
     return `- \`${commandOf(call)}\`: ${result === undefined ? 'no result of this version yet' : describe(result)}`
   })
   return [...tableOf([['Measured by', 'Goal', 'Measured', 'Bound', ''], ...rows]), '', ...runs, ''].join('\n')
@@ -58,7 +58,7 @@ function tableOf([head = [], ...rows]: string[][]): string[] {
 
 function rowOf(key: GoalKey, published: Published[]): string[] {
   const { program, name, bound, goal } = goals[key]
-  const value = published.find((one) => callOf(one) === program)?.goals[key]
+  const value = published.find((run) => callOf(run) === program)?.goals[key]
   const verdict = value === undefined ? '' : isMet(goals[key], value) ? 'met' : '**missed**'
   const bounded = `${bound} ${goal.toLocaleString('en-US')}`
   return [`\`${commandOf(program)}\``, name, value === undefined ? 'not measured' : show(value), bounded, verdict]

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a process has used so far; Linux counts in hundredths of a second. */
+/** CPU time of a process so far; Linux counts in hundredths of a second. */
 export function cpuSecondsOf(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
   return (Number(user) + Number(system)) / 100

@@ -70,7 +70,7 @@ type Circumstances = { program: string; words: string[]; loadBefore: number; min
 function toResult(record: BenchRecord, { program, words, loadBefore, minutes }: Circumstances) {
   return {
     program,
-    // What was asked for beside the name; nothing: the whole measurement, of which figures may be published.
+    // The words after the name; with none it is the whole measurement, whose figures may be published.
     words,
     at: new Date().toISOString(),
     revision: git('rev-parse', 'HEAD'),

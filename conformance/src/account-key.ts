@@ -13,7 +13,7 @@ export type AccountKey = {
   signature: string
 }
 
-/** What is wrong with an account key, which this key of the wallet service shall have signed; null: nothing. */
+/** Returns the fault of an account key that the wallet service must have signed with this key, or null. */
 export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
   const signer = readWalletKey(walletKey)
   if (signer === null) return 'the key of the wallet service is no Ed25519 key'

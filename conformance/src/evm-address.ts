@@ -3,14 +3,14 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 const form = /^0x[0-9a-fA-F]{40}$/
 
-/** Whether the text is an EVM address. One case throughout has no checksum; a mixed one must be in EIP-55 form. */
+/** Returns true for an EVM address. One case throughout has no checksum; a mixed one must be in EIP-55 form. */
 export function isEvmAddress(text: string): boolean {
   const digits = text.slice(2)
   const isInOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase()
   return form.test(text) && (isInOneCase || text === toChecksum(text))
 }
 
-/** Whether the text is an EVM address in EIP-55 form. */
+/** Returns true for an EVM address in EIP-55 form. */
 export function isChecksummed(text: string): boolean {
   return form.test(text) && text === toChecksum(text)
 }

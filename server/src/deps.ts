@@ -10,7 +10,7 @@ import type { Sealer } from './lib/secrets.ts'
 export type Deps = {
   config: Config
   db: Db
-  /** How the service connects, for threads that open connections of their own. */
+  /** The URLs of the databases, for threads that open connections of their own. */
   databaseUrl: string
   slowReads: SlowReads
   changeSignal: ChangeSignal

@@ -120,12 +120,12 @@ function givesAnImage(open: (path: string) => Promise<WatchedPage>): void {
     await page.getByLabel('Choose an image').setInputFiles(file)
     const image = page.locator('header img[src^="/api/v1/images/"]')
     await image.waitFor()
-    const size = await image.evaluate(async (node) => {
-      const picture = node as unknown as { decode(): Promise<void>; naturalWidth: number; naturalHeight: number }
-      await picture.decode()
-      return [picture.naturalWidth, picture.naturalHeight]
-    })
-    expect(size).toEqual([256, 128])
+    const decoded = `(async () => {
+      const image = document.querySelector('header img[src^="/api/v1/images/"]')
+      await image.decode()
+      return [image.naturalWidth, image.naturalHeight]
+    })()`
+    expect(await page.evaluate(decoded)).toEqual([256, 128])
     expect(await axeViolations(page)).toEqual([])
     await page.getByLabel('Choose an image').setInputFiles({ ...file, buffer: Buffer.from('no image') })
     await page.getByRole('alert').getByText('This is no image that the browser can read.').waitFor()

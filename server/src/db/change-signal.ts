@@ -17,7 +17,7 @@ export type ChangeSignal = {
   watch(wake: () => void): () => void
   /** Calls `run` when a commit of any node has something to do for a task, until the returned function is called. */
   onWake(task: string, run: () => void): () => void
-  /** Whether notifications of other nodes arrive, so that nobody needs to look for what they have committed. */
+  /** Returns true while notifications arrive, so that no task must look for commits of other nodes. */
   isHeard(): boolean
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
       wakeAll()
       if (sender !== node) wakeTasks(names)
     },
-    // What was notified before it listened.
+    // Commits before it listened were notified to nobody here.
     listening() {
       wakeAll()
       wakeTasks(tasks.keys())

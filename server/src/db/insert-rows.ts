@@ -31,7 +31,7 @@ export async function runParts(trx: Trx, parts: Part[]): Promise<void> {
   assertChanged(parts, rows[0]!)
 }
 
-/** How many rows each of the parts changed; 0 in place of one that is no compare-and-set. */
+/** The number of rows that each part changed; 0 for a part that is no compare-and-set. */
 export type Changed = { changed: number[] }
 
 /** SQL: the column of Changed. */

@@ -41,7 +41,7 @@ const interval = { from: '2026-01-01', to: '2035-01-01' }
 const path = '/vaults/main-vault/reports' as const
 const credit = (amount: string) => deposit(test, { address: address.address, asset: usdtContract, amount })
 
-/** How many operations a report counts, and whether the replica or the database itself was read. */
+/** The number of operations that a report counts, and the database that was read: the replica or the primary. */
 async function report(): Promise<{ count: number; isReplica: boolean }> {
   const { status, body } = await vault.admin.get(`${path}/transaction_activity?${new URLSearchParams(interval)}`)
   expect(status, JSON.stringify(body)).toBe(200)

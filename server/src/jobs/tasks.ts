@@ -104,7 +104,7 @@ export type Task = {
    * `idleTaskMilliseconds` takes that instead, and a commit that has something to do for it wakes it.
    */
   everyMilliseconds: number
-  /** The shortest pause after a run, whoever wakes the task: what comes meanwhile is done together. */
+  /** The shortest pause after a run, also when a commit wakes the task: the next run does the work of all commits since. */
   restMilliseconds?: number
   /** @param again lets the task run again within so many milliseconds at the latest */
   run(signal: AbortSignal, again: (milliseconds: number) => void): Promise<unknown>

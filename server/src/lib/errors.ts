@@ -103,7 +103,7 @@ export function conflict(reason: ReasonOf<409>, message: string, details: string
   return new AppError(reason, message, { details })
 }
 
-/** Why something may not be done. What decides collects objections; whoever was asked to do it is refused for the first. */
+/** A reason against an action. A decision collects objections; the caller is refused for the first one. */
 export type Objection<R extends Reason = Reason> = { reason: R; message: string; details?: string | undefined }
 
 /** The error with which is refused what is objected to. */

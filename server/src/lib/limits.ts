@@ -73,7 +73,7 @@ export const changeSignalMilliseconds = 100
 export const changeWakeMilliseconds = 200
 export const changePollMilliseconds = 5_000
 export const changeReconnectMilliseconds = 1_000
-/** How long the connection that listens may hear nothing before the node notifies itself, to know that it still hears. */
+/** Silence on the listening connection after which the node notifies itself, to learn that it still hears. */
 export const changeProbeMilliseconds = 10_000
 /** The shortest pause of a background task that found nothing to do, where commits wake it. */
 export const idleTaskMilliseconds = 5_000
@@ -326,7 +326,7 @@ export const slowReadsWaitingPerCallerMax = 200
 export const slowReadWaitMilliseconds = 20_000
 /** Connections for them and for files of reports. */
 export const slowConnectionsMax = 10
-/** How long a report waits for a replica that is behind, and how often the log says that it cannot be used. */
+/** The time that a report waits for a replica that is behind, and the pause between two warnings about it in the log. */
 export const replicaWaitMilliseconds = 2_000
 export const replicaWarningMilliseconds = 60_000
 

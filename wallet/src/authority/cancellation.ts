@@ -47,7 +47,7 @@ export async function listRejections(
   { authority, hash, now }: About,
 ): Promise<SignedVote[]> {
   const kept = await store.rejections.find(clientId, hash)
-  return kept.filter((one) => !('refused' in readRejection(authority, one, now)))
+  return kept.filter((rejection) => !('refused' in readRejection(authority, rejection, now)))
 }
 
 /** The people who rejected the version, and as many as cancel it. */

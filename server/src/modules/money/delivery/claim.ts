@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
-import { vaultsIn } from '../../../db/lanes.ts'
 import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
 import { openPhases, type Phase, type Queue } from '../../../lib/operations.ts'
-import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
+import { type LockedTransfer, lockTransfer, vaultsIn } from '../transfers/queries.ts'
 
 /** How long a claim holds; if this process ends, another node continues after it. */
 const leaseMilliseconds = 60_000

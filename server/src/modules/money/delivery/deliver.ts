@@ -90,7 +90,7 @@ export function createDelivery(
     async round() {
       const claimed = (await claim('hand-over', handOvers)) + (await claim('follow', questions))
       const refilledAt = questions.refilledAt(deps.clock())
-      // What was claimed says itself when it has ended.
+      // The end of a claimed delivery calls `again` itself.
       const nextAt = refilledAt ?? (claimed > 0 ? null : await claims.findNextDue(deps))
       return { claimed, nextAt }
     },
@@ -173,7 +173,7 @@ async function authorize(
   return { order: payload, authorityVersion, votes: counted.map(({ signed }) => signed), ...batch }
 }
 
-/** Whether an order is signed as the vault demands, and for how long. */
+/** The state of the signature that the vault demands of an order. */
 function signatureOf({ expiresAt }: Payload, protection: string, now: Date): Gathered['signature'] {
   if (expiresAt === undefined) return protection === 'off' ? 'valid' : 'missing'
   return new Date(expiresAt) > now ? 'valid' : 'expired'

@@ -1,4 +1,4 @@
-/** How much of a kind of work each vault may have in progress on this node, and how often it may begin. */
+/** Limits a kind of work for each vault on this node: the number in progress, and the number begun in a second. */
 export type Lanes = {
   /** Places of a lane that is empty. */
   max: number
@@ -14,7 +14,7 @@ export type Lanes = {
 
 type Lane = { inProgress: number; left: number; countedAt: number }
 
-/** How soon a lane that began too often is looked at again: some places at once, instead of a round for each. */
+/** Pause until a lane that began too often is looked at again: it then has several places, not one. */
 const refillMilliseconds = 250
 
 /** @param perSecond how often work may begin in a lane; a lane that was idle has saved up a second of it */

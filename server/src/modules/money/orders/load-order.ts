@@ -144,7 +144,7 @@ function faultOfAmount(text: string, tokenCode: string, decimals: number): strin
   return 'must be a decimal string such as 1.5'
 }
 
-/** What speaks against a new order by itself, whoever decides about it. */
+/** Facts of a new order for the list of objections, the same in an order, a preview and a payout. */
 export const factsOfNewOrder = ({ source: { counterparty, token_code, token_enabled } }: Order) => ({
   ...asOrdered,
   archived: counterparty !== null && counterparty.archivedAt !== null ? { name: counterparty.name } : null,

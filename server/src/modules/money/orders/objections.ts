@@ -8,12 +8,12 @@ import { type ActiveHold, objectionOfHold } from '../../rules/holds/active.ts'
 import { objectionsOfShortages } from '../../rules/votes/open.ts'
 
 /**
- * When it is asked what speaks against a payment: a `preview` shows what an `order` is refused for, a `simulation` asks policies
- * alone, and a `recheck` is made before an accepted one is released by its last vote and before it is handed over.
+ * The moment at which objections are collected. A `preview` shows the reasons for which an `order` is refused, a `simulation`
+ * asks policies alone, and a `recheck` precedes the release of an accepted payment by its last vote, and its hand-over.
  */
 export type Stage = 'order' | 'preview' | 'simulation' | 'recheck'
 
-/** All that an objection can depend on. Every stage states each fact, so that a new one is forgotten nowhere. */
+/** All facts on which an objection can depend. Every stage states every fact, so that no stage forgets a new one. */
 export type Gathered = {
   /** Of an order that must be signed. */
   signature: 'valid' | 'missing' | 'expired'
@@ -21,7 +21,7 @@ export type Gathered = {
   /** The recipient when it is archived. */
   archived: { name?: string } | null
   token: { code?: string; isEnabled: boolean }
-  /** What the sentences of the policies call it. */
+  /** The noun for the payment in sentences about policies. */
   noun: string
   /** The active hold on anything that the payment touches. */
   hold: ActiveHold | null
@@ -38,9 +38,9 @@ export type Gathered = {
 }
 
 export type FeeFacts = {
-  /** What the address lacks of the coin for the fee, in raw units; null: nothing, or nobody knows. */
+  /** The part of the fee that the address cannot pay, in raw units; null when it can, or when the fee is not known. */
   lacking: Lacking | null
-  /** Whether an order is refused for that. */
+  /** True when an order is refused for a lacking fee. */
   isChecked: boolean
   isAboveMax: boolean
   /** Why the wallet service gives no estimate; null: it gives one, or was not asked. */
@@ -61,10 +61,10 @@ export const asOrdered = {
   lost: null,
 } satisfies Partial<Gathered>
 
-/** What nobody asks of an accepted payment, whose amount is reserved, nor of a simulation. */
+/** Facts that do not concern an accepted payment, whose amount is reserved, nor a simulation. */
 export const notAsked = { uncovered: null, fee: feeNotAsked, shortages: [] } satisfies Partial<Gathered>
 
-/** What a preview can name. */
+/** Codes of the problems in a preview. */
 export type ProblemCode =
   | 'archived'
   | 'disabled'
@@ -78,7 +78,7 @@ export type ProblemCode =
   | 'above_max_fee'
   | FeeFailure
 
-/** Objections to what was accepted before, or to who asks, besides. */
+/** Codes of all objections: also those to an accepted payment, and to the caller. */
 type Code =
   | ProblemCode
   | 'not_in_protected_vault'
@@ -92,9 +92,9 @@ type Row<C extends Code> = {
   find: (facts: Gathered) => Objection<C> | Objection<C>[] | null
   /** The stages for which it holds; left out: all. */
   only?: readonly Stage[]
-  /** Whether an accepted payment waits until this has passed; left out: it fails. */
+  /** True when an accepted payment waits until the objection has passed; without it the payment fails. */
   waits?: true
-  /** Whether an order is refused for this; left out: it is. */
+  /** Tells whether an order is refused for the objection; without it every order is. */
   blocks?: (facts: Gathered) => boolean
 }
 
@@ -121,7 +121,7 @@ const rows: { [C in Code]: Row<C> } = {
   },
   held: { find: ({ hold }) => ofHold(hold, 'held'), waits: true },
   address_exposed: { find: ({ hold }) => ofHold(hold, 'address_exposed'), waits: true },
-  // Whoever has no permission is refused before anything is said about the order.
+  // A caller without permission is refused before anything is said about the order.
   initiator_lost_permission: { find: ({ lost }) => (lost === null ? null : lostPermission(lost)), only: accepted },
   // A simulation answers with the decision itself, and a recheck only tightens.
   blocked_by_policy: { find: (facts) => ofPolicies(facts, 'blocked_by_policy'), only: beforeAccepted },
@@ -160,7 +160,7 @@ export const problemCodes = list.flatMap(([code, { only }]) => (holdsAt('preview
 /** `blocks`: an order is refused for it. `waits`: an accepted payment waits until it has passed. */
 export type Raised = Objection<Code> & { blocks: boolean; waits: boolean }
 
-/** What speaks against a payment at a stage, in the order of the list. */
+/** Returns the objections to a payment at a stage, in the order of the list. */
 export function objectionsTo(stage: Stage, facts: Gathered): Raised[] {
   return list
     .filter(([, { only }]) => holdsAt(stage, only))
@@ -174,7 +174,7 @@ export function objectionsTo(stage: Stage, facts: Gathered): Raised[] {
     })
 }
 
-/** What an order is refused for; null: nothing. */
+/** Returns the objection for which an order is refused, or null. */
 export const objectionToOrder = (facts: Gathered): Raised | null =>
   objectionsTo('order', facts).find(({ blocks }) => blocks) ?? null
 
@@ -182,7 +182,7 @@ export const objectionToOrder = (facts: Gathered): Raised | null =>
 export const isOfPolicies = ({ reason }: Objection): boolean =>
   reason === 'blocked_by_policy' || reason === 'no_policy_allows'
 
-/** What speaks against any of several payments, in the order of the list; `index` is that of the payment. */
+/** Returns the objections to several payments, in the order of the list; `index` is the index of the payment. */
 export function objectionsToAll(stage: Stage, all: Gathered[]): (Raised & { index: number })[] {
   const places = new Map(list.map(([code], place) => [code, place]))
   return all

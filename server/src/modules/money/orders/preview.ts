@@ -86,7 +86,7 @@ async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<F
   }
 }
 
-/** What a preview shows. */
+/** The facts that a preview shows. */
 type Prospect = {
   order: Order
   decision: Decision
@@ -96,7 +96,7 @@ type Prospect = {
   problems: Static<typeof TransferPreview>['problems']
 }
 
-/** What an order would leave available, in raw units, below zero when it does not suffice; null when that is unknown. */
+/** The amounts that an order would leave available, in raw units; negative when they do not suffice, null when unknown. */
 function remaindersOf({ order: { source, amount }, coin, estimate }: Prospect): {
   token: bigint
   coin: bigint | null

@@ -22,21 +22,21 @@ export type DecidedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
 type Payable = { vault_locked: boolean; token_enabled: boolean; initiator_id: string }
 
 type Rechecking = {
-  /** Whether it is signed as it must be, and for how long; a vote has seen to it already. */
+  /** Left out by a vote, which has checked the signature already. */
   signature?: Gathered['signature']
   /**
-   * Whether velocity stays as it was when the transfer was ordered, so that transfers that were ordered while this one waited
-   * for the wallet service do not count against it; limits over other windows are summed now.
+   * True when the velocity of the order is kept, so that transfers that were ordered while this one waited for the wallet
+   * service do not count against it; limits over other windows are summed now.
    */
   isSumKept: boolean
-  /** What the screening has answered since; null: the score of the order counts, if it has one. */
+  /** The score that the screening has answered since; null when the score of the order counts. */
   riskScore?: number | null
   now: Date
 }
 
 /**
- * What speaks against a decided transfer now: checked by the last vote before it releases a transfer, and by the hand-over
- * before it sends one. The policies are asked when nothing else does.
+ * Returns the objections to a decided transfer now: the last vote asks before it releases a transfer, and the hand-over before
+ * it sends one. The policies are asked when there is no other objection.
  *
  * @param order as the audit record holds it, which supplies the facts that cannot change
  */

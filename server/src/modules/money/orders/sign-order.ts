@@ -96,7 +96,7 @@ export async function assertNotPlaced(trx: Trx, kind: Kind, vaultId: string, id:
 /** By how much the clock of the node that made a preview may be ahead. */
 const skewMilliseconds = 60_000
 
-/** What a preview gives a signed order or payout: its id, its end, and the rules that hold. */
+/** Terms that a preview gives a signed order or payout: its id, its end, and the version of the rules. */
 export type Terms = { id: string; expiresAt: string; rulesVersion: number }
 export type Kind = 'transfer' | 'payout'
 

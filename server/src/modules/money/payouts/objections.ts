@@ -29,7 +29,7 @@ type GatheredOfRows = {
 export function factsOfRows(rows: LoadedRow[], gathered: GatheredOfRows): Gathered[] {
   const { initiatorId, holds, availableOf, decision, lacking, shortages } = gathered
   const uncovered = uncoveredRows(rows, availableOf)
-  const areCovered = uncovered.every((one) => one === null)
+  const areCovered = uncovered.every((part) => part === null)
   return rows.map(({ order }, i) => ({
     ...factsOfNewOrder(order),
     noun: `row ${i + 1} of the payout`,
@@ -42,7 +42,7 @@ export function factsOfRows(rows: LoadedRow[], gathered: GatheredOfRows): Gather
   }))
 }
 
-/** What the rows before it leave of its address is too little for a row. */
+/** The rows before it leave too little on its address for a row. */
 function uncoveredRows(rows: LoadedRow[], availableOf: GatheredOfRows['availableOf']): Gathered['uncovered'][] {
   const rest = new Map<string, bigint>()
   return rows.map(({ order: { source, amount } }) => {
@@ -53,20 +53,20 @@ function uncoveredRows(rows: LoadedRow[], availableOf: GatheredOfRows['available
   })
 }
 
-/** What speaks against a payout: one objection for all rows that it is about. */
+/** An objection to a payout, with all rows that it is about. */
 export type RaisedByRows = { objection: Raised; refusal: AppError; problems: { row: number | null; message: string }[] }
 
-/** What speaks against the payout, in the order of the list; `facts` are those of its rows. */
+/** Returns the objections to a payout, in the order of the list; `facts` are those of its rows. */
 export function objectionsToPayout(rows: LoadedRow[], facts: Gathered[], stage: 'order' | 'preview'): RaisedByRows[] {
   const raised = objectionsToAll(stage, facts)
   const reasons = [...new Set(raised.map(({ reason }) => reason))]
   return reasons.map((reason) => {
-    const found = raised.filter((one) => one.reason === reason)
+    const found = raised.filter((objection) => objection.reason === reason)
     const objection = found[0]!
     if (!isOfRows(reason)) return { objection, refusal: refusalFor(objection), problems: found.map(toProblem) }
     const { message, faultOf } = ofRows[reason]
-    const faults = found.map(({ index, ...one }) => {
-      const [field, fault] = faultOf(one, { order: rows[index]!.order, facts: facts[index]! })
+    const faults = found.map(({ index, ...raisedByRow }) => {
+      const [field, fault] = faultOf(raisedByRow, { order: rows[index]!.order, facts: facts[index]! })
       return atRow(index, field, fault)
     })
     return { objection, refusal: refusalOf(reason, message, faults), problems: faults.map(toRowProblem) }

@@ -199,7 +199,7 @@ export function phaseMoved(
   return [queued, { update, rows: 1, otherwise }]
 }
 
-/** Whether a delivery begins or goes on by this step, and not by an attempt at it. */
+/** Returns true when this step begins or continues a delivery, and is no attempt at it. */
 const isDueNow = (from: Phase, to: Phase): boolean =>
   (from === 'waiting' && to === 'queued') ||
   (from === 'halted' && to !== 'done') ||

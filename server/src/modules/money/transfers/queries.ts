@@ -2,10 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { vaultsIn } from '../../../db/lanes.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
-import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/categories/rights.ts'
@@ -335,4 +334,18 @@ export async function findDeliveryState(db: Db | Trx, vaultId: string, id: strin
     from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
     where t.vault_id = ${vaultId} and t.id = ${id}`.execute(db)
   return rows[0] ?? null
+}
+
+/**
+ * SQL: a table of the vaults that have transfers in a queue. It takes one step of the index for each vault, however many
+ * transfers there are, so that a vault with many delays no other.
+ */
+export const vaultsIn = (queue: Queue): RawBuilder<unknown> => {
+  const first = (after: RawBuilder<unknown>) => sql`select d.vault_id from deliveries d
+    where d.queue = ${sql.lit(queue)} ${after} order by d.vault_id limit 1`
+  return sql`(with recursive lanes as (
+    (${first(sql``)})
+    union all
+    select (${first(sql`and d.vault_id > lanes.vault_id`)}) from lanes where lanes.vault_id is not null
+  ) select vault_id from lanes where vault_id is not null)`
 }

@@ -30,8 +30,8 @@ describe('the answer equals what is read afterwards', () => {
     const id = await waiting()
     const first = await isReadAs(bench.firstApprover, id, 'approve', { comment: 'Agreed' })
     const { userId } = bench.firstApprover
-    const own = first.approvers.find(({ user }) => user.id === userId)
-    expect(own).toMatchObject({ decision: 'approve', comment: 'Agreed', counts: true, canVote: false })
+    const voter = first.approvers.find(({ user }) => user.id === userId)
+    expect(voter).toMatchObject({ decision: 'approve', comment: 'Agreed', counts: true, canVote: false })
     expect([first.status, first.approvalRequirements[0]!.approvalsCount]).toEqual(['awaiting_approval', 1])
     const last = await isReadAs(bench.secondApprover, id, 'approve')
     expect([last.status, last.approvalRequirements[0]!.approvalsCount]).toEqual(['pending', 2])

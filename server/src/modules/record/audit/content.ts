@@ -72,7 +72,7 @@ function parseContent(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What a MAC binds: the content by its hash, and the place of the record. */
+/** The data that a MAC binds: the content by its hash, and the place of the record. */
 export type MacSubject = { chain: string; id: string; hash: Buffer }
 
 /** The id of the key and the HMAC: 40 bytes, which only a process with STRONGROOM_SECRET_KEY can compute. */

@@ -16,7 +16,7 @@ import { findRequester, finishReportExport, insertChunk, type ReportExportRow, t
 /** Where a file is made: the database that has the order, and the one that the report is read from. */
 export type Workshop = { db: Db; slowReads: Pick<SlowReads, 'db' | 'forReports'>; clock: () => Date }
 
-/** What is told while a file is made: how much of it there is, and whether to stop. */
+/** Reports progress while a file is made, and tells it to stop. */
 export type Watch = { onPercent(percent: number): void; isStopped(): boolean }
 
 /** Reads the report as the requester may read it now, and stores its file; false when it was aborted. */
@@ -30,7 +30,7 @@ export async function makeFile(workshop: Workshop, taken: ReportExportRow, watch
   const now = clock()
   const { scope } = (await prepare(db, order, now)).filter
   const before = await readAccessSnapshot(db, member, scope)
-  // What failed once may have failed because a replica gave up the read.
+  // The attempt before may have failed because a replica gave up the read.
   const source = taken.attempt > 1 ? slowReads.db : await slowReads.forReports()
   const request = await prepare(source, order, now)
   return openDocument(source, order, request, async ({ document, totalRows }) => {

@@ -124,7 +124,7 @@ export type Details = {
   addresses: Map<string, AddressDetails & { ownerId: string }>
 }
 
-/** What is behind the ids of a report of activity, in one statement. */
+/** Names and profiles for the ids of a report of activity, in one statement. */
 export async function findDetails(
   trx: Trx,
   filter: OperationFilter,

@@ -14,7 +14,7 @@ export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Res
   })
 }
 
-/** How many rows each `from`, with what follows it, selects: in one statement. */
+/** Counts the rows that each `from` clause selects, in one statement. */
 export async function countEach<Name extends string>(
   trx: Trx,
   froms: Record<Name, RawBuilder<unknown>>,

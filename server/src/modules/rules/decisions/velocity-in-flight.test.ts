@@ -68,7 +68,7 @@ describe('T36 orders in flight', () => {
     },
   )
 
-  it('T36 see each other when different scopes limit them', async () => {
+  it.each(['order', 'payout'])('T36 see each other when different scopes limit them: %s', async (kind) => {
     const [first, second] = [await bench.fundedAddress(), await bench.fundedAddress()]
     const limits = [
       ['vault', first],
@@ -82,7 +82,12 @@ describe('T36 orders in flight', () => {
         { selectorType: 'velocityAmount', value },
       ]
       const rules = [{ conditionType: 'require', selectors }]
-      policies.push((await bench.policy({ code: `per-${per}`.toLowerCase(), effect: 'block', rules })).id)
+      policies.push((await bench.policy({ code: `per-${per}`, effect: 'block', rules })).id)
+    }
+    const pay = (fromAddressId: string): Promise<Answer> => {
+      if (kind === 'order') return bench.order(fromAddressId, '60')
+      const row = { externalId: 'r', fromAddressId, toAddress: bench.recipient, amount: '60' }
+      return bench.owner.post('/vaults/main-vault/payouts', { rows: [row] })
     }
     for (const [held, other] of [
       [first, second],
@@ -91,7 +96,7 @@ describe('T36 orders in flight', () => {
       await whileInFlight(
         '60',
         async (inFlight, release) => {
-          const near = bench.order(other.id, '60')
+          const near = pay(other.id)
           await untilSessionsWait(bench.test.deps.db, 2)
           await release()
           expect([(await inFlight).status, (await near).status]).toEqual([201, 403])

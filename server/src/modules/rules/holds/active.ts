@@ -31,7 +31,7 @@ type Touched = Named & {
 
 type Named = {
   vaultId: Text
-  /** Whether a hold of the whole vault counts; it does unless this is false. */
+  /** false: a hold of the whole vault does not count. */
   ofVault?: boolean
   /** The counterparty that was paid when the transfer was ordered. */
   counterpartyId?: Text

@@ -77,7 +77,7 @@ export function oncePerFacts<Value>(compute: (facts: Facts) => Value): (facts: F
   }
 }
 
-/** How a number is compared: `{op, value}`, or `{op: "between", min, max}` with both ends included. Decimal strings. */
+/** A comparison with a number: `{op, value}`, or `{op: "between", min, max}` with both ends included. Decimal strings. */
 export type Comparison = { op: OneSided; value: string } | { op: 'between'; min: string; max: string }
 
 export const oneSided = ['gt', 'gte', 'lt', 'lte'] as const
@@ -144,7 +144,7 @@ export function meetsBy(comparison: Comparison, decimal: string, inUnit: (bound:
   return order <= 0
 }
 
-/** Whether something is so: `true` or `false`. */
+/** A yes-or-no value: `true` or `false`. */
 export const flag: ValueForm<boolean> = {
   read: (value) => (typeof value === 'boolean' ? { value } : faultOf('must be true or false')),
   operators: [],
@@ -163,12 +163,12 @@ export const anySet: ValueForm<string[]> = {
   schema: anyOfSchema({ type: 'string', minLength: 1, maxLength: selectorValueLengthMax }),
 }
 
-/** Whether a set names this; null, which is certainly nothing, is in none. */
-export const isAmong = (named: string[], one: string | null): boolean => one !== null && named.includes(one)
+/** Returns true when a set names the value; null is in no set. */
+export const isAmong = (named: string[], value: string | null): boolean => value !== null && named.includes(value)
 
-/** Whether a set names any of these. */
+/** Returns true when a set names any of the values. */
 export const areAnyAmong = (named: string[], some: string[] | null): boolean =>
-  named.some((one) => some?.includes(one) === true)
+  named.some((value) => some?.includes(value) === true)
 
 /** A set of which the members are listed. */
 export function setOf(members: readonly string[]): ValueForm<string[]> {

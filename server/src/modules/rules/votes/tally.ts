@@ -65,7 +65,7 @@ export function voterStateOf(
 }
 
 /**
- * How many of the votes that groups must give are given; pure. A vote counts for one group alone, so that two of one group and
+ * Counts the given votes among those that groups must give; pure. A vote counts for one group alone, so that two of one group and
  * one of another take three people even where somebody is in both (decision 0041).
  * Votes are matched with groups so that as many places as possible are taken.
  *
@@ -95,7 +95,7 @@ export function placesTaken(thresholds: readonly GroupThreshold[], votes: readon
 export const placesOf = (thresholds: readonly GroupThreshold[]): number =>
   thresholds.reduce((sum, { threshold }) => sum + threshold, 0)
 
-/** How many more votes it takes at least: for the threshold of all, and for the places of the groups. */
+/** The least number of further votes: for the threshold of all, and for the places of the groups. */
 export function votesMissing(
   { threshold, groups }: { threshold: number; groups: readonly GroupThreshold[] },
   votesCount: number,

@@ -236,7 +236,7 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   onRejected(trx: Trx, row: Row, by: Deciding): Promise<void>
 }
 
-/** Who casts the deciding vote; `parts` write it. */
+/** The member who casts the deciding vote; `parts` write it. */
 export type Deciding = { member: Member; now: Date; parts: Part[] }
 export type Approval<Recorded> = Deciding & { recorded: Recorded; requirements: RequirementState[] }
 
@@ -246,7 +246,7 @@ export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, memb
   throw forbidden('not_permitted', `Only the initiator or an administrator may cancel a ${noun}`)
 }
 
-/** What is stored of a subject and what was recorded, of one moment. */
+/** The stored state of a subject and its audit records, read at one moment. */
 type Gathered<Stored> = { stored: Stored; records: TargetRecord[] }
 
 /** Reads a locked subject and its audit records, and what else is asked for, in one statement where its kind permits. */

@@ -209,7 +209,7 @@ export type StoredWallet = {
   wallet_webhook_secret?: Buffer | null
 }
 
-/** How a row differs from its records. */
+/** Names the difference between a row and its records. */
 export function differencesOfWallet(stored: StoredWallet, recorded: RecordedWallet): string[] {
   if (!recorded.isCreated) return [...recorded.faults, 'no audit record creates it']
   const marks = [
@@ -229,7 +229,7 @@ export function differencesOfWallet(stored: StoredWallet, recorded: RecordedWall
   ]
 }
 
-/** What was found to be as recorded by this process: the URL and sealed secret of each vault. */
+/** The URL and sealed secret of each vault that this process has found to be as recorded. */
 const confirmed = new WeakMap<Db, Map<string, string>>()
 
 /**
