@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Visit, visitsOf } from './support/routes.ts'
 import type { Person, Stack } from './support/stack.ts'
 import { axeViolations, overflowOf, settled, watchPage } from './support/watched-page.ts'
@@ -17,19 +17,25 @@ const isWhole = process.env.CONSOLE_LOOKS === 'all'
 
 export function pagesAreSound(stack: () => Stack): void {
   describe('every page', () => {
-    it('has one title, and no fault that axe-core, the content policy, the console or its width shows', async () => {
-      const visits = await visitsOf(stack())
-      const faults: string[] = []
-      const people = [...new Set(visits.map(({ person }) => person))]
-      for (const [index, look] of looks.entries()) {
-        const seen = visits.filter((_, at) => isWhole || at % looks.length === index)
-        for (const person of people) {
-          const own = seen.filter((visit) => visit.person === person)
-          if (own.length > 0) faults.push(...(await faultsOf(stack(), person, own, look)))
-        }
-      }
-      expect(faults).toEqual([])
+    let visits: Visit[]
+
+    beforeAll(async () => {
+      visits = await visitsOf(stack())
     })
+
+    it.each(looks.map((look, index) => ({ ...look, index })))(
+      'has one title, and no fault that axe-core, the content policy, the console or its width shows: $theme, $width pixels',
+      async ({ index, ...look }) => {
+        const seen = visits.filter((_, at) => isWhole || at % looks.length === index)
+        expect(seen.length).toBeGreaterThan(0)
+        const faults: string[] = []
+        for (const person of new Set(seen.map((visit) => visit.person))) {
+          const pages = seen.filter((visit) => visit.person === person)
+          faults.push(...(await faultsOf(stack(), person, pages, look)))
+        }
+        expect(faults).toEqual([])
+      },
+    )
   })
 }
 

@@ -11,7 +11,13 @@ import {
   usdtContract,
   type VaultFixture,
 } from '../testing/fixtures.ts'
-import { type ReplicatedDatabase, startReplicatedDatabase } from '../testing/replicated-database.ts'
+import {
+  type ReplicatedDatabase,
+  startReplicatedDatabase,
+  startStrangeReplica,
+} from '../testing/replicated-database.ts'
+import { openDatabase } from './client.ts'
+import { createReplica } from './replica.ts'
 
 let database: ReplicatedDatabase
 let test: TestApp
@@ -141,6 +147,20 @@ describe('a replica for reports', () => {
       } finally {
         await other.test.close()
       }
+    }
+  })
+
+  it('that follows the database of another system is not read, although that has the same name', async () => {
+    const strange = await startStrangeReplica(test.databaseUrl)
+    const { db } = openDatabase({ url: strange.url, onError: () => {} })
+    const warnings: unknown[] = []
+    try {
+      const replica = createReplica({ primary: test.deps.db, replica: db, warn: (error) => warnings.push(error) })
+      expect(await replica.whenCaughtUp()).toBeNull()
+      expect(warnings).toEqual([new Error('REPORTS_DATABASE_URL does not name a replica of this database')])
+    } finally {
+      await db.destroy()
+      await strange.close()
     }
   })
 

@@ -66,6 +66,29 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
   }
 }
 
+/** Starts a server in recovery that follows another server, and has a database of the same name. */
+export async function startStrangeReplica(databaseUrl: string): Promise<{ url: string; close(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-strange-replica-'))
+  const cleanup = watchDirectory(dataDir)
+  const { pathname } = new URL(databaseUrl)
+  const server = await startEmbeddedPostgres({ dataDir, fast: true })
+  await run(server.url, 'create role strongroom_app')
+  await run(server.url, `create database ${pathname.slice(1)}`)
+  await server.stop()
+  writeFileSync(join(dataDir, 'postgres', 'standby.signal'), '')
+  const replica = await startEmbeddedPostgres({ dataDir, fast: true })
+  const url = new URL(replica.url)
+  url.pathname = pathname
+  return {
+    url: url.href,
+    async close() {
+      await replica.stop()
+      cleanup.dismiss()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
 async function run(url: string, statement: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
