@@ -1,7 +1,7 @@
 import type { Member } from '../server/src/access/caller.ts'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
-import { buildActivity } from '../server/src/modules/reports/activity/build.ts'
-import { readActivityRequest } from '../server/src/modules/reports/activity/request.ts'
+import { buildActivity } from '../server/src/modules/reports/activity/activity-report.ts'
+import { readActivityRequest } from '../server/src/modules/reports/activity/activity-request.ts'
 import { exceptionKinds } from '../server/src/modules/reports/blocks/data-quality.ts'
 import {
   buildExceptions,

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { canonicalJson } from '../../server/src/lib/canonical-json.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
-import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
+import { runDueExports } from '../../server/src/modules/reports/exports/due-exports.ts'
 import type { Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { deliverDueTransfers } from '../../server/src/modules/money/delivery/deliver.ts'
-import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
+import { runDueExports } from '../../server/src/modules/reports/exports/due-exports.ts'
 import type { Method } from '../../server/src/testing/answer.ts'
 import type { Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runDueExports } from '../modules/reports/exports/run.ts'
+import { runDueExports } from '../modules/reports/exports/due-exports.ts'
 import type { Person } from '../testing/app.ts'
 import { fakeAddress } from '../testing/fake-wallet.ts'
 import { addMember, createPolicy } from '../testing/fixtures.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { runDueVerifications } from '../modules/money/verifications/run.ts'
-import { runDueExports } from '../modules/reports/exports/run.ts'
+import { runDueVerifications } from '../modules/money/verifications/due-verifications.ts'
+import { runDueExports } from '../modules/reports/exports/due-exports.ts'
 import type { Address } from '../testing/answer.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import {

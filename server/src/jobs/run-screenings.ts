@@ -6,7 +6,6 @@ import { screeningBackoff, screeningsAtOnce } from '../lib/limits.ts'
 import { sentPhases } from '../lib/operations.ts'
 import { lockHoldOn, wakeQueued } from '../modules/money/holds/queries.ts'
 import { endScreeningHold, placeScreeningHold, unanswered } from '../modules/money/holds/screened.ts'
-import { type Screener, type ScreeningAnswer, ScreeningError, screenerOf } from '../modules/money/screening/client.ts'
 import {
   changeScreening,
   claimDueScreenings,
@@ -14,10 +13,11 @@ import {
   lockClaimed,
   type ScreeningClaim,
 } from '../modules/money/screening/queries.ts'
+import { type Screener, type ScreeningAnswer, ScreeningError, screenerOf } from '../modules/money/screening/screener.ts'
 import { moveTransfer } from '../modules/money/transfers/move.ts'
 import { type LockedTransfer, lockTransfer } from '../modules/money/transfers/queries.ts'
 import { audit } from '../modules/record/audit/record.ts'
-import { notifyOfStop } from '../modules/record/notifications/write.ts'
+import { notifyOfStop } from '../modules/record/notifications/notification-rows.ts'
 
 /**
  * Asks every question that is due, each on one node. What has no answer is asked again until it has one: until then it is

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { newSecret } from '../lib/secrets.ts'
 import { signatureHeaders } from '../lib/webhook-signature.ts'
-import { createScreener, type Question, type Screener, type Verdict } from '../modules/money/screening/client.ts'
+import { createScreener, type Question, type Screener, type Verdict } from '../modules/money/screening/screener.ts'
 
 export const honest = (verdict: Verdict, score = 5) => ({ verdict, score, reference: `case-${verdict}` })
 

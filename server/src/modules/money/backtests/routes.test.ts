@@ -4,7 +4,7 @@ import type { Address, Backtest, BacktestChange, BacktestOutcome } from '../../.
 import type { Person } from '../../../testing/app.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { runDueBacktests } from './run.ts'
+import { runDueBacktests } from './due-backtests.ts'
 
 let bench: TransferBench
 let auditor: Person

@@ -3,7 +3,7 @@ import { backtestInlineMax } from '../../../lib/limits.ts'
 import type { Address, Answer, ApprovalRequest, BacktestChange } from '../../../testing/answer.ts'
 import type { Person } from '../../../testing/app.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { runDueBacktests } from './run.ts'
+import { runDueBacktests } from './due-backtests.ts'
 
 /** A vault whose rules are voted on by the approvers, who are no administrators. */
 let bench: TransferBench

@@ -14,8 +14,8 @@ import {
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { deliverDueTransfers } from '../delivery/deliver.ts'
-import { expirePayouts } from '../payouts/vote.ts'
-import { expireTransfers } from '../transfers/vote.ts'
+import { expirePayouts } from '../payouts/payout-votes.ts'
+import { expireTransfers } from '../transfers/transfer-votes.ts'
 
 /**
  * One person with every right that one person can have: administrator, approver, owner of the addresses, with service tokens

@@ -8,9 +8,9 @@ import { addMember, allowAll, createVaultFixture, ensureGroup } from '../../../t
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { lockForPlacing, shareHoldLock } from '../../rules/holds/active.ts'
-import { insertHold } from '../../rules/holds/write.ts'
-import { expirePayouts } from '../payouts/vote.ts'
-import { expireTransfers } from '../transfers/vote.ts'
+import { insertHold } from '../../rules/holds/hold-rows.ts'
+import { expirePayouts } from '../payouts/payout-votes.ts'
+import { expireTransfers } from '../transfers/transfer-votes.ts'
 
 let bench: TransferBench
 /** A second administrator. */

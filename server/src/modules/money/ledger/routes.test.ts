@@ -10,7 +10,7 @@ import {
   usdtContract,
 } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { expireTransfers } from '../transfers/vote.ts'
+import { expireTransfers } from '../transfers/transfer-votes.ts'
 
 let bench: TransferBench
 

@@ -4,11 +4,11 @@ import { databaseOf } from '../../../testing/one-transaction.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { resealChain } from '../../../testing/reseal.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { sealAuditRecords } from '../../record/audit/seal.ts'
+import { sealAuditRecords } from '../../record/audit/audit-seals.ts'
 import type { ChainReport } from '../../record/seals/verify-chain.ts'
 import { verifyLedger } from '../verifications/verify-ledger.ts'
 import { verifyLedgerSeals } from '../verifications/verify-seals.ts'
-import { sealLedgerEntries } from './seal.ts'
+import { sealLedgerEntries } from './ledger-seals.ts'
 
 let bench: TransferBench
 let trusted: Set<string>

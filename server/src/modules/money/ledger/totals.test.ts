@@ -4,8 +4,8 @@ import { readSnapshot } from '../../../db/transaction.ts'
 import type { Address } from '../../../testing/answer.ts'
 import { deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { sealLedgerEntries } from './ledger-seals.ts'
 import { listTotals } from './queries.ts'
-import { sealLedgerEntries } from './seal.ts'
 
 let bench: TransferBench
 let addresses: Address[]

@@ -23,7 +23,7 @@ import { type FeeQuestion, WalletServiceError } from '../../registry/wallet-serv
 import { listCandidates } from '../../rules/decisions/decide.ts'
 import type { SelectorType } from '../../rules/selectors/selectors.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
-import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/client.ts'
+import { type Screener, type Question as ScreeningQuestion, screenerOf } from '../screening/screener.ts'
 import { isTokenOf, loadOrder, type Order } from './load-order.ts'
 import type { Lacking } from './objections.ts'
 import type { OrderBody } from './schema.ts'

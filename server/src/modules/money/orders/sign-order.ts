@@ -16,7 +16,7 @@ import {
 import { approvalEnd } from '../../rules/votes/open.ts'
 import { findAuthority } from '../../vaults/authority/authority.ts'
 import type { Order } from './load-order.ts'
-import { hashPayload, toPayload } from './payload.ts'
+import { hashPayload, toPayload } from './order-payload.ts'
 import type { Payload } from './payload-schema.ts'
 
 /** What orders are signed with: who signs the id of a transfer, and on which pages people sign. */

@@ -6,7 +6,7 @@ import { type SubjectReport, verifySubjects } from '../../record/audit/verify-su
 import { differenceOfApproval, readCreation } from '../../rules/votes/compare-approval.ts'
 import { type PayoutRecord, readPayoutVotes } from '../transfers/compare-order.ts'
 import type { Sum } from './load.ts'
-import { hashPayout } from './payload.ts'
+import { hashPayout } from './payout-payload.ts'
 import { listStoredPayouts, type StoredPayout } from './queries.ts'
 
 /** The details of a `payout.requested` record. */

@@ -8,6 +8,7 @@ import type { OperationStatus } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { KeptDecision } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
+import type { Beside } from '../../rules/votes/ballot.ts'
 import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
 import {
   type ApproverRow,
@@ -19,7 +20,6 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { Beside } from '../../rules/votes/vote.ts'
 import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
 import type { LoadedRow, Sum } from './load.ts'

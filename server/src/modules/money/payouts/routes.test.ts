@@ -7,9 +7,9 @@ import { addMember } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyTransfers } from '../transfers/compare-order.ts'
-import { expireTransfers } from '../transfers/vote.ts'
+import { expireTransfers } from '../transfers/transfer-votes.ts'
 import { verifyPayouts } from './compare-payout.ts'
-import { expirePayouts } from './vote.ts'
+import { expirePayouts } from './payout-votes.ts'
 
 let bench: TransferBench
 let address: Address

@@ -8,8 +8,8 @@ import { wireTime } from '../../../db/wire-time.ts'
 import { newId } from '../../../lib/ids.ts'
 import { screeningLeaseMilliseconds } from '../../../lib/limits.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import type { Question, ScreeningAnswer, Verdict } from './client.ts'
 import type { Screening } from './schema.ts'
+import type { Question, ScreeningAnswer, Verdict } from './screener.ts'
 
 /** What is screened once it is stored; the orders that policies ask about are not stored. */
 export type ScreenedType = 'deposit' | 'transfer'

@@ -14,7 +14,7 @@ import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createRandom } from '../../../testing/random.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { deliverDueTransfers } from '../delivery/deliver.ts'
-import type { Question } from './client.ts'
+import type { Question } from './screener.ts'
 
 /**
  * A screening service that hangs, lies and flaps, in random schedules of deposits, reorganisations of the chain, orders, nodes

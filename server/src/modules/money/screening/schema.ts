@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
 import { screeningScoreMax } from '../../../lib/limits.ts'
-import { verdicts } from './client.ts'
+import { verdicts } from './screener.ts'
 
 export const Screening = Closed(
   {

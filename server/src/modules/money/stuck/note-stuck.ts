@@ -3,7 +3,7 @@ import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { sentPhases } from '../../../lib/operations.ts'
-import { notifyOfDelay } from '../../record/notifications/write.ts'
+import { notifyOfDelay } from '../../record/notifications/notification-rows.ts'
 
 const stuckMax = 100
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isSignedByKey } from '../../../lib/seal-key.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { sealAuditRecords } from '../../record/audit/seal.ts'
+import { sealAuditRecords } from '../../record/audit/audit-seals.ts'
 import { rootOfLeaves } from '../../record/seals/seal-content.ts'
-import { sealLedgerEntries } from '../ledger/seal.ts'
+import { sealLedgerEntries } from '../ledger/ledger-seals.ts'
 
 let bench: TransferBench
 let id: string

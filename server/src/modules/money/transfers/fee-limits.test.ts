@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address } from '../../../testing/answer.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { hashPayload } from '../orders/payload.ts'
+import { hashPayload } from '../orders/order-payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 
 let bench: TransferBench

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
+import type { toOperationRow } from '../../operations/feed/operation-rows.ts'
 import { detailFields } from '../../operations/feed/present.ts'
-import type { toOperationRow } from '../../operations/feed/write.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
 import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import type { OpenedApproval } from '../../rules/votes/open.ts'

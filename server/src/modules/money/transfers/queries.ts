@@ -18,6 +18,7 @@ import { isWithheld } from '../../registry/tokens/withheld.ts'
 import type { KeptDecision } from '../../rules/decisions/decision.ts'
 import { isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
+import type { Beside } from '../../rules/votes/ballot.ts'
 import type { ApprovalState } from '../../rules/votes/compare-approval.ts'
 import {
   type ApproverRow,
@@ -30,7 +31,6 @@ import {
   type Votes,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { Beside } from '../../rules/votes/vote.ts'
 import type { Payload, StoredPayload } from '../orders/payload-schema.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
 

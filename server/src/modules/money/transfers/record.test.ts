@@ -5,11 +5,11 @@ import type { Address } from '../../../testing/answer.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { sealAuditRecords } from '../../record/audit/audit-seals.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
-import { sealAuditRecords } from '../../record/audit/seal.ts'
-import { hashPayload } from '../orders/payload.ts'
+import { hashPayload } from '../orders/order-payload.ts'
 import { verifyTransfers } from './compare-order.ts'
-import { expireTransfers } from './vote.ts'
+import { expireTransfers } from './transfer-votes.ts'
 
 let outbox: Outbox
 let bench: TransferBench

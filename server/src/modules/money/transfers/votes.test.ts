@@ -4,7 +4,7 @@ import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { expireTransfers } from './vote.ts'
+import { expireTransfers } from './transfer-votes.ts'
 
 let bench: TransferBench
 let address: Address

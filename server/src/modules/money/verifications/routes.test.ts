@@ -4,7 +4,7 @@ import { exportLeaseSeconds, verificationAttemptsMax, verificationTtlHours } fro
 import type { Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { runDueVerifications } from './run.ts'
+import { runDueVerifications } from './due-verifications.ts'
 
 let bench: TransferBench
 let auditor: Person

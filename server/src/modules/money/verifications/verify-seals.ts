@@ -11,7 +11,7 @@ import {
   type TrustedKeys,
   verifySeals,
 } from '../../record/seals/verify-chain.ts'
-import { readSealedEntries } from '../ledger/seal.ts'
+import { readSealedEntries } from '../ledger/ledger-seals.ts'
 
 type Options = { vaultId?: string | null; trusted?: TrustedKeys; signal?: AbortSignal | null }
 

@@ -5,7 +5,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
 import type { OperationType } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
+import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request-action.ts'
 import { factsOfInitiator, findInitiator, type Initiator } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
 import { findAdministratorsId } from '../../rules/policy-groups/memberships.ts'
@@ -20,9 +20,9 @@ import {
 import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
 import { type OperationViewer, operationViewer, type Rights, rightsOf } from '../categories/rights.ts'
 import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
+import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './assignment-rows.ts'
 import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
 import { planValues, type Values } from './values.ts'
-import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './write.ts'
 
 export type AssignmentOrder = {
   operation: OperationKey

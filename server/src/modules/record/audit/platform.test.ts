@@ -11,7 +11,7 @@ import {
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 import { createSignInLink } from '../../people/sign-in/actions.ts'
-import { sealAuditRecords } from './seal.ts'
+import { sealAuditRecords } from './audit-seals.ts'
 import { verifyAudit } from './verify.ts'
 
 let test: TestApp

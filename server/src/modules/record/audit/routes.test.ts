@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../lib/ids.ts'
 import type { Answer, AuditRecord, AuditSeal } from '../../../testing/answer.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { sealAuditRecords } from './audit-seals.ts'
 import { insertAuditRecord } from './record.ts'
-import { sealAuditRecords } from './seal.ts'
 
 let test: TestApp
 let admin: Person

@@ -5,11 +5,11 @@ import { createSealKey, type SealKey } from '../../../lib/seal-key.ts'
 import { databaseOf } from '../../../testing/one-transaction.ts'
 import { resealChain } from '../../../testing/reseal.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { sealLedgerEntries } from '../../money/ledger/seal.ts'
+import { sealLedgerEntries } from '../../money/ledger/ledger-seals.ts'
 import { verifyLedgerSeals } from '../../money/verifications/verify-seals.ts'
 import { acceptAuthority } from '../../vaults/authority/authority-mark.ts'
+import { sealAuditRecords } from '../audit/audit-seals.ts'
 import { macOf } from '../audit/content.ts'
-import { sealAuditRecords } from '../audit/seal.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { listHeads } from '../seals/queries.ts'
 import { type SealLog, sealLogs } from '../seals/seal-content.ts'
@@ -94,7 +94,7 @@ const rewrite: Record<SealLog, (query: TransferBench['sql']) => Promise<unknown>
   },
   // The amounts stay as they are; what was sealed of the entry is another.
   ledger: async (query) => {
-    const { readSealedEntries } = await import('../../money/ledger/seal.ts')
+    const { readSealedEntries } = await import('../../money/ledger/ledger-seals.ts')
     const [{ record_ids: ids }] = await query('select record_ids from ledger_seals where chain = $1 and sequence = 1', [
       chain,
     ])

@@ -12,7 +12,7 @@ import { collectGarbageAbove } from '../files/garbage.ts'
 import { begun, sendFile } from '../files/send.ts'
 import type { Slots } from '../files/slots.ts'
 import { requireKnownFields } from '../requests/operation-filter.ts'
-import type { Parameters, Report, ReportRequest } from '../requests/request.ts'
+import type { Parameters, Report, ReportRequest } from '../requests/report-request.ts'
 import { requireSubjects } from '../requests/subject-names.ts'
 import { openDocument } from './to-document.ts'
 

@@ -1,6 +1,6 @@
 import { badRequest } from '../../../lib/errors.ts'
-import { buildActivity } from '../activity/build.ts'
-import { readActivityRequest } from '../activity/request.ts'
+import { buildActivity } from '../activity/activity-report.ts'
+import { readActivityRequest } from '../activity/activity-request.ts'
 import {
   AddressActivityQuery,
   AddressActivityReport,
@@ -53,7 +53,13 @@ import {
   openExceptions,
   readExceptionsRequest,
 } from '../reports/operations-exceptions/build.ts'
-import { type BlockLayout, type Report, readPagedRequest, readReportRequest, report } from '../requests/request.ts'
+import {
+  type BlockLayout,
+  type Report,
+  readPagedRequest,
+  readReportRequest,
+  report,
+} from '../requests/report-request.ts'
 import { sharedComponents } from '../requests/schema.ts'
 
 /** The columns of a page, which is not as wide as a sheet: several values of a row are below each other. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ReportContent } from '../requests/request.ts'
+import type { ReportContent } from '../requests/report-request.ts'
 
 /** What another answer with the same parameters has different although it says the same: who asked for it, and when. */
 const ofAnswer = new Set(['id', 'dataCutoff', 'generatedAt', 'generatedById'])

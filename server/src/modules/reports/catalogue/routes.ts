@@ -6,7 +6,7 @@ import type { SentFile } from '../../../http/reply.ts'
 import { inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
 import { type FileFormat, fileMediaTypesOf } from '../files/formats.ts'
 import { createSlots } from '../files/slots.ts'
-import type { Parameters, Report } from '../requests/request.ts'
+import type { Parameters, Report } from '../requests/report-request.ts'
 import { answerFile, answerJson } from './answer.ts'
 import { reports } from './catalogue.ts'
 

@@ -1,7 +1,7 @@
 import { compareText } from '../blocks/flows.ts'
 import type { Cell, Column, ColumnKind, PrintedColumn, Row, Table } from '../documents/document.ts'
 import { isNumeric } from '../documents/document.ts'
-import type { BlockLayout, ExtraColumn } from '../requests/request.ts'
+import type { BlockLayout, ExtraColumn } from '../requests/report-request.ts'
 import { markedKindOf } from '../requests/schema.ts'
 import { reportComponents } from './catalogue.ts'
 

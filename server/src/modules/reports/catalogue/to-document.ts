@@ -1,10 +1,10 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Chart, ReportDocument } from '../documents/document.ts'
-import type { Parameters, Report, ReportContent, ReportRequest } from '../requests/request.ts'
+import type { Parameters, Report, ReportContent, ReportRequest } from '../requests/report-request.ts'
 import { findSubjectNames } from '../requests/subject-names.ts'
 import { hashContent } from './content-hash.ts'
-import { toFacts } from './facts.ts'
+import { toFacts } from './report-facts.ts'
 import { resolveShape, type Shape, toLabel, toTables } from './tables.ts'
 
 /** Properties that are not blocks of the report, or are shown among the facts. */

@@ -6,7 +6,7 @@ import { exportsKeptPerCallerMax, exportsOpenPerCallerMax } from '../../../lib/l
 import { audit } from '../../record/audit/record.ts'
 import { type ReportType, reportOf } from '../catalogue/catalogue.ts'
 import type { FileFormat } from '../files/formats.ts'
-import type { Parameters } from '../requests/request.ts'
+import type { Parameters } from '../requests/report-request.ts'
 import { countOpenExports, expireOldestExports, insertReportExport } from './queries.ts'
 
 type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as limits from '../../../lib/limits.ts'
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
-import { runDueExports } from './run.ts'
+import { runDueExports } from './due-exports.ts'
 
 /** Every request and answer of docs/report-exports.md, run in the order of the manual. */
 const manual = await readFile(new URL('../../../../../docs/report-exports.md', import.meta.url), 'utf8')

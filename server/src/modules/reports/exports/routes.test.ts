@@ -17,7 +17,7 @@ import { readArchive, readCsv, readPdf, readWorkbook } from '../../../testing/re
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 import { type ReportType, reportOf, reportTypes } from '../catalogue/catalogue.ts'
 import { type FileFormat, fileKindOf, mediaTypes } from '../files/formats.ts'
-import { runDueExports } from './run.ts'
+import { runDueExports } from './due-exports.ts'
 
 let world: ReportWorld
 let queries: Record<ReportType, Record<string, string>>

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
 import type { Person } from '../../../testing/app.ts'
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
-import { runDueExports } from './run.ts'
+import { runDueExports } from './due-exports.ts'
 
 const bounds = vi.hoisted(() => ({ inlineMilliseconds: 120_000, downloadMilliseconds: 60_000 }))
 vi.mock('../../../lib/limits.ts', async (original) => ({

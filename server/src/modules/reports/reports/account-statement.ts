@@ -14,7 +14,7 @@ import type { Asset } from '../requests/details.ts'
 import { findAssets, joinCounterparty, type PartyColumns, toParty } from '../requests/details.ts'
 import { isNarrowed, isWanted } from '../requests/operation-filter.ts'
 import { countRows, inSnapshot, streamRows } from '../requests/reading.ts'
-import { type PagedRequest, type ReportContent, toHeader } from '../requests/request.ts'
+import { type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
   asset,

@@ -15,7 +15,7 @@ import { ActivityApprovals, secondsFigures, summarizeApprovals } from '../blocks
 import { findProfiles } from '../requests/details.ts'
 import { isReported, type OperationFilter } from '../requests/operation-filter.ts'
 import { inSnapshot } from '../requests/reading.ts'
-import { type ReportRequest, toHeader } from '../requests/request.ts'
+import { type ReportRequest, toHeader } from '../requests/report-request.ts'
 import {
   approvalSeconds,
   BreakdownIgnored,

@@ -20,7 +20,7 @@ import { findAssets } from '../requests/details.ts'
 import { centsOf, formatUsd } from '../requests/exact.ts'
 import { countedStatusOf, isReported, type OperationFilter } from '../requests/operation-filter.ts'
 import { inSnapshot } from '../requests/reading.ts'
-import { type ReportRequest, toHeader } from '../requests/request.ts'
+import { type ReportRequest, toHeader } from '../requests/report-request.ts'
 import {
   AssetAmounts,
   BreakdownIgnored,

@@ -244,7 +244,7 @@ describe('the report operations', () => {
   it('is exported as one CSV file', async () => {
     const path = '/vaults/main-vault/reports'
     const { body } = await world.owner.post(`${path}/operations/exports`, { format: 'csv', ...interval })
-    const { runDueExports } = await import('../exports/run.ts')
+    const { runDueExports } = await import('../exports/due-exports.ts')
     await runDueExports(world.test.deps, new AbortController().signal)
     const answer = await world.test.app.inject({
       url: `/api/v1${path}/exports/${body.id}/download`,

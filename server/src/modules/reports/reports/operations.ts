@@ -10,7 +10,7 @@ import type { ColumnKind } from '../documents/document.ts'
 import { type PartyColumns, toParty } from '../requests/details.ts'
 import { isReported, laterMatches, type OperationFilter } from '../requests/operation-filter.ts'
 import { countRows, inSnapshot, streamRows } from '../requests/reading.ts'
-import { type ExtraColumn, type PagedRequest, type ReportContent, toHeader } from '../requests/request.ts'
+import { type ExtraColumn, type PagedRequest, type ReportContent, toHeader } from '../requests/report-request.ts'
 import {
   Amount,
   BreakdownIgnored,

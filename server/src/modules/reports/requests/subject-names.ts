@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
 import type { Db } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { Parameters } from './request.ts'
+import type { Parameters } from './report-request.ts'
 
 /** Names by id. */
 export type SubjectNames = ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { combine, type Decision, type PolicyEffect, type PolicySnapshot } from '../decisions/decision.ts'
 import { nextStatus, type RequestEvent, requestStatuses } from './lifecycle.ts'
-import { outcomeOf } from './request.ts'
+import { outcomeOf } from './request-action.ts'
 
 const policy = (id: string, effect: PolicyEffect, more: Partial<PolicySnapshot> = {}): PolicySnapshot => ({
   id,

@@ -6,6 +6,7 @@ import type { Paging } from '../../../lib/cursor.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { Decision } from '../decisions/decision.ts'
 import { sharedHoldLock } from '../holds/active.ts'
+import type { Beside } from '../votes/ballot.ts'
 import type { ApprovalState } from '../votes/compare-approval.ts'
 import type { PreparedStep } from '../votes/executor.ts'
 import {
@@ -18,7 +19,6 @@ import {
   requirementsOf,
 } from '../votes/queries.ts'
 import type { RequirementState } from '../votes/tally.ts'
-import type { Beside } from '../votes/vote.ts'
 import type { RequestStatus } from './lifecycle.ts'
 import type { RequestAction, StepResult } from './steps.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../../testing/governance-bench.ts'
 import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
-import { requestAction } from '../approval-requests/request.ts'
+import { requestAction } from '../approval-requests/request-action.ts'
 import { updateChangeSetRow } from './queries.ts'
 import { rulesExecutor } from './rules-executor.ts'
 

@@ -7,7 +7,7 @@ import { addMember, createAddress, deposit } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { expireTransfers } from '../../money/transfers/vote.ts'
+import { expireTransfers } from '../../money/transfers/transfer-votes.ts'
 import { velocityLockOf } from './velocity-sums.ts'
 
 let bench: TransferBench

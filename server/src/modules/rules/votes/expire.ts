@@ -1,7 +1,7 @@
 import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import type { SubjectRow } from './vote.ts'
+import type { SubjectRow } from './ballot.ts'
 
 const batchMax = 100
 

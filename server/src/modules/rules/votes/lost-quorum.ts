@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
-import { notifyOfLostQuorum, type Subject } from '../../record/notifications/write.ts'
+import { notifyOfLostQuorum, type Subject } from '../../record/notifications/notification-rows.ts'
 import { requirementsOf } from './queries.ts'
 import { isQuorumReachable, type RequirementState } from './tally.ts'
 

@@ -12,7 +12,13 @@ import { compareText } from '../../blocks/flows.ts'
 import { type AccountDifferenceRow, listAccountDifferences } from '../../requests/account-differences.ts'
 import { joinCounterparty, type PartyColumns, toParty } from '../../requests/details.ts'
 import { avoiding, inSnapshot, nameFew } from '../../requests/reading.ts'
-import { listAmong, type PagedRequest, type ReportContent, readPagedRequest, toHeader } from '../../requests/request.ts'
+import {
+  listAmong,
+  type PagedRequest,
+  type ReportContent,
+  readPagedRequest,
+  toHeader,
+} from '../../requests/report-request.ts'
 import {
   Amount,
   BreakdownIgnored,

@@ -20,7 +20,7 @@ import {
   type OperationFilter,
 } from '../../requests/operation-filter.ts'
 import type { PlanStep } from '../../requests/reading.ts'
-import type { ReportRequest } from '../../requests/request.ts'
+import type { ReportRequest } from '../../requests/report-request.ts'
 
 /** How operations `o` of some kinds are found, in one pass over those of the report. */
 export type Search = {

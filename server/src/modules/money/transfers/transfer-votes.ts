@@ -6,9 +6,6 @@ import type { Refusal } from '../../../http/mutate.ts'
 import { conflict, refusalFor } from '../../../lib/errors.ts'
 import { type ActiveHold, activeHoldOf, assertNotHeld } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
-import { expireDue } from '../../rules/votes/expire.ts'
-import { type Votes, votesAfter } from '../../rules/votes/queries.ts'
-import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
   assertMayCancel,
   type Ballot,
@@ -17,8 +14,11 @@ import {
   stopUnlessSame,
   type VotableSubject,
   voteOn,
-} from '../../rules/votes/vote.ts'
-import { isSignedOrder } from '../orders/payload.ts'
+} from '../../rules/votes/ballot.ts'
+import { expireDue } from '../../rules/votes/expire.ts'
+import { type Votes, votesAfter } from '../../rules/votes/queries.ts'
+import type { VoteChoice } from '../../rules/votes/tally.ts'
+import { isSignedOrder } from '../orders/order-payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 import { findObjection, holdOnTransfer } from '../orders/recheck.ts'
 import type { RecordedOrder } from './compare-order.ts'

@@ -4,7 +4,7 @@ import { reconciledPerPage, reconciliationAgainMinutes } from '../../../lib/limi
 import { usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { listBooked } from './chain-balances.ts'
-import { runDueReconciliations } from './run.ts'
+import { runDueReconciliations } from './due-reconciliations.ts'
 
 const hour = 3_600_000
 const url = '/vaults/main-vault/ledger/reconciliation'

@@ -20,9 +20,9 @@ import { cutInterval, previousInterval } from '../requests/buckets.ts'
 import { findDetails, findProfiles } from '../requests/details.ts'
 import { countedStatusOf } from '../requests/operation-filter.ts'
 import { avoiding, inSnapshot, nameFew } from '../requests/reading.ts'
-import { toHeader } from '../requests/request.ts'
+import { toHeader } from '../requests/report-request.ts'
+import type { ActivityRequest } from './activity-request.ts'
 import { noticeOperations } from './notice.ts'
-import type { ActivityRequest } from './request.ts'
 import type { TransactionActivityReport } from './schema.ts'
 import {
   type Approvals,

@@ -3,7 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import { reportDayBucketYearsMax } from '../../../lib/limits.ts'
 import type { ComparisonMode } from '../blocks/comparison.ts'
 import type { GroupBy } from '../requests/buckets.ts'
-import { checkLength, type ReportRequest, readReportRequest } from '../requests/request.ts'
+import { checkLength, type ReportRequest, readReportRequest } from '../requests/report-request.ts'
 import type { AddressActivityQuery } from './schema.ts'
 
 export type ActivityRequest = ReportRequest & {

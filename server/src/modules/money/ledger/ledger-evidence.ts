@@ -4,7 +4,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { toSeal } from '../../record/seals/present.ts'
 import type { SealRow } from '../../record/seals/queries.ts'
 import { pathOf, type SealedLeaf } from '../../record/seals/seal-content.ts'
-import { listSealedContents } from './seal.ts'
+import { listSealedContents } from './ledger-seals.ts'
 
 type EntryRow = {
   sequence: string

@@ -9,13 +9,11 @@ import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
-import { notifyOfStop } from '../../record/notifications/write.ts'
+import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
 import { factsOfInitiator, listCandidates } from '../../rules/decisions/decide.ts'
 import { decideBatch } from '../../rules/decisions/decide-batch.ts'
 import type { ActiveHold } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
-import { expireDue } from '../../rules/votes/expire.ts'
-import type { VoteChoice } from '../../rules/votes/tally.ts'
 import {
   assertMayCancel,
   type Ballot,
@@ -24,14 +22,16 @@ import {
   stopUnlessAsRecorded,
   type VotableSubject,
   voteOn,
-} from '../../rules/votes/vote.ts'
+} from '../../rules/votes/ballot.ts'
+import { expireDue } from '../../rules/votes/expire.ts'
+import type { VoteChoice } from '../../rules/votes/tally.ts'
 import { findSources, recipientFacts } from '../orders/load-order.ts'
 import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from '../orders/objections.ts'
 import { findEntitled, findHoldOnTransfersOf, holdOnTransfer } from '../orders/recheck.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
-import { assertAwaiting, mustBeSigned } from '../transfers/vote.ts'
+import { assertAwaiting, mustBeSigned } from '../transfers/transfer-votes.ts'
 import { compareWithRecord } from './compare-payout.ts'
 import {
   hasArchivedRecipient,
