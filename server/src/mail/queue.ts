@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { claimRows } from '../db/claim.ts'
-import type { Db, Trx } from '../db/client.ts'
+import { type Db, prepared, type Trx } from '../db/client.ts'
 import { wake } from '../db/commits.ts'
 import { newId } from '../lib/ids.ts'
 import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
@@ -21,7 +21,7 @@ export async function enqueueMail(
 }
 
 export async function claimMail(db: Db, now: Date): Promise<QueuedMail | null> {
-  const { rows } = await sql<QueuedMail>`
+  const { rows } = await sql<QueuedMail>`${prepared}
     with ${claimRows({
       table: 'queued_mails',
       key: ['id'],

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { retryAt } from '../../../db/claim.ts'
-import type { Trx } from '../../../db/client.ts'
+import { prepared, type Trx } from '../../../db/client.ts'
 import { isOneOf } from '../../../db/one-of.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
@@ -55,7 +55,7 @@ export async function claimDue(
 ): Promise<Claim[]> {
   const now = deps.clock()
   const leaseEndsAt = after(now, leaseMilliseconds)
-  const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
+  const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`${prepared}
     with lanes as materialized (
       select v.vault_id, coalesce((${JSON.stringify(places)}::jsonb ->> v.vault_id)::integer, ${laneMax}) as places
       from ${vaultsIn(queue)} v
@@ -82,7 +82,7 @@ export async function findNextDue(deps: Deps): Promise<Date | null> {
       where d.queue = ${sql.lit(queue)} and d.vault_id = v.vault_id and d.next_attempt_at is not null
       order by d.next_attempt_at limit 1) n
     where n.next_attempt_at > ${deps.clock()}`
-  const { rows } = await sql<{ next: Date | null }>`
+  const { rows } = await sql<{ next: Date | null }>`${prepared}
     select min(next_attempt_at) as next from (${nextIn('hand-over')} union all ${nextIn('follow')}) f`.execute(deps.db)
   return rows[0]!.next
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Deps } from '../../../deps.ts'
 import { txHashesMax } from '../../../lib/limits.ts'
@@ -164,7 +164,7 @@ export async function isHashOfAnother(
 ): Promise<boolean> {
   if (network_type !== 'evm') return false
   // Two transfers that report the same hash concurrently do not see each other; this lock makes one of them wait.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
+  await sql`${prepared} select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
   return hasAnotherThisHash(trx, { vaultId, id, txHash })
 }
 
@@ -172,7 +172,7 @@ export async function hasAnotherThisHash(
   db: Db | Trx,
   { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const { rows } = await sql`${prepared}
     select from operations where vault_id = ${vaultId} and tx_hash = ${txHash} and type = 'transfer' and id <> ${id}
     union all
     select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type AddressScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import { initiatorLeft, waiverLost } from '../../../access/refusals.ts'
-import type { Trx } from '../../../db/client.ts'
+import { prepared, type Trx } from '../../../db/client.ts'
 import type { Objection } from '../../../lib/errors.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
@@ -148,7 +148,7 @@ export const holdOnTransfer = activeHoldOn({
 })
 
 export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
-  const { rows } = await sql<{ hold: ActiveHold | null }>`
+  const { rows } = await sql<{ hold: ActiveHold | null }>`${prepared}
     select ${holdOnTransfer} as hold from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
     where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
   return rows[0]?.hold ?? null
@@ -177,7 +177,7 @@ export type CounterpartyNow = {
  * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
  */
 export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
-  const { rows } = await sql<CounterpartyNow>`
+  const { rows } = await sql<CounterpartyNow>`${prepared}
     select ${holdOnTransfer} as hold, ${firstCategoryKeyOf(vaultId, id)} as category,
       ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
       ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,

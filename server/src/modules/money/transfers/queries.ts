@@ -312,7 +312,7 @@ async function selectStored<More>(
     left join networks n on n.id = o.network_id
     left join tokens k on k.id = o.token_id
     left join users i on i.id = o.initiator_id
-    where t.vault_id = ${vaultId} and t.id = any(${ids}::text[])`.execute(db)
+    where t.vault_id = ${vaultId} and ${isAmong(ids)}`.execute(db)
   const payoutIds = [...new Set(rows.flatMap(({ payout_id }) => (payout_id === null ? [] : [payout_id])))]
   const records = payoutIds.length === 0 ? [] : await listRecordsOf(db, vaultId, 'payout', payoutIds)
   return rows.map((row) => ({
@@ -320,6 +320,9 @@ async function selectStored<More>(
     payoutRecords: records.filter(({ targetId }) => targetId === row.payout_id),
   }))
 }
+
+/** SQL: for one id an equality, because PostgreSQL expects ten rows of any list, and would plan the statement each time. */
+const isAmong = (ids: string[]) => (ids.length === 1 ? sql`t.id = ${ids[0]}` : sql`t.id = any(${ids}::text[])`)
 
 /** Where a delivery stands. */
 export type DeliveryState = Pick<

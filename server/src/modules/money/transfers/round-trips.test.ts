@@ -14,6 +14,7 @@ describe('the round trips of a request', () => {
   let bench: TransferBench
   let address: Address
   const sent: string[] = []
+  const unprepared = new Set<string>()
   const query = pg.Client.prototype.query as (...parts: unknown[]) => unknown
 
   beforeAll(async () => {
@@ -23,8 +24,10 @@ describe('the round trips of a request', () => {
     // The fee that the wallet service expects is asked for once in a while.
     await order()
     pg.Client.prototype.query = function (this: pg.Client, ...parts: unknown[]) {
-      const [first] = parts as [string | { text: string }]
-      sent.push(typeof first === 'string' ? first : first.text)
+      const [first] = parts as [string | { text: string; name?: string }]
+      const { text, name } = typeof first === 'string' ? { text: first } : first
+      sent.push(text)
+      if (name === undefined && !isBracket(text)) unprepared.add(text.trim().slice(0, 120))
       return query.apply(this, parts)
     } as typeof pg.Client.prototype.query
   })
@@ -40,6 +43,9 @@ describe('the round trips of a request', () => {
     const answer = await request()
     return { count: sent.filter((text) => !text.includes('pg_notify')).length, answer }
   }
+
+  /** A statement that is not planned. */
+  const isBracket = (text: string) => /^(begin|commit|start transaction|select pg_notify|set |lock )/.test(text)
 
   const body = () => ({ fromAddressId: address.id, toAddress: bench.recipient, amount: '1' })
   const order = () => bench.owner.post('/vaults/main-vault/transfers', body())
@@ -94,5 +100,25 @@ describe('the round trips of a request', () => {
     )
     expect(await bench.read(ordered.id)).toMatchObject({ status: 'confirmed', fee: '21000' })
     expect(count).toBe(7)
+  })
+  it('is planned once per connection: each statement of an order, its votes, its hand-over and its settlement is prepared', async () => {
+    const { body: ordered } = await order()
+    unprepared.clear()
+    for (const voter of [bench.firstApprover, bench.secondApprover]) await bench.act(voter, ordered.id, 'approve')
+    await order()
+    bench.vault.wallet.mutateStatus = (id, status) => ({
+      ...status,
+      status: 'confirmed',
+      txHash: fakeTxHash(id),
+      fee: '1',
+      feePaidBy: null,
+      confirmations: 12,
+      blockTime: null,
+    })
+    await bench.deliver()
+    bench.test.clock.advance(60_000)
+    await bench.deliver()
+    expect(await bench.read(ordered.id)).toMatchObject({ status: 'confirmed' })
+    expect([...unprepared]).toEqual([])
   })
 })

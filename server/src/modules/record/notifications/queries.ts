@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
-import type { Db } from '../../../db/client.ts'
+import { type Db, prepared } from '../../../db/client.ts'
 import { mailAttemptsMax } from '../../../lib/limits.ts'
 import type { Notification } from '../../../mail/messages.ts'
 import { mailLease } from '../../../mail/queue.ts'
@@ -28,7 +28,7 @@ const key = ['vault_id', 'subject_id', 'user_id', 'kind']
 
 /** Claims a notification that is due. If the node ends before it knows whether the mail was sent, another one sends it again. */
 export async function claimNotification(db: Db, now: Date): Promise<DueNotification | null> {
-  const { rows } = await sql<DueNotification>`
+  const { rows } = await sql<DueNotification>`${prepared}
     with ${claimRows({
       table: 'notifications',
       key,
@@ -76,7 +76,7 @@ export type DueAnnouncement = NotificationKey & {
  * change must not be lost with it.
  */
 export async function claimAnnouncements(db: Db, limit: number, now: Date): Promise<DueAnnouncement[]> {
-  const { rows } = await sql<DueAnnouncement>`
+  const { rows } = await sql<DueAnnouncement>`${prepared}
     with reader as (
       select user_id, vault_id, mail_id from notifications where next_attempt_at <= ${now} and kind = 'rules_changed'
       order by next_attempt_at limit 1

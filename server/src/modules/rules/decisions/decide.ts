@@ -240,7 +240,7 @@ export function candidatesUnder(
 
 /** A member of the vault with their role; null when they are disabled or no longer in any group of it. */
 export async function findMembership(db: Db | Trx, vaultId: string, userId: string): Promise<InitiatorRow | null> {
-  const { rows } = await sql<InitiatorRow>`
+  const { rows } = await sql<InitiatorRow>`${prepared}
     select u.id as "userId", u.kind, m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
     from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
     join users u on u.id = ${userId} and u.disabled_at is null

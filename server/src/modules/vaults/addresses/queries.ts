@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { type AddressScope, addressParts, isAddressInScope, isTransferAllowed } from '../../../access/address-scope.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Addresses } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
@@ -75,7 +75,7 @@ type AddressPermissions = { canTransfer: boolean; folderIds: string[] }
 
 /** Whether the viewer may still transfer from the address, and its current folders, including folders they cannot see. */
 export async function findPermissions(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressPermissions> {
-  const { rows } = await sql<AddressPermissions>`
+  const { rows } = await sql<AddressPermissions>`${prepared}
     select ${isTransferAllowed(scope, 'a')} as "canTransfer",
       array(select m.group_id from address_group_members m
         where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as "folderIds"

@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/config.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badGateway, badRequest, type FieldFault } from '../../../lib/errors.ts'
 import { faultOfWebhookSecrets } from '../../../lib/secret-strength.ts'
@@ -140,7 +140,7 @@ export async function openWallet(
 
 /** @throws when there is no such vault */
 export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
-  return selectWallet(db, vaultId).executeTakeFirstOrThrow()
+  return selectWallet(db, vaultId).modifyEnd(prepared).executeTakeFirstOrThrow()
 }
 
 /**
@@ -148,7 +148,7 @@ export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
  * before: a change of the wallet service waits for it, and then sees what it wrote.
  */
 export function keepWallet(trx: Trx, vaultId: string): Promise<PresentWallet & { protection: string }> {
-  return selectWallet(trx, vaultId).select('protection').forKeyShare().executeTakeFirstOrThrow()
+  return selectWallet(trx, vaultId).select('protection').forKeyShare().modifyEnd(prepared).executeTakeFirstOrThrow()
 }
 
 export function isSameWallet(one: WalletOfVault, other: WalletOfVault): boolean {
