@@ -30,7 +30,9 @@ export const checks: Check[] = [
     severity: 'critical',
     title: 'Wallet services answer',
     problem: 'A wallet service does not answer',
-    advice: 'See whether the wallet service runs and this node reaches its URL. Transfers wait, and none is lost.',
+    advice:
+      'See whether the wallet service runs and this node reaches its URL: WALLET_ALLOWED_HOSTS must list an address that is not public. ' +
+      'Transfers wait, and none is lost.',
   },
   {
     alert: 'StrongroomTransfersHalted',

@@ -8,7 +8,7 @@ import { type Gathered, objectionsTo, objectionsToAll, objectionToOrder, type St
 
 const initiatorId = 'initiator'
 const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 2, nil: null })
-const failures = ['wallet_service_failed', 'wallet_service_silent'] as const
+const failures = ['wallet_service_failed', 'wallet_service_forbidden', 'wallet_service_silent'] as const
 
 const holds = fc.record({
   id: fc.constant('hold'),

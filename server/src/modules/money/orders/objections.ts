@@ -3,6 +3,7 @@ import type { Objection } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { objectionOfArchived } from '../../address-book/counterparties/queries.ts'
 import { objectionOfToken } from '../../registry/tokens/withheld.ts'
+import { forbiddenWallet } from '../../registry/wallet-service/client.ts'
 import { type Decision, objectionOfPolicies, objectionOfPoliciesNow } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, objectionOfHold } from '../../rules/holds/active.ts'
 import { objectionsOfShortages } from '../../rules/votes/open.ts'
@@ -48,7 +49,7 @@ export type FeeFacts = {
 }
 
 export type Lacking = { missing: bigint; coin: { code: string; decimals: number } }
-export type FeeFailure = 'wallet_service_failed' | 'wallet_service_silent'
+export type FeeFailure = 'wallet_service_failed' | 'wallet_service_forbidden' | 'wallet_service_silent'
 
 /** A fee of which nothing is known. */
 export const feeNotAsked: FeeFacts = { lacking: null, isChecked: false, isAboveMax: false, failure: null }
@@ -76,7 +77,7 @@ export type ProblemCode =
   | 'insufficient_gas'
   | 'quorum_unreachable'
   | 'above_max_fee'
-  | FeeFailure
+  | Exclude<FeeFailure, 'wallet_service_forbidden'>
 
 /** Codes of all objections: also those to an accepted payment, and to the caller. */
 type Code =
@@ -140,7 +141,10 @@ const rows: { [C in Code]: Row<C> } = {
   // With what follows an order is placed, and its delivery would probably fail or wait.
   above_max_fee: { find: ({ fee }) => (fee.isAboveMax ? aboveMaxFee : null), blocks: nobodyRefused },
   wallet_service_failed: {
-    find: ({ fee }) => (fee.failure === 'wallet_service_failed' ? noEstimate : null),
+    find: ({ fee: { failure } }) => {
+      if (failure === 'wallet_service_forbidden') return noConnection
+      return failure === 'wallet_service_failed' ? noEstimate : null
+    },
     blocks: nobodyRefused,
   },
   wallet_service_silent: {
@@ -245,6 +249,7 @@ const noEstimate: Objection<'wallet_service_failed'> = {
   reason: 'wallet_service_failed',
   message: 'The wallet service gives no estimate of the fee',
 }
+const noConnection: Objection<'wallet_service_failed'> = { reason: 'wallet_service_failed', message: forbiddenWallet }
 const noAnswer: Objection<'wallet_service_silent'> = {
   reason: 'wallet_service_silent',
   message: 'The wallet service does not answer',

@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import { findRecipientSigns, type RecipientSigns } from '../../address-book/recipients/queries.ts'
-import { isSilence } from '../../registry/wallet-service/client.ts'
+import { isForbiddenWallet, isSilence } from '../../registry/wallet-service/client.ts'
 import { decideBy } from '../../rules/decisions/decide.ts'
 import type { Decision } from '../../rules/decisions/decision.ts'
 import { toPolicySimulation } from '../../rules/decisions/present.ts'
@@ -82,6 +82,7 @@ async function estimateFee(deps: Deps, vaultId: string, order: Order): Promise<F
     return { fee: BigInt(fee) }
   } catch (error) {
     deps.log.warn({ err: error }, 'no fee estimate')
+    if (isForbiddenWallet(error)) return { failure: 'wallet_service_forbidden' }
     return { failure: isSilence(error) ? 'wallet_service_silent' : 'wallet_service_failed' }
   }
 }

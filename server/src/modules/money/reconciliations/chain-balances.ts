@@ -4,7 +4,7 @@ import { isOneOf } from '../../../db/one-of.ts'
 import type { Deps } from '../../../deps.ts'
 import { reconciledPerPage } from '../../../lib/limits.ts'
 import { sentPhases } from '../../../lib/operations.ts'
-import { isSilence } from '../../registry/wallet-service/client.ts'
+import { isForbiddenWallet, isSilence } from '../../registry/wallet-service/client.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 
 const balancesAtOnceMax = 8
@@ -120,7 +120,7 @@ export async function* walkBalances(
       return { ...booked, onChain: BigInt(balance) }
     } catch (error) {
       if (!isSilent) deps.log.warn({ err: error, vaultId }, 'the wallet service did not report every balance')
-      isSilent ||= isSilence(error)
+      isSilent ||= isSilence(error) || isForbiddenWallet(error)
       return { ...booked, onChain: null }
     }
   }

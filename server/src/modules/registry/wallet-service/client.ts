@@ -73,9 +73,10 @@ export class WalletServiceError extends Error {
   }
 }
 
-/** Whether the wallet service did not answer, so that the next call would probably fail too. */
+/** Returns true if the wallet service did not answer, and may answer a later call. */
 export function isSilence(error: unknown): boolean {
-  return error instanceof WalletServiceError && (error.kind === 'timeout' || error.kind === 'unreachable')
+  if (!(error instanceof WalletServiceError) || isForbiddenWallet(error)) return false
+  return error.kind === 'timeout' || error.kind === 'unreachable'
 }
 
 /** Returns true if the service may not connect to where the URL leads, whenever it is tried. */
@@ -206,13 +207,18 @@ async function orNotOffered<T>(answer: Promise<T>): Promise<T | null> {
  * answers must not become a way to read other services in our network.
  */
 export function toBadGateway(error: WalletServiceError): AppError {
-  return badGateway(messages[error.kind], error)
+  return badGateway(isForbiddenWallet(error) ? forbiddenWallet : messages[error.kind], error)
 }
 
 /** For `catch`: a failure of the wallet service becomes the error for the caller, and every other error stays what it is. */
 export function throwBadGateway(error: unknown): never {
   throw error instanceof WalletServiceError ? toBadGateway(error) : error
 }
+
+/** Names what is forbidden and who can change it, because no later try can succeed before. */
+export const forbiddenWallet =
+  'The service may not connect to the wallet service: its address is not public, and WALLET_ALLOWED_HOSTS does not list it. ' +
+  'An administrator of the vault changes walletServiceUrl; whoever operates the service changes the list.'
 
 const messages: Record<WalletErrorKind, string> = {
   unreachable: 'The wallet service cannot be reached',

@@ -12,6 +12,7 @@ import {
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 import { patiently } from '../../../testing/patiently.ts'
+import { forbiddenWallet } from '../../registry/wallet-service/client.ts'
 
 let test: TestApp
 let vault: VaultFixture
@@ -303,7 +304,7 @@ describe('refused creations', () => {
       await lured.admin.patch(`/vaults/${code}`, { walletServiceUrl: url, walletServiceSecret: null })
       const answer = await lured.admin.post(`/vaults/${code}/addresses`, ops)
       expect(answer.status).toBe(502)
-      expect(answer.body.message).toBe('The wallet service cannot be reached')
+      expect(answer.body.message).toBe(forbiddenWallet)
     }
   })
 

@@ -74,7 +74,7 @@ async function findKeyDifference(
   const accounts = [...paths].map(([derivationPath, network]) => ({ network, derivationPath }))
   const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
   const shown = await askAccountKeys(wallet, accounts, deadline, (error) =>
-    isBound || isSilence(error) ? throwProbeError(error) : takeForNone(error),
+    isBound || isSilence(error) || isForbiddenWallet(error) ? throwProbeError(error) : takeForNone(error),
   )
   if (shown === null)
     return { difference: isBound ? (accounts[0] ?? { network: '', derivationPath: 'm' }) : null, shown }
