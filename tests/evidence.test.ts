@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Evidence, readEvidence } from '../sdk/src/evidence/evidence.ts'
 import { verifyEvidence } from '../sdk/src/evidence/verify.ts'
@@ -6,6 +11,7 @@ import { sealLedgerEntries } from '../server/src/modules/money/ledger/ledger-sea
 import { sealAuditRecords } from '../server/src/modules/record/audit/audit-seals.ts'
 import type { Person } from '../server/src/testing/app.ts'
 import type { Authenticator } from '../server/src/testing/authenticator.ts'
+import { buildProject } from '../server/src/testing/build-project.ts'
 import { authorityAnswer } from '../server/src/testing/fake-authority.ts'
 import { fakeAddress } from '../server/src/testing/fake-wallet.ts'
 import { addPasskey, confirming } from '../server/src/testing/passkeys.ts'
@@ -186,5 +192,67 @@ describe.each(kinds)('evidence of a transfer: %s', (kind) => {
       if (!isFound && !isMarked) unnoticed.push(name)
     }
     expect(unnoticed).toEqual([])
+  })
+})
+
+describe('T84 strongroom evidence verify, as the process that an auditor runs', () => {
+  let folder: string
+  beforeAll(async () => {
+    buildProject('build:server')
+    folder = await mkdtemp(join(tmpdir(), 'strongroom-evidence-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const program = fileURLToPath(new URL('../server/bin/strongroom.js', import.meta.url))
+  async function verify(text: string): Promise<{ code: number | null; lines: string[] }> {
+    const file = join(folder, 'evidence.json')
+    await writeFile(file, text)
+    return new Promise((resolve) => {
+      const child = execFile(process.execPath, [program, 'evidence', 'verify', file], (_error, out) =>
+        resolve({ code: child.exitCode, lines: out.split('\n') }),
+      )
+    })
+  }
+  const alteredBy = (change: (file: Evidence) => void): string => {
+    const file = JSON.parse(files.ordinary) as Evidence
+    change(file)
+    return JSON.stringify(file)
+  }
+  const unsigned = 'none of the votes is signed: the records say who voted, and no key of a person proves it'
+
+  it('checks what is sealed of an ordinary vault, says that nothing is signed, and ends with 0', async () => {
+    const { code, lines } = await verify(files.ordinary)
+    expect(code).toBe(0)
+    expect(lines).toContain(unsigned)
+    for (const name of ['records', 'votes', 'quorum', 'seals', 'sealed', 'ledger', 'entries'])
+      expect(lines, name).toContain(`ok   ${name}`)
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^[1-9]\d+ values proven, \d+ not proven by this file, 0 contradicted$/),
+    )
+  })
+
+  it('names who signed in a protected vault, and does not say that nothing is signed', async () => {
+    const { code, lines } = await verify(files.signed)
+    expect([code, lines.includes(unsigned)]).toEqual([0, false])
+    expect(
+      lines.filter((line) => /^ok {3}(initiate|approve) by \S+ with the key [0-9a-f]{64}/.test(line)),
+    ).toHaveLength(3)
+  })
+
+  it.each<[string, (file: Evidence) => void]>([
+    ['the amount of the order', ({ payload }) => Object.assign(payload, { amount: '1' })],
+    ['the hash of the transaction', ({ transfer }) => Object.assign(transfer, { txHash: `0x${'1'.repeat(64)}` })],
+    ['a record', ({ auditRecords: [record] }) => Object.assign(record!, { content: `${record!.content} ` })],
+    ['an entry of the ledger', ({ ledgerEntries: [entry] }) => Object.assign(entry!, { amount: '1' })],
+    ['the comment of a voter', ({ transfer }) => Object.assign((transfer.approvers as Json[])[0]!, { comment: 'x' })],
+  ])('ends with 1 where %s of an ordinary vault was altered', async (_what, change) => {
+    const { code, lines } = await verify(alteredBy(change))
+    expect(code).toBe(1)
+    expect(lines).toContainEqual(expect.stringMatching(/^FAIL /))
+    expect(lines).toContain(unsigned)
+  })
+
+  it('ends with 2 for a file that is no evidence', async () => {
+    expect((await verify('{}')).code).toBe(2)
   })
 })

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../signing/canonical.ts'
+import { isUnbound } from '../signing/unbound.ts'
 import { sha256 } from './bytes.ts'
 import type { Json, SignedVoteEvidence } from './evidence.ts'
 import { type CheckedVote, checkVotes } from './votes.ts'
@@ -22,12 +23,29 @@ export function readRequest(text: string): RequestFile | null {
   }
 }
 
+export interface RequestVerdict {
+  isHashed: boolean
+  /** False for a change of the rules of an early version of the service: no signature covers the differences that voters saw. */
+  bindsDifferences: boolean
+  votes: CheckedVote[]
+}
+
 /** Compares the hash of what was voted on with `payloadHash`, and checks each signed vote with the key beside it. */
 export async function verifyRequest(
   { boundPayload, payloadHash, signedVotes }: RequestFile,
   { trusted = [] }: { trusted?: readonly string[] } = {},
-): Promise<{ isHashed: boolean; votes: CheckedVote[] }> {
+): Promise<RequestVerdict> {
   const hash = await sha256(canonicalJson(boundPayload)).catch(() => null)
   const votes = await checkVotes(signedVotes, { subject: 'approval_request', hash: payloadHash, trusted })
-  return { isHashed: hash === payloadHash, votes }
+  const bindsDifferences = !isUnbound(boundPayload)
+  return {
+    isHashed: hash === payloadHash,
+    bindsDifferences,
+    votes: bindsDifferences ? votes : votes.map(withoutProof),
+  }
+}
+
+/** A veto stops whatever was asked; an approval is proved only where it is known what its voter approved. */
+function withoutProof(vote: CheckedVote): CheckedVote {
+  return vote.state === 'holds' && vote.decision !== 'reject' ? { ...vote, state: 'open' } : vote
 }

@@ -13,7 +13,7 @@ export interface CheckedVote {
   fingerprint: string
   /** Of the page where it was signed; null: by a program. */
   origin: string | null
-  /** `open`: this platform does not know the algorithm of the key. */
+  /** `open`: this platform does not know the algorithm of the key, or the request binds no differences. */
   state: 'holds' | 'fails' | 'open'
   faults: VoteFault[]
 }

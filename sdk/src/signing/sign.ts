@@ -5,6 +5,7 @@ import { checkOrder, type ExpectedOrder } from './expected.ts'
 import { payoutOf } from './payout.ts'
 import { type ServiceSigningKey, type Signer, serviceSigner } from './signers.ts'
 import { SigningError } from './signing-error.ts'
+import { isUnbound } from './unbound.ts'
 
 /**
  * The only ways to a signed vote. Each compares the document with what is expected, computes its hash, and builds the vote: no
@@ -57,7 +58,8 @@ export async function signPayout(
 
 /**
  * Signs a vote on what waits.
- * @throws SigningError when it is not what is expected byte for byte
+ * @throws SigningError when it is not what is expected byte for byte; for an approval of changes of the rules that bind no
+ *   differences
  */
 export async function signApproval(
   waiting: Waiting,
@@ -65,6 +67,8 @@ export async function signApproval(
   decision: Exclude<Decision, 'initiate'> = 'approve',
 ): Promise<SignedVote> {
   const document = await checkWaiting(waiting)
+  if (decision === 'approve' && waiting.kind === 'approval_request' && isUnbound(document))
+    throw new SigningError('differencesHash', 'is missing: the request can only be rejected')
   return signVote({ subject: waiting.kind, document, decision, authority: waiting.expected.authority }, key)
 }
 

@@ -315,6 +315,36 @@ describe('what is signed', () => {
     expect(asked).toHaveLength(1)
   })
 
+  const rulesChange = (payload: object) => ({
+    ...{ requestId: 'r-1', vaultId: 'vault-1', initiatorId: 'ada', action: 'rules_change' },
+    steps: [{ step: { action: 'rules_change', targetId: 'set', payload }, targetId: 'set', facts: {} }],
+  })
+  it.each([
+    ['no hash', {}],
+    ['an empty hash', { differencesHash: '' }],
+    ['null', { differencesHash: null }],
+    ['a hash that is a list', { differencesHash: ['ab'.repeat(32)] }],
+  ])('of changes of the rules that bind no differences (%s) is a rejection, never an approval', async (_name, part) => {
+    const boundPayload = rulesChange({ title: 'Night', changes: [], direction: 'loosening', baseVersion: 1, ...part })
+    const { signer, asked } = signerOf('ben')
+    const waiting = {
+      ...({ kind: 'approval_request', boundPayload } as const),
+      expected: { authority: null, document: canonicalJson(boundPayload) },
+    }
+    await expect(signApproval(waiting, signer)).rejects.toThrow(/differencesHash.*can only be rejected/)
+    expect(asked).toEqual([])
+    const { vote } = await signApproval(waiting, signer, 'reject')
+    expect(vote).toMatchObject({ decision: 'reject', hash: await hashOf(boundPayload) })
+  })
+
+  it('of changes of the rules is an approval where their differences are bound', async () => {
+    const boundPayload = rulesChange({ title: 'Night', changes: [], differencesHash: 'ab'.repeat(32) })
+    const { signer } = signerOf('ben')
+    const expected = { authority: null, document: canonicalJson(boundPayload) }
+    const { vote } = await signApproval({ kind: 'approval_request', boundPayload, expected }, signer)
+    expect(vote).toMatchObject({ decision: 'approve', hash: await hashOf(boundPayload) })
+  })
+
   it('is an authority only by the function for it, and only the one that follows', async () => {
     const authority = await authorityOf()
     const next = { ...authorityDocument, version: 4, previous: authority.hash }

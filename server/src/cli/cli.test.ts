@@ -384,7 +384,36 @@ describe('commands beside a running server', () => {
     expect(await verify(altered)).toEqual([1, ['FAIL', 'ok  ', '']])
     // Outside of protected vaults nothing is signed: the file holds, and the command says that no key proves a vote.
     expect(await verify({ boundPayload: payload, payloadHash })).toEqual([0, ['ok  ', 'none', '']])
+    expect(await verify({ boundPayload: altered.boundPayload, payloadHash })).toEqual([1, ['FAIL', 'none', '']])
     expect(await verify({ payload, payloadHash })).toEqual([2, ['']])
+  })
+
+  it('of `evidence` take no change of the rules for proved that binds no differences', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const spki = publicKey.export({ format: 'der', type: 'spki' }).toString('base64url')
+    const file = join(dataDir, 'request.json')
+    const verify = async (payload: object, decision: string) => {
+      const steps = [{ step: { action: 'rules_change', targetId: 'set', payload } }]
+      const boundPayload = { requestId: 'r', vaultId: 'v', initiatorId: 'p', action: 'rules_change', steps }
+      const payloadHash = sha256(canonicalJson(boundPayload)).toString('hex')
+      const about = { subject: 'approval_request', hash: payloadHash, decision }
+      const vote = { format: 'strongroom-vote-1', ...about, person: 'p1' }
+      const signature = sign(null, Buffer.from(canonicalJson(vote)), privateKey).toString('base64url')
+      const signed = { vote, keyId: 'k1', signature }
+      const signedVotes = [{ signed, publicKey: spki, rpId: null, origin: null }]
+      await writeFile(file, JSON.stringify({ boundPayload, payloadHash, signedVotes }))
+      const { code, out } = await run(['evidence', 'verify', file])
+      return { code, lines: out.split('\n').filter((line) => line !== '') }
+    }
+    const unbound = expect.stringMatching(/^open differencesHash; .* does not prove which differences its voters saw$/)
+    const vote = (state: string, decision: string) =>
+      expect.stringMatching(new RegExp(`^${state.padEnd(4)} ${decision} by p1 with the key`))
+    const rules = { title: 'Night', changes: [], direction: 'loosening', baseVersion: 4 }
+    const hashed = { ...rules, differencesHash: 'ab'.repeat(32) }
+    expect(await verify(hashed, 'approve')).toEqual({ code: 0, lines: ['ok   payloadHash', vote('ok', 'approve')] })
+    const old = { code: 0, lines: ['ok   payloadHash', unbound, vote('open', 'approve')] }
+    expect(await verify(rules, 'approve')).toEqual(old)
+    expect((await verify(rules, 'reject')).lines).toEqual(['ok   payloadHash', unbound, vote('ok', 'reject')])
   })
 
   it('list the settings and hide secrets', async () => {

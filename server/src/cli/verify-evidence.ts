@@ -30,17 +30,24 @@ export async function reportOnFile(text: string, trusted: readonly string[]): Pr
   }
   const request = readRequest(text)
   if (request === null) return null
-  const { isHashed, votes } = await verifyRequest(request, { trusted })
+  const { isHashed, bindsDifferences, votes } = await verifyRequest(request, { trusted })
   const hash = lineOf(isHashed ? 'holds' : 'fails', [
     'payloadHash',
     ...(isHashed ? [] : ['it is not the hash of what was voted on']),
   ])
-  return { lines: [hash, ...signatureLines(votes)], isSound: isHashed && votes.every(({ state }) => state !== 'fails') }
+  const unbound = bindsDifferences ? [] : [lineOf('open', [unboundText])]
+  return {
+    lines: [hash, ...unbound, ...signatureLines(votes)],
+    isSound: isHashed && votes.every(({ state }) => state !== 'fails'),
+  }
 }
 
 const marks = { holds: 'ok  ', fails: 'FAIL', open: 'open' }
 
 const lineOf = (state: keyof typeof marks, parts: string[]): string => `${marks[state]} ${parts.join('; ')}`
+
+const unboundText =
+  'differencesHash; the request is of an earlier version of the service, and does not prove which differences its voters saw'
 
 const faultTexts: Record<VoteFault, string> = {
   invalid: 'the signature is not valid',
