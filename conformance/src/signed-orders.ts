@@ -27,7 +27,12 @@ const Authority = Type.Object({
     }),
   ),
 })
-const Pending = Type.Object({ version: Type.Integer(), hash: Type.String(), inForceAt: Type.String() })
+const Pending = Type.Object({
+  version: Type.Integer(),
+  hash: Type.String(),
+  inForceAt: Type.String(),
+  signedBy: Type.Optional(Type.Array(Type.String())),
+})
 export const Shown = Type.Object({
   authority: Authority,
   version: Type.Integer(),

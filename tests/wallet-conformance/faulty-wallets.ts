@@ -160,6 +160,15 @@ const signedOrders: FaultyWallet[] = [
   ['stops.payout', 'knows single orders only', taken('stops.payout')],
   ['stops.refused', 'stops what strangers reject', during('stops.refused', permit(is('POST', /^\/stops$/)))],
   ['next-authority.waits', 'does not wait', during('next-authority.waits', edit(isNextAuthority, inForceAtOnce))],
+  ['next-authority.signed-by', 'names nobody', saysSigners(() => undefined)],
+  ['next-authority.signed-by', 'leaves out the last who signed', saysSigners((persons) => persons.slice(0, -1))],
+  ['next-authority.signed-by', 'names somebody who did not sign', saysSigners((persons) => [...persons, 'stranger'])],
+  [
+    'next-authority.signed-by',
+    'names a person in place of another',
+    saysSigners(([, ...others]) => ['stranger', ...others]),
+  ],
+  ['next-authority.signed-by', 'names a person twice', saysSigners((persons) => [...persons, ...persons.slice(0, 1)])],
   [
     'next-authority.too-few',
     'counts votes and not persons',
@@ -171,6 +180,18 @@ const signedOrders: FaultyWallet[] = [
     during('next-authority.cancelled', permit(isNextAuthority)),
   ],
 ]
+
+/** Says of a version that waits that these persons signed it. */
+function saysSigners(change: (persons: string[]) => string[] | undefined): Fault {
+  const lie = ({ pending, ...body }: Record<string, unknown>) => {
+    const { signedBy, ...said } = Object(pending) as { signedBy: string[] }
+    return { ...body, pending: pending == null ? null : { ...said, signedBy: change(signedBy) } }
+  }
+  return during(
+    'next-authority.signed-by',
+    edit(({ path }) => path === '/authority', lie),
+  )
+}
 
 function inForceAtOnce({ pending, ...body }: Record<string, unknown>) {
   return { ...body, ...(pending as object | null), pending: null }

@@ -39,6 +39,24 @@ export const nextAuthority: Category = {
         }),
     },
     {
+      id: 'next-authority.signed-by',
+      title: 'The version that waits names each person who signed it once, and nobody else',
+      section,
+      rule: '`signedBy`, each person who signed it, once',
+      advice: 'Keep the persons of the votes that put the version, and show them to those who may cancel it.',
+      needs,
+      run: (wallet) =>
+        withPending(wallet, async ({ persons, answers }) => {
+          const shown = await wallet.call('GET', '/authority', { client: 'protected' })
+          for (const answer of [answers.put, shown]) {
+            const signedBy = expectAnswer(answer, 200, Shown).pending?.signedBy
+            expectThat(signedBy !== undefined, 'pending has no signedBy', answer)
+            const isSame = signedBy.toSorted().join() === persons.toSorted().join()
+            expectThat(isSame, `signedBy is ${signedBy.join(', ')}; the votes are of ${persons.join(', ')}`, answer)
+          }
+        }),
+    },
+    {
       id: 'next-authority.too-few',
       title: 'A cancellation by too few people, or by votes that reject nothing, is a 403 VOTES_MISSING',
       section,
@@ -80,6 +98,8 @@ type Waiting = {
   before: Shown
   /** Of the version that waits. */
   hash: string
+  /** Who signed it. */
+  persons: string[]
   /** Puts it again, or another one that lists this address. */
   put(address?: string): Promise<Answer>
   cancel(votes: unknown[]): Promise<Answer>
@@ -116,7 +136,8 @@ async function withPending(wallet: WalletUnderTest, use: (waiting: Waiting) => P
   try {
     const answers = { put: await put() }
     expectStatus(answers.put, 200, 'the next version')
-    await use({ before, hash, put, cancel, rejections, approvals, answers })
+    const persons = keys.map(({ person }) => person)
+    await use({ before, hash, persons, put, cancel, rejections, approvals, answers })
   } finally {
     await cancel(rejections)
   }
