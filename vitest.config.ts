@@ -28,7 +28,7 @@ const alone = [
 
 export default defineConfig({
   test: {
-    globalSetup: ['tests/setup/global-database.ts'],
+    globalSetup: ['tests/setup/global-threads.ts', 'tests/setup/global-database.ts'],
     // One more than the cores that are meant: many tests wait for processes of their own.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
