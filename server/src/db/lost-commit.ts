@@ -1,24 +1,38 @@
 import pg from 'pg'
 
-/** The connection was lost during a commit: whether the transaction was committed is unknown. */
+/** The outcome of a commit is unknown: its connection was lost, or no standby has confirmed it. */
 export class OutcomeUnknownError extends Error {
   constructor(cause: unknown) {
-    super('The connection to the database was lost during a commit', { cause })
+    super('The outcome of a commit is unknown', { cause })
     this.name = 'OutcomeUnknownError'
   }
 }
 
 /**
- * Makes a COMMIT without an answer fail with OutcomeUnknownError. The ROLLBACK that follows fails with it as well, because
- * its own failure on the lost connection would otherwise replace the error that the caller gets.
+ * Makes a COMMIT without an answer fail with OutcomeUnknownError, and so a statement whose wait for a standby was cancelled:
+ * PostgreSQL reports that as success, with a warning, although a failover loses it. The ROLLBACK that follows fails with the
+ * same error, because its own failure on the lost connection would otherwise replace the error that the caller gets.
  */
 export function noteLostCommits(client: pg.PoolClient): void {
   const query = client.query as (...parts: unknown[]) => unknown
   let lost: OutcomeUnknownError | null = null
+  let isUnconfirmed = false
+  client.on('notice', ({ routine }) => {
+    isUnconfirmed ||= routine === waitForStandby
+  })
+  const assertConfirmed = (answer: unknown) => {
+    if (!isUnconfirmed) return answer
+    lost = new OutcomeUnknownError(new Error('The wait for a standby was cancelled'))
+    // The pool drops a connection that has ended.
+    void (client as unknown as pg.Client).end().catch(() => {})
+    throw lost
+  }
   const queryNotingLoss = (...parts: unknown[]) => {
     if (parts[0] === 'rollback' && lost !== null) return Promise.reject(lost)
-    if (parts[0] !== 'commit') return query.apply(client, parts)
-    return (query.apply(client, parts) as Promise<unknown>).catch((error: unknown) => {
+    const answered = query.apply(client, parts)
+    if (!(answered instanceof Promise)) return answered
+    if (parts[0] !== 'commit') return answered.then(assertConfirmed)
+    return answered.then(assertConfirmed, (error: unknown) => {
       if (isRefusal(error)) throw error
       lost = new OutcomeUnknownError(error)
       throw lost
@@ -26,6 +40,9 @@ export function noteLostCommits(client: pg.PoolClient): void {
   }
   client.query = queryNotingLoss as typeof client.query
 }
+
+/** The function of PostgreSQL that warns when the wait for a synchronous standby was cancelled. */
+const waitForStandby = 'SyncRepWaitForLSN'
 
 /** An error of the statement itself. An error of a server that stops or fails may come after the commit. */
 function isRefusal(error: unknown): boolean {
