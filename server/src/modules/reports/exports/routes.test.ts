@@ -715,9 +715,10 @@ describe('the making of exports', () => {
       }
     }
 
-    /** SQL for forty digits that follow from a number and look random. */
+    /** SQL for 38 digits that follow from a number and look random. */
     const digits = (number: string) =>
-      `('1' || lpad(abs(hashint8(${number}))::text, 10, '0') || lpad(abs(hashtextextended((${number})::text, 7) % 1e18::int8)::text, 18, '0')
+      `('1' || lpad(abs(hashint8(${number}))::text, 10, '0')
+        || lpad(abs(hashtextextended((${number})::text, 7) % 1e18::int8)::text, 18, '0')
         || lpad(abs(hashint8extended(${number}, 9) % 1000000000)::text, 9, '0'))::numeric`
 
     let manyTokenId: string
