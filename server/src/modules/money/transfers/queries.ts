@@ -145,9 +145,7 @@ const transferSources = sql`
   join transfers t on t.vault_id = o.vault_id and t.id = o.id
   join vaults v on v.id = o.vault_id
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
-  join networks n on n.id = o.network_id
-  join tokens k on k.id = o.token_id
-  join users i on i.id = o.initiator_id`
+  join networks n on n.id = o.network_id join tokens k on k.id = o.token_id join users i on i.id = o.initiator_id`
 
 /** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
