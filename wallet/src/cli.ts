@@ -201,13 +201,17 @@ program
     ),
   )
 
+/** A connection that stays open would keep the process from its end. */
+const nodes: { close(): Promise<void> }[] = []
 await program.parseAsync()
+await Promise.all(nodes.map((node) => node.close()))
 
 async function placeOf(pool: pg.Pool, directory: string | undefined) {
   const { readCeremonyConfig } = await import('./config.ts')
   const { openChain } = await import('./chains/open-chain.ts')
   const { chains, signing, mail } = readCeremonyConfig()
   const opened = new Map(Object.entries(chains).map(([network, chain]) => [network, openChain(network, chain)]))
+  nodes.push(...opened.values())
   const around = { chains: opened, signingOrigin: signing?.origin ?? null, sendsMail: mail !== undefined }
   return { pool, directory, print, around }
 }

@@ -25,6 +25,8 @@ export type ChainConfig = {
    * this depth is reported as orphaned. It is never less than `confirmations`.
    */
   watchDepth?: number
+  /** How often the node is asked whether it still knows a transaction that is in no block: each 600 seconds by default. */
+  askAgainSeconds?: number
 }
 
 export type ClientConfig = { name: string; token: string }
@@ -175,7 +177,15 @@ function readWebhookSecret(value = '', faults: string[]): string {
   return value
 }
 
-const chainKeys = ['rpcUrl', 'chainId', 'confirmations', 'pollMilliseconds', 'startBlock', 'watchDepth']
+const chainKeys = [
+  'rpcUrl',
+  'chainId',
+  'confirmations',
+  'pollMilliseconds',
+  'startBlock',
+  'watchDepth',
+  'askAgainSeconds',
+]
 const networkNamePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`)
 
 function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
@@ -198,8 +208,17 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
       continue
     }
     for (const key of Object.keys(entry)) if (!chainKeys.includes(key)) faults.push(`${where}.${key} is not a setting`)
-    const { rpcUrl, chainId, confirmations = 12, pollMilliseconds = 4000, startBlock, watchDepth } = entry
-    if (typeof rpcUrl !== 'string' || !isHttpUrl(rpcUrl)) faults.push(`${where}.rpcUrl must be an http or https URL`)
+    const {
+      rpcUrl,
+      chainId,
+      confirmations = 12,
+      pollMilliseconds = 4000,
+      startBlock,
+      watchDepth,
+      askAgainSeconds,
+    } = entry
+    if (typeof rpcUrl !== 'string' || !isNodeUrl(rpcUrl))
+      faults.push(`${where}.rpcUrl must be an http, https, ws or wss URL`)
     if (!isWhole(chainId, 1, Number.MAX_SAFE_INTEGER)) faults.push(`${where}.chainId must be a whole number from 1`)
     if (!isWhole(confirmations, 1, 10_000)) faults.push(`${where}.confirmations must be a whole number from 1 to 10000`)
     if (!isWhole(pollMilliseconds, 50, 600_000)) {
@@ -212,6 +231,9 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
     if (watchDepth !== undefined && !isWhole(watchDepth, depthMin, watchDepthMax)) {
       faults.push(`${where}.watchDepth must be a whole number from ${depthMin} (confirmations) to ${watchDepthMax}`)
     }
+    if (askAgainSeconds !== undefined && !isWhole(askAgainSeconds, 1, 86_400)) {
+      faults.push(`${where}.askAgainSeconds must be a whole number from 1 to 86400`)
+    }
     chains[network] = {
       rpcUrl: String(rpcUrl),
       chainId: Number(chainId),
@@ -219,6 +241,7 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
       pollMilliseconds: Number(pollMilliseconds),
       ...(startBlock === undefined ? {} : { startBlock: Number(startBlock) }),
       ...(watchDepth === undefined ? {} : { watchDepth: Number(watchDepth) }),
+      ...(askAgainSeconds === undefined ? {} : { askAgainSeconds: Number(askAgainSeconds) }),
     }
   }
   return chains
@@ -258,6 +281,10 @@ const isClientToken = (value: string) => new RegExp(`^[!-~]{${clientTokenLengthM
 
 function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol)
+}
+
+function isNodeUrl(value: string): boolean {
+  return isHttpUrl(value) || (URL.canParse(value) && ['ws:', 'wss:'].includes(new URL(value).protocol))
 }
 
 function isWhole(value: unknown, min: number, max: number): boolean {

@@ -18,12 +18,24 @@ export const clientTokenLengthMin = 24
 export const webhookSecretBytesMin = 24
 
 /** Transfers that one pass of the sending loop claims. */
-export const sendBatchMax = 50
+export const sendBatchMax = 200
 /** A claimed transfer can be claimed again after this time, so that a crashed process delays it no longer. */
 export const sendLeaseSeconds = 5
 export const sendBackoffSecondsMax = 30
-/** Broadcast transfers whose receipts one pass reads. */
-export const settleBatchMax = 500
+/** Another transfer of the same token needs the same gas for so long, if a simulation confirms it. */
+export const tokenGasSeconds = 60
+/** Blocks that are read one after the other after a pause; when more were missed, the node is asked for the transfers. */
+export const walkedBlocksMax = 1000
+/** Of these, how many one pass reads. */
+export const walkedAtOnceMax = 50
+/** A node that is behind by no more than this is waited for: its chain is not taken for a shorter one. */
+export const lagBlocksMax = 16
+/** Blocks that are kept in memory, with who was paid in them. */
+export const rememberedBlocksMax = 256
+/** How often the node is asked whether it still knows a transaction that waits, unless a setting says otherwise. */
+export const askAgainSecondsDefault = 600
+/** Calls that one request to a node carries at most. */
+export const nodeBatchMax = 100
 
 /** A transaction whose fee is this many times what the highest level costs now is not replaced by one with a higher fee. */
 export const pointlessFeeFactor = 5n
@@ -61,4 +73,5 @@ export const webhookBatchMax = 20
 export const webhookLeaseSeconds = 30
 export const webhookTimeoutMilliseconds = 10_000
 export const webhookBackoffSecondsMax = 300
-export const webhookPollMilliseconds = 500
+/** A deposit that is found and a delivery that failed wake the deliveries; this is the net below them. */
+export const webhookPollMilliseconds = 5_000

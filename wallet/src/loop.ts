@@ -12,10 +12,13 @@ export type Loop = {
 
 const backoffMillisecondsMax = 10_000
 
-/** Repeats `pass` every `everyMilliseconds`; a pass that returns true is repeated at once, one that throws after a longer pause. */
+/**
+ * Repeats `pass` every `everyMilliseconds`; a pass that returns true is repeated at once, one that returns a number after so many
+ * milliseconds at the latest, one that throws after a longer pause.
+ */
 export function startLoop(
   log: Logger,
-  { name, everyMilliseconds, pass }: { name: string; everyMilliseconds: number; pass: () => Promise<boolean> },
+  { name, everyMilliseconds, pass }: { name: string; everyMilliseconds: number; pass: () => Promise<boolean | number> },
 ): Loop {
   let stopped = false
   let woken = false
@@ -28,7 +31,9 @@ export function startLoop(
       pause = new AbortController()
       let delay = everyMilliseconds
       try {
-        if (await pass()) delay = 0
+        const due = await pass()
+        if (due === true) delay = 0
+        else if (due !== false) delay = Math.min(delay, Math.max(due, 0))
         if (failures > 0) log.info({ loop: name }, 'works again')
         failures = 0
       } catch (error) {

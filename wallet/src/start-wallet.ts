@@ -5,12 +5,13 @@ import { buildApp } from './app.ts'
 import { markAuthorities, raiseMarks } from './authority/protection.ts'
 import { type AuthorityStore, openAuthorities } from './authority/store.ts'
 import { createTeller, type Teller } from './authority/tell-contacts.ts'
-import { type Chain, openChain, readHead } from './chains/open-chain.ts'
+import { type Chain, openChain } from './chains/open-chain.ts'
+import { type Heads, watchHeads } from './chains/watch-heads.ts'
 import { ensureClient } from './clients.ts'
 import type { WalletConfig } from './config.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/open-pool.ts'
-import { watchBlocks } from './deposits/watch-blocks.ts'
+import { followChain } from './follow-chain.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { authorityPollMilliseconds, mailPollMilliseconds, webhookPollMilliseconds } from './limits.ts'
 import { openLog } from './log.ts'
@@ -18,7 +19,6 @@ import { type Loop, startLoop } from './loop.ts'
 import { createMailer } from './mails/mailer.ts'
 import { buildSigningPage } from './signing/page.ts'
 import { sendTransfers } from './transfers/send-transfers.ts'
-import { settleTransfers } from './transfers/settle-transfers.ts'
 import { deliverWebhooks } from './webhooks/deliver-webhooks.ts'
 
 export type { ChainConfig, ClientConfig, WalletConfig } from './config.ts'
@@ -41,6 +41,8 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
   const loops: Loop[] = []
   let mails: Loop | undefined
   const senders = new Map<string, Loop>()
+  const followers = new Map<string, Loop>()
+  const subscriptions: Heads[] = []
   try {
     await migrate(pool)
     const keyring = await openKeyring(pool, config.passphrase)
@@ -68,7 +70,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     const deliveries = startLoop(log, {
       name: 'webhooks',
       everyMilliseconds: webhookPollMilliseconds,
-      pass: async () => (await deliverWebhooks({ pool, log, ...config })) > 0,
+      pass: () => deliverWebhooks({ pool, log, ...config }),
     })
     loops.push(deliveries)
     if (authorities !== null) loops.push(watchAuthorities(pool, authorities, log))
@@ -78,21 +80,11 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
     }
     for (const chain of chains.values()) {
       const { network, pollMilliseconds } = chain
-      const watcher = startLoop(log, {
-        name: `watch ${network}`,
+      const heads = watchHeads(chain, log, () => followers.get(network)?.wake())
+      const follower = startLoop(log, {
+        name: `follow ${network}`,
         everyMilliseconds: pollMilliseconds,
-        pass: async () => {
-          const headBlock = await noteHead(chain)
-          // The two must not delay each other: a receipt that cannot be read must not stop deposits.
-          const [settled, watched] = await Promise.allSettled([
-            settleTransfers({ pool, chain, log }, headBlock),
-            watchBlocks({ pool, chain, log }, headBlock),
-          ])
-          if (watched.status === 'fulfilled' && watched.value.events > 0) deliveries.wake()
-          if (watched.status === 'rejected') throw watched.reason
-          if (settled.status === 'rejected') throw settled.reason
-          return watched.value.moreBlocks
-        },
+        pass: followChain({ pool, chain, heads, log, onEvents: () => deliveries.wake() }),
       })
       const sender = startLoop(log, {
         name: `send ${network}`,
@@ -100,7 +92,9 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
         pass: async () => (await sendTransfers({ pool, keyring, authorities, chain, log })) > 0,
       })
       senders.set(network, sender)
-      loops.push(watcher, sender)
+      followers.set(network, follower)
+      subscriptions.push(heads)
+      loops.push(follower, sender)
     }
 
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
@@ -111,11 +105,13 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       async stop() {
         await app.close()
         await Promise.all(loops.map((loop) => loop.stop()))
+        await Promise.all(subscriptions.map((heads) => heads.drop()))
         await pool.end()
       },
     }
   } catch (error) {
     await Promise.all(loops.map((loop) => loop.stop()))
+    await Promise.all(subscriptions.map((heads) => heads.drop()))
     await pool.end()
     throw error
   }
@@ -147,15 +143,4 @@ async function startAuthorities(config: WalletConfig, pool: pg.Pool, log: Logger
   const authorities = await openAuthorities(config.authorityDir)
   if (authorities !== null) await markAuthorities(pool, authorities, log)
   return authorities
-}
-
-async function noteHead(chain: Chain): Promise<bigint> {
-  try {
-    const headBlock = await readHead(chain)
-    chain.reach = { reachable: true, headBlock }
-    return headBlock
-  } catch (error) {
-    chain.reach = { ...chain.reach, reachable: false }
-    throw error
-  }
 }

@@ -6,7 +6,9 @@ import {
   ExecutionRevertedError,
   HttpRequestError,
   InsufficientFundsError,
+  SocketClosedError,
   TimeoutError,
+  WebSocketRequestError,
 } from 'viem'
 
 /** A sentence for logs and failure reasons, without viem's request dump, which has the node's URL and so perhaps a key. */
@@ -15,7 +17,7 @@ export function describeNodeError(error: unknown): string {
   const text =
     error instanceof BaseError ? [error.shortMessage, error.details].filter(Boolean).join(' ') : error.message
   return text
-    .replace(/https?:\/\/\S+/g, '<node>')
+    .replace(/(https?|wss?):\/\/\S+/g, '<node>')
     .replace(/\s+/g, ' ')
     .slice(0, 500)
 }
@@ -28,8 +30,15 @@ export function isExecutionFault(error: unknown): boolean {
     each instanceof ContractFunctionRevertedError ||
     each instanceof ContractFunctionZeroDataError
   if (error.walk(isKnownFault) !== null) return true
-  const isOutage = (each: unknown) => each instanceof HttpRequestError || each instanceof TimeoutError
-  return error.walk(isOutage) === null && executionFaultPattern.test(describeNodeError(error))
+  return !isOutage(error) && executionFaultPattern.test(describeNodeError(error))
+}
+
+const outages = [HttpRequestError, SocketClosedError, TimeoutError, WebSocketRequestError]
+
+/** Whether the node did not answer, as opposed to refusing. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return true
+  return error.walk((each) => outages.some((outage) => each instanceof outage)) !== null
 }
 
 /** The names that geth, anvil, Nethermind, Erigon and Besu have for execution errors; there is no common error code. */

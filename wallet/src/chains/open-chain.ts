@@ -1,15 +1,31 @@
-import { createPublicClient, defineChain, http, type PublicClient } from 'viem'
+import { type Address, createPublicClient, defineChain, http, type PublicClient, webSocket } from 'viem'
 import type { ChainConfig } from '../config.ts'
-import { nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
+import { nodeBatchMax, nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
+import type { KnownBlock } from './block.ts'
 
-/** One configured network and the client of its node. `reach` and `scan` are state of the watcher. */
+/** One configured network and the client of its node. `reach`, `scan` and `known` are state of the follower. */
 export type Chain = ChainConfig & {
   network: string
   client: PublicClient
+  /** Sends what is asked at the same moment in one request. */
+  batched: PublicClient
   reach: { reachable: boolean; headBlock: bigint | null }
-  /** Blocks that one pass of the watcher reads; shrinks while the node refuses to return the logs of so many. */
-  scan: { blocksMax: number }
+  /**
+   * `blocksMax`: blocks that one pass of the watcher reads; it shrinks while the node refuses to return the logs of so many.
+   * `hasBlockReceipts`: the node gives the receipts of a block in one answer.
+   */
+  scan: { blocksMax: number; hasBlockReceipts: boolean }
+  /** The newest blocks that were read, by number. */
+  known: Map<bigint, KnownBlock>
+  /** The gas that transfers of each token needed of late. */
+  tokenGas: Map<Address, { gas: bigint; until: number }>
+  /** Of which tokens this is being asked. */
+  tokenAsked: Map<Address, Promise<void>>
+  /** Closes the connection, if the node is reached by a WebSocket; the next call opens another one. */
+  close(): Promise<void>
 }
+
+export const isSocket = (rpcUrl: string) => /^wss?:/i.test(rpcUrl)
 
 export function openChain(network: string, config: ChainConfig): Chain {
   const chain = defineChain({
@@ -18,19 +34,45 @@ export function openChain(network: string, config: ChainConfig): Chain {
     nativeCurrency: { name: network, symbol: 'NATIVE', decimals: 18 },
     rpcUrls: { default: { http: [config.rpcUrl] } },
   })
-  const client = createPublicClient({
-    chain,
-    // Every answer must come from the node: a cached block number would let the watcher miss a rewound chain.
-    cacheTime: 0,
-    transport: http(config.rpcUrl, { timeout: nodeTimeoutMilliseconds, retryCount: 1, retryDelay: 100 }),
-  })
+  const calls = { timeout: nodeTimeoutMilliseconds, retryCount: 1, retryDelay: 100 }
+  // Every answer must come from the node: a cached block number would let the watcher miss a rewound chain.
+  const open = (batch: boolean | { batchSize: number }) =>
+    createPublicClient({
+      chain,
+      cacheTime: 0,
+      transport: isSocket(config.rpcUrl)
+        ? // It gives up after some attempts to connect anew; the follower closes it instead.
+          webSocket(config.rpcUrl, { ...calls, reconnect: false })
+        : http(config.rpcUrl, { ...calls, batch }),
+    })
+  const client = open(false)
   return {
     ...config,
     network,
     client,
+    batched: open({ batchSize: nodeBatchMax }),
+    close: () => closeSocket(client),
     reach: { reachable: false, headBlock: null },
-    scan: { blocksMax: scanBlocksMax },
+    scan: { blocksMax: scanBlocksMax, hasBlockReceipts: true },
+    known: new Map(),
+    tokenGas: new Map(),
+    tokenAsked: new Map(),
   }
+}
+
+/** Both clients share one connection for each URL. */
+async function closeSocket({ transport }: PublicClient): Promise<void> {
+  if (transport.type !== 'webSocket') return
+  const { getRpcClient } = transport as unknown as { getRpcClient: () => Promise<{ close(): void }> }
+  await getRpcClient().then(
+    (socket) => socket.close(),
+    () => undefined,
+  )
+}
+
+/** Reads the height, and after an outage first which chain the node serves; throws as `readHead`. */
+export async function readHeight(chain: Chain): Promise<bigint> {
+  return chain.reach.reachable ? await chain.client.getBlockNumber() : await readHead(chain)
 }
 
 /** Reads the head; throws when the node is down or serves another chain than the configured one. */

@@ -22,7 +22,7 @@ export async function estimateGas(chain: Chain, movement: Movement): Promise<Gas
   const { to, value, data } = callOf(movement)
   const usualGas = movement.contractAddress === null ? plainTransferGas : tokenTransferGas
   try {
-    return { possible: true, gas: await chain.client.estimateGas({ account: movement.fromAddress, to, value, data }) }
+    return { possible: true, gas: await chain.batched.estimateGas({ account: movement.fromAddress, to, value, data }) }
   } catch (error) {
     if (isInsufficientFunds(error)) {
       return { possible: false, gas: usualGas, reason: 'INSUFFICIENT_FUNDS: the balance does not cover the amount' }
@@ -37,8 +37,8 @@ export async function estimateGas(chain: Chain, movement: Movement): Promise<Gas
 /** The price of a unit of gas in wei (EIP-1559) at the newest block. */
 export async function readGasPrice(chain: Chain): Promise<GasPrice> {
   const [block, priorityFeePerGas] = await Promise.all([
-    chain.client.getBlock(),
-    chain.client.estimateMaxPriorityFeePerGas(),
+    chain.batched.getBlock(),
+    chain.batched.estimateMaxPriorityFeePerGas(),
   ])
   if (block.baseFeePerGas === null)
     throw new Error(`${chain.network} has no base fee; only EIP-1559 chains are supported`)

@@ -54,12 +54,12 @@ type Place = { number: bigint; hash: Hex } | null
 
 /**
  * Looks deposits in doubt up, and reports those that are not deep enough in the chain any more. A deposit above `headBlock`
- * stays in doubt: a node that is behind proves nothing. Returns the number of events that were stored.
+ * stays in doubt: a node that is behind proves nothing. Gives the number of events that were stored, and if more are in doubt.
  */
 export async function reportOrphans(
   { pool, chain, log }: { pool: pg.Pool; chain: Chain; log: Logger },
   headBlock: bigint,
-): Promise<number> {
+): Promise<{ events: number; isMore: boolean }> {
   const { rows } = await pool.query<Doubtful>({
     name: 'list-doubtful',
     text: `select event_key as key, block_number as "blockNumber", block_hash as "blockHash", amount, tx, occurrence
@@ -73,7 +73,7 @@ export async function reportOrphans(
     if (place === null) log.warn({ txHash: deposit.tx.txHash }, 'the chain has lost a deposit that was reported')
     events += await inTransaction(pool, (tx) => settleDoubt(tx, deposit, place))
   })
-  return events
+  return { events, isMore: rows.length === doubtfulBatchMax }
 }
 
 /** @throws when the node is reorganising its chain just now */

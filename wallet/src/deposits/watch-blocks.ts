@@ -10,9 +10,11 @@ import {
   type Hex,
   type Transaction,
 } from 'viem'
+import type { KnownBlock } from '../chains/block.ts'
 import { eachLimited } from '../chains/each-limited.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { readDecimals } from '../chains/read-decimals.ts'
+import { isOneChain, recallBlocks } from '../chains/seen-block.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { rescanBlocks, scanBlocksMax, watchDepthDefault } from '../limits.ts'
 import { resendLostTransfers } from '../transfers/resend-lost-transfers.ts'
@@ -36,7 +38,7 @@ export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<Watc
   const read = await readNextBlocks(parts, headBlock)
   // Last, so that a transaction that cannot be looked up keeps no deposit from being reported.
   const orphans = await reportOrphans(parts, headBlock)
-  return { ...read, events: read.events + orphans }
+  return { moreBlocks: read.moreBlocks || orphans.isMore, events: read.events + orphans.events }
 }
 
 async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
@@ -49,11 +51,14 @@ async function readNextBlocks(parts: Parts, headBlock: bigint): Promise<WatchOut
   const lastBlock = min(cursor.nextBlock + BigInt(chain.scan.blocksMax) - 1n, headBlock - depth)
   if (lastBlock < cursor.nextBlock) return { moreBlocks: false, events: 0 }
 
-  const blocks = await readBlocks(chain, cursor.nextBlock, lastBlock)
+  const recalled = recallBlocks(chain, { first: cursor.nextBlock, last: lastBlock, headBlock })
+  const blocks = recalled ?? (await readBlocks(chain, cursor.nextBlock, lastBlock))
   if (!isOneChain(blocks, cursor.previousHash)) {
     return await goBack(parts, { cursor, from: cursor.nextBlock, why: 'the chain was reorganised below the cursor' })
   }
-  const deposits = await findDeposits(parts, blocks, headBlock)
+  const deposits = await (recalled === null
+    ? findDeposits(parts, blocks as FullBlock[], headBlock)
+    : recallDeposits(parts, recalled, headBlock))
   const stored = await inTransaction(pool, async (tx) => {
     const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
@@ -129,13 +134,17 @@ async function readBlocks(chain: Chain, first: bigint, last: bigint): Promise<Fu
   return numbers.map((number) => blocks.get(number)!)
 }
 
-function isOneChain(blocks: FullBlock[], previousHash: Hex | null): boolean {
-  let parent = previousHash
-  for (const block of blocks) {
-    if (parent !== null && block.parentHash !== parent) return false
-    parent = block.hash
+/** The deposits in blocks that were read with the receipts of all their transactions. */
+async function recallDeposits(parts: Parts, blocks: KnownBlock[], headBlock: bigint): Promise<FoundDeposit[]> {
+  const moved = blocks.flatMap((block) => (block.movements ?? []).map((entry) => ({ ...entry, block })))
+  const known = await listKnown(parts, new Set(moved.map(({ movement }) => movement.toAddress)))
+  const deposits: FoundDeposit[] = []
+  for (const { txHash, movement, block } of moved) {
+    if (!known.has(movement.toAddress)) continue
+    const deposit = await toDeposit(parts, { movement, txHash, block, headBlock })
+    if (deposit) deposits.push(deposit)
   }
-  return true
+  return deposits
 }
 
 async function findDeposits(parts: Parts, blocks: FullBlock[], headBlock: bigint): Promise<FoundDeposit[]> {
@@ -159,7 +168,8 @@ async function findDeposits(parts: Parts, blocks: FullBlock[], headBlock: bigint
 type Candidate = { transaction: Transaction; block: FullBlock; known: Set<Address> }
 
 /** Transactions that name a known address as recipient, of the coin or in a Transfer log; their receipts are read next. */
-async function findCandidates({ pool, chain }: Parts, blocks: FullBlock[]): Promise<Candidate[]> {
+async function findCandidates(parts: Parts, blocks: FullBlock[]): Promise<Candidate[]> {
+  const { chain } = parts
   const logs = await readTransferLogs(chain, blocks)
   const recipients = new Map<Hex, Set<Address>>()
   for (const log of transferLogs(logs)) {
@@ -168,18 +178,22 @@ async function findCandidates({ pool, chain }: Parts, blocks: FullBlock[]): Prom
   for (const { to, value, hash } of blocks.flatMap((block) => block.transactions)) {
     if (to !== null && value > 0n) addTo(recipients, hash, getAddress(to))
   }
-  const all = [...new Set([...recipients.values()].flatMap((each) => [...each]))]
-  if (all.length === 0) return []
-  const { rows } = await pool.query<{ address: Address }>(
-    'select address from wallet.addresses where network = $1 and address = any($2)',
-    [chain.network, all],
-  )
-  const known = new Set(rows.map(({ address }) => address))
+  const known = await listKnown(parts, new Set([...recipients.values()].flatMap((each) => [...each])))
   return blocks.flatMap((block) =>
     block.transactions
       .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => known.has(address)))
       .map((transaction) => ({ transaction, block, known })),
   )
+}
+
+/** Which of the addresses are of this wallet. */
+async function listKnown({ pool, chain }: Parts, addresses: Set<Address>): Promise<Set<Address>> {
+  if (addresses.size === 0) return new Set()
+  const { rows } = await pool.query<{ address: Address }>(
+    'select address from wallet.addresses where network = $1 and address = any($2)',
+    [chain.network, [...addresses]],
+  )
+  return new Set(rows.map(({ address }) => address))
 }
 
 /** Nodes limit the logs or blocks per request; each refusal halves the next pass, each answer doubles it again. */
@@ -200,7 +214,8 @@ function addTo(sets: Map<Hex, Set<Address>>, key: Hex, address: Address) {
   sets.set(key, set.add(address))
 }
 
-type Found = { movement: Movement; txHash: Hex; block: FullBlock; headBlock: bigint }
+type Place = Pick<KnownBlock, 'number' | 'hash' | 'timestamp'>
+type Found = { movement: Movement; txHash: Hex; block: Place; headBlock: bigint }
 
 async function toDeposit(
   { pool, chain, log }: Parts,

@@ -2,22 +2,45 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 type Fault = 'none' | 'down' | 'dropSend' | 'dropSendAnswer'
+type Call = { id: number; method: string; params: string[] }
+/**
+ * `lacks`: methods that the node does not have. `asked`: how many calls of each method arrived, alone or in a batch; `requests`: in how
+ * many requests.
+ */
+type Control = {
+  fault: Fault
+  lacks: string[]
+  sent: string[]
+  chainIdsAsked: number
+  asked: Record<string, number>
+  requests: number
+}
 
 /**
  * A proxy between the wallet and the node that cuts connections: all of them (`down`), those that broadcast before the
  * node receives the transaction (`dropSend`), or after it has (`dropSendAnswer`).
  */
 export async function startNodeProxy(rpcUrl: string) {
-  const control: { fault: Fault; sent: string[]; chainIdsAsked: number } = { fault: 'none', sent: [], chainIdsAsked: 0 }
+  const control: Control = { fault: 'none', lacks: [], sent: [], chainIdsAsked: 0, asked: {}, requests: 0 }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
-    const call = JSON.parse(body) as { method: string; params: string[] }
-    const isSend = call.method === 'eth_sendRawTransaction'
-    if (call.method === 'eth_chainId') control.chainIdsAsked += 1
-    if (isSend) control.sent.push(call.params[0]!)
+    const calls = [JSON.parse(body) as Call | Call[]].flat()
+    const sent = calls.filter(({ method }) => method === 'eth_sendRawTransaction')
+    const isSend = sent.length > 0
+    control.requests += 1
+    for (const { method } of calls) control.asked[method] = (control.asked[method] ?? 0) + 1
+    control.chainIdsAsked = control.asked.eth_chainId ?? 0
+    control.sent.push(...sent.map(({ params }) => params[0]!))
     if (control.fault === 'down' || (isSend && control.fault === 'dropSend')) {
       request.socket.destroy()
+      return
+    }
+    const [first] = calls
+    if (first !== undefined && control.lacks.includes(first.method)) {
+      const error = { code: -32601, message: 'the method does not exist' }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: first.id, error }))
       return
     }
     const answer = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })

@@ -16,7 +16,9 @@ export function testConfig(changes: Partial<WalletConfig> & { databaseUrl: strin
     logLevel: process.env.TEST_LOG_LEVEL === 'info' ? 'info' : 'silent',
     port: 0,
     host: '127.0.0.1',
-    chains: { ethereum: { rpcUrl, chainId: 31337, confirmations: 1, pollMilliseconds: 50 } },
+    chains: {
+      ethereum: { rpcUrl, chainId: 31337, confirmations: 1, pollMilliseconds: 50, askAgainSeconds: 1 },
+    },
     webhookUrl: 'http://127.0.0.1:9/unused',
     webhookSecret,
     clients: [

@@ -2,28 +2,34 @@ import type { Hex } from 'viem'
 import { describeNodeError } from '../chains/describe-node-error.ts'
 import type { Chain } from '../chains/open-chain.ts'
 
-export type BroadcastOutcome = { accepted: true } | { accepted: false; reason: string }
+export type BroadcastOutcome =
+  | { accepted: true }
+  /** `isPassed`: the chain has a transaction with this nonce or a later one, which holds up none of those behind it. */
+  | { accepted: false; reason: string; isPassed: boolean }
 
-/** Sends signed bytes to the node. Sending the same bytes twice is harmless, so in doubt they are sent again. */
+/**
+ * Sends signed bytes to the node, with those that are sent at the same moment in one request. Sending the same bytes twice is
+ * harmless, so in doubt they are sent again.
+ */
 export async function broadcastTransaction(
   chain: Chain,
   transaction: { raw: Hex; hash: Hex },
 ): Promise<BroadcastOutcome> {
   try {
-    await chain.client.sendRawTransaction({ serializedTransaction: transaction.raw })
+    await chain.batched.sendRawTransaction({ serializedTransaction: transaction.raw })
     return { accepted: true }
   } catch (error) {
     const reason = describeNodeError(error)
     if (/already known|already imported|known transaction|already exists/i.test(reason)) return { accepted: true }
     // "nonce too low" is also the answer of a node that has mined the transaction already.
     if (await isKnown(chain, transaction.hash)) return { accepted: true }
-    return { accepted: false, reason }
+    return { accepted: false, reason, isPassed: /nonce.{0,20}low/i.test(reason) }
   }
 }
 
 /** Whether the node has the transaction in a block or in its pool; false also when it does not answer. */
 export async function isKnown(chain: Chain, hash: Hex): Promise<boolean> {
-  return await chain.client.getTransaction({ hash }).then(
+  return await chain.batched.getTransaction({ hash }).then(
     () => true,
     () => false,
   )

@@ -146,12 +146,15 @@ export async function getTransfer(pool: pg.Pool, clientId: string, id: string): 
     `select t.*,
        array(select v.tx_hash from wallet.transactions v
          where v.client_id = t.client_id and v.id = t.id order by v.number) as tx_hashes,
+       case when t.status = 'broadcast' and t.block_number is not null
+         then greatest(f.block - t.block_number + 1, 1)::int else t.confirmations end as depth,
        case when t.status in ('queued', 'broadcast') and t.block_number is null then (
          select b.id from wallet.transfers b
          where b.client_id = t.client_id and b.network = t.network and b.from_address = t.from_address
            and b.nonce < t.nonce and b.status in ('queued', 'broadcast') and b.block_number is null
          order by b.nonce limit 1) end as waits_for
-     from wallet.transfers t where t.client_id = $1 and t.id = $2`,
+     from wallet.transfers t left join wallet.follows f on f.network = t.network
+     where t.client_id = $1 and t.id = $2`,
     [clientId, id],
   )
   if (!rows[0]) throw notFound('Transfer')

@@ -21,7 +21,8 @@ import type { Keyring } from '../keys/keyring.ts'
 import { variantsMax } from '../limits.ts'
 import type { Replacement, ReplacementQuote } from '../protocol.ts'
 import { readAmount } from './order-transfer.ts'
-import { failUnsigned, lockNonce, movementOf, openAccount, readCommittedCost } from './sign-transfer.ts'
+import { movementOf } from './plan-transfers.ts'
+import { failUnsigned, lockNonce, openAccount, readCommittedCost } from './sign-transfers.ts'
 import { listTransactions, storeTransaction, type Transaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
@@ -207,7 +208,8 @@ async function storeReplacement(
 ): Promise<void> {
   const { rows } = await tx.query<TransferRow>(
     `select * from wallet.transfers
-     where client_id = $1 and id = $2 and status in ('queued', 'broadcast') and nonce = $3 for update`,
+     where client_id = $1 and id = $2 and status in ('queued', 'broadcast') and nonce = $3
+       and block_number is null for update`,
     [transfer.client_id, transfer.id, transfer.nonce],
   )
   const row = rows[0]

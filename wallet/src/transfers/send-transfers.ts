@@ -1,62 +1,148 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
-import type { AuthorityStore } from '../authority/store.ts'
 import { describeNodeError } from '../chains/describe-node-error.ts'
-import { type Chain, readHead } from '../chains/open-chain.ts'
-import type { Keyring } from '../keys/keyring.ts'
-import { sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
+import type { GasPrice } from '../chains/fee-caps.ts'
+import type { Chain } from '../chains/open-chain.ts'
+import { readGasPrice } from '../chains/price-transfer.ts'
+import { nodeBatchMax, sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
 import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
-import { signTransfer } from './sign-transfer.ts'
+import { type Account, planTransfer, readAccount } from './plan-transfers.ts'
+import {
+  failUnsigned,
+  findUnauthorized,
+  isAnyProtected,
+  type Signable,
+  type Signer,
+  signTransfers,
+} from './sign-transfers.ts'
 import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
-type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null; chain: Chain; log: Logger }
+type Parts = Signer & { log: Logger }
+type Due = TransferRow & { claimed_at: Date }
+type Signed = { row: TransferRow; raw: Hex; hash: Hex }
 
-/** One pass over the transfers that are due: sign what is unsigned, broadcast what is signed. Returns how many were due. */
+/**
+ * One pass over the transfers that are due: sign what is unsigned, broadcast what is signed. What is true for all of them is read
+ * once, and calls to the node travel together. Returns how many were due.
+ */
 export async function sendTransfers(parts: Parts): Promise<number> {
   const { pool, chain } = parts
   if (!(await isAnyDue(pool, chain.network))) return 0
   // A node that is down is noticed before anything is claimed, so that an outage costs no transfer its backoff.
-  await readHead(chain)
+  const price = await readMarket(chain)
   const due = await claimDue(pool, chain.network)
+  await parts.at?.('claimed')
   // Within one address the order decides the nonces; different addresses are independent.
-  const byAddress = groupByAddress(due)
-  await Promise.all(
-    [...byAddress.values()].map(async (rows) => {
-      for (const row of rows) await sendTransfer(parts, row)
-    }),
-  )
+  await Promise.all([...groupByAddress(due).values()].map((rows) => sendOfAddress(parts, rows, price)))
   return due.length
 }
 
-async function sendTransfer({ pool, keyring, authorities, chain, log }: Parts, row: TransferRow): Promise<void> {
+async function readMarket(chain: Chain): Promise<GasPrice> {
+  const [chainId, price] = await Promise.all([chain.batched.getChainId(), readGasPrice(chain)])
+  if (chainId !== chain.chainId)
+    throw new Error(`the node of ${chain.network} serves chain ${chainId}, but ${chain.chainId} is configured`)
+  return price
+}
+
+async function sendOfAddress(parts: Parts, rows: Due[], price: GasPrice): Promise<void> {
+  const signed = rows.flatMap((row) =>
+    row.raw_transaction === null || row.tx_hash === null ? [] : [{ row, raw: row.raw_transaction, hash: row.tx_hash }],
+  )
+  const unsigned = rows.filter(({ raw_transaction, tx_hash }) => raw_transaction === null || tx_hash === null)
   try {
-    let raw = row.raw_transaction
-    let hash = row.tx_hash
-    if (raw === null || hash === null) {
-      const outcome = await signTransfer({ pool, keyring, authorities, chain }, row)
-      if (outcome.kind === 'taken') return
-      if (outcome.kind === 'failed') {
-        log.warn({ transferId: row.id, reason: outcome.reason }, 'transfer failed before it was signed')
-        return
-      }
-      if (outcome.kind === 'wait') return await postpone(pool, log, row, outcome.reason)
-      raw = outcome.rawTransaction
-      hash = outcome.hash
-      log.info({ transferId: row.id, txHash: hash }, 'transfer signed')
-    }
-    const broadcast = await broadcastTransaction(chain, { raw, hash })
-    if (!broadcast.accepted) {
-      // The node may have an earlier transaction of the same nonce, which is as good as this one.
-      if (row.status === 'queued' && (await isAnyKnown(pool, chain, row))) await noteBroadcast(pool, row)
-      return await postpone(pool, log, row, broadcast.reason)
-    }
-    await markBroadcast(pool, row, hash)
-    log.info({ transferId: row.id, txHash: hash, again: row.resend }, 'transfer broadcast')
+    const stop = await broadcastInOrder(parts, signed)
+    if (stop !== null) return await postponeAll(parts, unsigned, stop)
+    await broadcastInOrder(parts, await signInOrder(parts, unsigned, price))
   } catch (error) {
-    await postpone(pool, log, row, describeNodeError(error))
+    await postponeAll(parts, unsigned, describeNodeError(error))
   }
+}
+
+/** Signs those that can be signed now. The others are failed, or postponed with what they wait for. */
+async function signInOrder(parts: Parts, rows: Due[], price: GasPrice): Promise<Signed[]> {
+  const first = rows[0]
+  if (first === undefined) return []
+  const account = await readAccount(parts.chain, first.from_address, first.claimed_at)
+  const isProtected = await isAnyProtected(parts.pool, parts.authorities, rows)
+  const planned = await Promise.all(rows.map((row) => planOne(parts, row, { price, account, isProtected })))
+  await parts.at?.('planned')
+  const signable = planned.filter((one) => one !== null)
+  const outcomes = await signTransfers(parts, signable, { account, isProtected })
+  const signed: Signed[] = []
+  for (const { transfer: row } of signable) {
+    const outcome = outcomes.get(row)!
+    if (outcome.kind === 'failed') noteFailed(parts, row, outcome.reason)
+    if (outcome.kind === 'wait') await postpone(parts, row, outcome.reason)
+    if (outcome.kind !== 'signed') continue
+    const { raw, hash } = outcome
+    parts.log.info({ transferId: row.id, txHash: hash }, 'transfer signed')
+    signed.push({ row, raw, hash })
+  }
+  return signed
+}
+
+type Shared = { price: GasPrice; account: Account; isProtected: boolean }
+
+/** null: it is not signed now, and the row says why. */
+async function planOne(parts: Parts, row: TransferRow, shared: Shared): Promise<Signable | null> {
+  const { pool, authorities, chain } = parts
+  try {
+    const unauthorized = shared.isProtected ? await findUnauthorized({ db: pool, authorities, chain }, row) : null
+    if (unauthorized?.kind === 'failed') noteFailed(parts, row, unauthorized.reason)
+    if (unauthorized?.kind === 'wait') await postpone(parts, row, unauthorized.reason)
+    if (unauthorized !== null) return null
+    const plan = await planTransfer(chain, row, shared)
+    if (plan.kind === 'possible') return { transfer: row, plan }
+    if (plan.kind === 'tooDear') await postpone(parts, row, plan.reason)
+    else if (await failUnsigned(pool, row, plan.reason)) noteFailed(parts, row, plan.reason)
+  } catch (error) {
+    await postpone(parts, row, describeNodeError(error))
+  }
+  return null
+}
+
+const noteFailed = ({ log }: Parts, { id }: TransferRow, reason: string) =>
+  log.warn({ transferId: id, reason }, 'transfer failed before it was signed')
+
+/**
+ * Broadcasts in the order of the nonces, many in one request. One that the node has never taken and refuses stops those behind it
+ * that were not sent with it. Returns why those behind must wait, null when they need not.
+ */
+async function broadcastInOrder(parts: Parts, signed: Signed[]): Promise<string | null> {
+  const { pool, chain, log } = parts
+  for (let first = 0; first < signed.length; first += nodeBatchMax) {
+    const some = signed.slice(first, first + nodeBatchMax)
+    const outcomes = await Promise.all(some.map((transaction) => broadcastTransaction(chain, transaction)))
+    await parts.at?.('sent')
+    const accepted = some.filter((_, position) => outcomes[position]!.accepted)
+    await markBroadcast(pool, accepted)
+    await parts.at?.('marked')
+    for (const { row, hash } of accepted)
+      log.info({ transferId: row.id, txHash: hash, again: row.resend }, 'transfer broadcast')
+    let stop: string | null = null
+    for (const [position, { row }] of some.entries()) {
+      const outcome = outcomes[position]!
+      if (outcome.accepted) continue
+      const isReplaced = await noteRefused(parts, row, outcome.reason)
+      const isFirst = row.status === 'queued' && !outcome.isPassed && !isReplaced
+      if (isFirst) stop ??= `an earlier transfer of the address is refused: ${outcome.reason}`
+    }
+    if (stop === null) continue
+    const behind = signed.slice(first + nodeBatchMax).map(({ row }) => row)
+    await postponeAll(parts, behind, stop)
+    return stop
+  }
+  return null
+}
+
+/** Returns true when the node has an earlier transaction of the same nonce, which is as good as this one. */
+async function noteRefused(parts: Parts, row: TransferRow, reason: string): Promise<boolean> {
+  const isReplaced = await isAnyKnown(parts.pool, parts.chain, row)
+  if (row.status === 'queued' && isReplaced) await noteBroadcast(parts.pool, row)
+  await postpone(parts, row, reason)
+  return isReplaced
 }
 
 async function isAnyDue(pool: pg.Pool, network: string): Promise<boolean> {
@@ -70,8 +156,8 @@ async function isAnyDue(pool: pg.Pool, network: string): Promise<boolean> {
 }
 
 /** Claims by moving the next attempt behind a lease, so that the claim of a crashed process ends by itself. */
-async function claimDue(pool: pg.Pool, network: string): Promise<TransferRow[]> {
-  const { rows } = await pool.query<TransferRow>(
+async function claimDue(pool: pg.Pool, network: string): Promise<Due[]> {
+  const { rows } = await pool.query<Due>(
     `update wallet.transfers t
      set next_attempt_at = clock_timestamp() + make_interval(secs => $3), attempts = t.attempts + 1
      from (
@@ -80,7 +166,7 @@ async function claimDue(pool: pg.Pool, network: string): Promise<TransferRow[]> 
        order by sequence limit $2 for update skip locked
      ) due
      where t.client_id = due.client_id and t.id = due.id
-     returning t.*`,
+     returning t.*, clock_timestamp() as claimed_at`,
     [network, sendBatchMax, sendLeaseSeconds],
   )
   return rows.sort(bySigningOrder)
@@ -94,13 +180,15 @@ function bySigningOrder(a: TransferRow, b: TransferRow): number {
 }
 
 /** A transaction that was replaced since is not the one that must be sent. */
-async function markBroadcast(pool: pg.Pool, { client_id, id }: TransferRow, hash: Hex): Promise<void> {
+async function markBroadcast(pool: pg.Pool, signed: Signed[]): Promise<void> {
+  if (signed.length === 0) return
   await pool.query(
-    `update wallet.transfers
-     set status = case when status = 'queued' then 'broadcast' else status end,
+    `update wallet.transfers t
+     set status = case when t.status = 'queued' then 'broadcast' else t.status end,
          resend = false, attempts = 0, last_error = null, updated_at = clock_timestamp()
-     where client_id = $1 and id = $2 and tx_hash = $3`,
-    [client_id, id, hash],
+     from unnest($1::uuid[], $2::text[], $3::text[]) as s (client_id, id, hash)
+     where t.client_id = s.client_id and t.id = s.id and t.tx_hash = s.hash`,
+    [signed.map(({ row }) => row.client_id), signed.map(({ row }) => row.id), signed.map(({ hash }) => hash)],
   )
 }
 
@@ -118,18 +206,24 @@ async function noteBroadcast(pool: pg.Pool, { client_id, id }: TransferRow): Pro
   )
 }
 
-async function postpone(pool: pg.Pool, log: Logger, row: TransferRow, reason: string): Promise<void> {
-  const seconds = Math.min(2 ** Math.min(row.attempts, 10) / 2, sendBackoffSecondsMax)
-  log.warn({ transferId: row.id, reason, retryAfterSeconds: seconds }, 'transfer waits')
+const postpone = (parts: Parts, row: TransferRow, reason: string) => postponeAll(parts, [row], reason)
+
+async function postponeAll({ pool, log }: Parts, rows: TransferRow[], reason: string): Promise<void> {
+  if (rows.length === 0) return
+  const seconds = rows.map(({ attempts }) => Math.min(2 ** Math.min(attempts, 10) / 2, sendBackoffSecondsMax))
+  for (const [position, { id }] of rows.entries())
+    log.warn({ transferId: id, reason, retryAfterSeconds: seconds[position] }, 'transfer waits')
   await pool.query(
-    `update wallet.transfers set next_attempt_at = clock_timestamp() + make_interval(secs => $3), last_error = $4
-     where client_id = $1 and id = $2`,
-    [row.client_id, row.id, seconds, reason],
+    `update wallet.transfers t
+     set next_attempt_at = clock_timestamp() + make_interval(secs => w.seconds), last_error = $4
+     from unnest($1::uuid[], $2::text[], $3::float8[]) as w (client_id, id, seconds)
+     where t.client_id = w.client_id and t.id = w.id and (t.status = 'queued' or t.resend)`,
+    [rows.map(({ client_id }) => client_id), rows.map(({ id }) => id), seconds, reason],
   )
 }
 
-function groupByAddress(rows: TransferRow[]): Map<string, TransferRow[]> {
-  const groups = new Map<string, TransferRow[]>()
+function groupByAddress(rows: Due[]): Map<string, Due[]> {
+  const groups = new Map<string, Due[]>()
   for (const row of rows) groups.set(row.from_address, [...(groups.get(row.from_address) ?? []), row])
   return groups
 }

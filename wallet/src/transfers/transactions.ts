@@ -26,18 +26,43 @@ export async function listTransactions(
   return ({ client_id, id }) => known.get(`${client_id} ${id}`) ?? []
 }
 
-/** Stores a signed transaction, before anyone may broadcast it, and makes it the one that is sent. */
+/** The first transaction of a transfer, with the nonce that all later ones share. */
+export type First = {
+  transfer: Pick<TransferRow, 'client_id' | 'id'>
+  nonce: number
+  maxCost: bigint
+  transaction: Transaction
+}
+
+/** Stores the first transactions of transfers, before anyone may broadcast them. */
+export async function storeFirst(tx: pg.PoolClient, firsts: First[]): Promise<void> {
+  if (firsts.length === 0) return
+  const keys = [firsts.map(({ transfer }) => transfer.client_id), firsts.map(({ transfer }) => transfer.id)]
+  const nonces = firsts.map(({ nonce }) => nonce)
+  const raws = firsts.map(({ transaction }) => transaction.raw)
+  const hashes = firsts.map(({ transaction }) => transaction.hash)
+  await tx.query(
+    `update wallet.transfers t
+     set nonce = f.nonce, raw_transaction = f.raw, tx_hash = f.hash, max_cost = f.max_cost, updated_at = clock_timestamp()
+     from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::numeric[])
+       as f (client_id, id, nonce, raw, hash, max_cost)
+     where t.client_id = f.client_id and t.id = f.id and t.nonce is null`,
+    [...keys, nonces, raws, hashes, firsts.map(({ maxCost }) => maxCost.toString())],
+  )
+  await tx.query(
+    `insert into wallet.transactions (client_id, id, number, nonce, kind, raw_transaction, tx_hash)
+     select client_id, id, 0, nonce, kind, raw, hash
+     from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[]) as f (client_id, id, nonce, raw, hash, kind)`,
+    [...keys, nonces, raws, hashes, firsts.map(({ transaction }) => transaction.kind)],
+  )
+}
+
+/** Stores another transaction of a transfer, before anyone may broadcast it, and makes it the one that is sent. */
 export async function storeTransaction(
   tx: pg.PoolClient,
   { client_id, id }: Pick<TransferRow, 'client_id' | 'id'>,
   { transaction, nonce, maxCost }: { transaction: Transaction; nonce: number; maxCost: bigint },
 ): Promise<void> {
-  // The first transaction brings the nonce, to which the row of every transaction refers.
-  await tx.query(
-    `update wallet.transfers set nonce = $3, raw_transaction = $4, tx_hash = $5, max_cost = $6
-     where client_id = $1 and id = $2 and nonce is null`,
-    [client_id, id, nonce, transaction.raw, transaction.hash, maxCost.toString()],
-  )
   await tx.query(
     `insert into wallet.transactions (client_id, id, number, nonce, kind, raw_transaction, tx_hash)
      select $1, $2, count(*), $3, $4, $5, $6 from wallet.transactions where client_id = $1 and id = $2`,

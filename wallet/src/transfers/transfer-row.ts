@@ -33,7 +33,12 @@ export type TransferRow = {
 }
 
 /** A row with what only an answer needs. */
-export type PresentedRow = TransferRow & { tx_hashes: Hex[]; waits_for: string | null }
+export type PresentedRow = TransferRow & {
+  tx_hashes: Hex[]
+  waits_for: string | null
+  /** Of the block below the newest one; a block on top of it changes no row. */
+  depth: number
+}
 
 export function toTransferStatus(row: PresentedRow): TransferStatus {
   return {
@@ -44,7 +49,7 @@ export function toTransferStatus(row: PresentedRow): TransferStatus {
     waitsFor: row.waits_for,
     fee: row.fee,
     feePaidBy: row.fee === null ? null : row.from_address,
-    confirmations: row.confirmations,
+    confirmations: row.depth,
     blockTime: row.block_time?.toISOString() ?? null,
     failureReason: row.failure_reason,
     network: row.network,

@@ -11,11 +11,16 @@ import { signWebhook } from './sign-webhook.ts'
 type Parts = { pool: pg.Pool; log: Logger; webhookUrl: string; webhookSecret: string }
 type Delivery = { id: string; body: string; attempts: number }
 
-/** One pass over the deliveries that are due; each stays due until the receiver has answered 2xx. Returns how many were due. */
-export async function deliverWebhooks(parts: Parts): Promise<number> {
+/**
+ * One pass over the deliveries that are due; each stays due until the receiver has answered 2xx. Returns true when more may be due,
+ * or in how many milliseconds the first of those is tried again that failed; false: none of them did.
+ */
+export async function deliverWebhooks(parts: Parts): Promise<boolean | number> {
   const due = await claimDue(parts.pool)
-  await Promise.all(due.map((delivery) => deliver(parts, delivery)))
-  return due.length
+  const pauses = await Promise.all(due.map((delivery) => deliver(parts, delivery)))
+  const failed = pauses.filter((seconds) => seconds !== null)
+  if (due.length === webhookBatchMax) return true
+  return failed.length === 0 ? false : Math.min(...failed) * 1000
 }
 
 async function claimDue(pool: pg.Pool): Promise<Delivery[]> {
@@ -35,7 +40,8 @@ async function claimDue(pool: pg.Pool): Promise<Delivery[]> {
   return rows
 }
 
-async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery: Delivery): Promise<void> {
+/** Returns in how many seconds it is tried again; null: it was taken. */
+async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery: Delivery): Promise<number | null> {
   const fault = await post(webhookUrl, webhookSecret, delivery)
   if (fault === null) {
     await pool.query(
@@ -43,7 +49,7 @@ async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery
       [delivery.id],
     )
     log.info({ event: delivery.id }, 'deposit reported')
-    return
+    return null
   }
   const seconds = Math.min(2 ** Math.min(delivery.attempts - 1, 20), webhookBackoffSecondsMax)
   log.warn({ event: delivery.id, fault, retryAfterSeconds: seconds }, 'deposit could not be reported')
@@ -53,6 +59,7 @@ async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery
      where id = $1 and delivered_at is null`,
     [delivery.id, seconds, fault],
   )
+  return seconds
 }
 
 /** Null on 2xx. Redirects are not followed: a signed deposit goes to the configured address only. */

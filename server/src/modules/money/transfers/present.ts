@@ -7,8 +7,7 @@ import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import type { OpenedApproval } from '../../rules/votes/open.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
-import type { ShownParts } from '../orders/gather.ts'
-import type { Order } from '../orders/load-order.ts'
+import type { Order, ShownParts } from '../orders/load-order.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 import type { TransferRow } from './queries.ts'
 import type { Transfer } from './schema.ts'
@@ -100,12 +99,12 @@ export type WrittenTransfer = {
   approval: OpenedApproval
 }
 
-type Beside = { vault: Member['vault']; source: Order['source']; shown: ShownParts; category: string | null }
+type Beside = { vault: Member['vault']; source: Order['source']; shown: ShownParts }
 
-/** The row that `findTransfer` would read of a new transfer. Its initiator sees the category that they could name. */
+/** The row that `findTransfer` would read of a new transfer without a category, to a recipient outside of the vault. */
 export function toNewTransfer(
   { operation, transfer, payload, decision, approval }: WrittenTransfer,
-  { vault, source, shown, category }: Beside,
+  { vault, source, shown }: Beside,
 ): TransferRow {
   return {
     ...operation,
@@ -120,8 +119,8 @@ export function toNewTransfer(
     token_code: source.token_code,
     token_symbol: shown.symbol,
     decimals: source.decimals,
-    category,
-    to_address_id: shown.toAddressId,
+    category: null,
+    to_address_id: null,
     payload,
     decision,
     fee: null,

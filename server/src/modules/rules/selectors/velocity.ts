@@ -19,9 +19,7 @@ import {
   type ValueForm,
 } from './selector.ts'
 
-export type VelocityWindow = { per: VelocityScope; windowSeconds: number }
-
-type VelocityLimit = VelocityWindow & { comparison: Comparison }
+type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
 
 const limitSchema = (value: JsonSchema): JsonSchema =>
   objectSchema({
@@ -65,7 +63,7 @@ function defineVelocity(form: ValueForm<VelocityLimit>, measure: (facts: Facts, 
 }
 
 /** The scope and window in the value of a velocity selector; null when the value is invalid. */
-export function readVelocityWindow(value: unknown): VelocityWindow | null {
+export function readVelocityWindow(value: unknown): Pick<VelocityLimit, 'per' | 'windowSeconds'> | null {
   const reading = readAmountLimit(value)
   return 'fault' in reading ? null : reading.value
 }

@@ -1,0 +1,17 @@
+import type { Address, Hex, TransactionReceipt } from 'viem'
+import type { Movement } from '../deposits/find-movements.ts'
+
+/** A block of the chain, and what a transaction in it needs to be recognised and judged. */
+export type SeenBlock = {
+  number: bigint
+  hash: Hex
+  parentHash: Hex
+  timestamp: bigint
+  /** null: the node does not give the receipts of a whole block. */
+  movements: { txHash: Hex; movement: Movement }[] | null
+  /** `receipt` null: as `movements`. */
+  transactions: { hash: Hex; from: Address; nonce: number; receipt: TransactionReceipt | null }[]
+}
+
+/** What is kept of a block while it is not deep. */
+export type KnownBlock = Omit<SeenBlock, 'transactions'>

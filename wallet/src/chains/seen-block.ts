@@ -1,0 +1,114 @@
+import {
+  type Block,
+  getAddress,
+  type Hex,
+  HttpRequestError,
+  MethodNotFoundRpcError,
+  MethodNotSupportedRpcError,
+  TransactionNotFoundError,
+  type TransactionReceipt,
+} from 'viem'
+import { findMovements } from '../deposits/find-movements.ts'
+import { rememberedBlocksMax } from '../limits.ts'
+import type { KnownBlock, SeenBlock } from './block.ts'
+import { isOutage } from './describe-node-error.ts'
+import { eachLimited } from './each-limited.ts'
+import type { Chain } from './open-chain.ts'
+
+type FullBlock = Block<bigint, true, 'latest'>
+
+/** Reads blocks in two calls each. @throws when the node reorganises its chain in between */
+export async function readSeenBlocks(chain: Chain, first: bigint, last: bigint): Promise<SeenBlock[]> {
+  const numbers = Array.from({ length: Number(last - first) + 1 }, (_, offset) => first + BigInt(offset))
+  const blocks = new Map<bigint, SeenBlock>()
+  await eachLimited(numbers, async (number) => {
+    blocks.set(number, await readSeenBlock(chain, number))
+  })
+  return numbers.map((number) => blocks.get(number)!)
+}
+
+async function readSeenBlock(chain: Chain, blockNumber: bigint): Promise<SeenBlock> {
+  const [block, receipts] = await Promise.all([
+    chain.client.getBlock({ blockNumber, includeTransactions: true }) as Promise<FullBlock>,
+    readReceipts(chain, blockNumber),
+  ])
+  const { number, hash, parentHash, timestamp } = block
+  const receiptOf = receipts && new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]))
+  const movements: SeenBlock['movements'] = receipts && []
+  const transactions = block.transactions.map((transaction) => {
+    const receipt = receiptOf === null ? null : receiptOf.get(transaction.hash)
+    if (receipt === undefined || (receipt !== null && receipt.blockHash !== hash))
+      throw new Error(`block ${number} was reorganised while it was read`)
+    if (receipt !== null)
+      for (const movement of findMovements(transaction, receipt))
+        movements!.push({ txHash: transaction.hash, movement })
+    return { hash: transaction.hash, from: getAddress(transaction.from), nonce: transaction.nonce, receipt }
+  })
+  return { number, hash, parentHash, timestamp, movements, transactions }
+}
+
+export function rememberBlocks(chain: Chain, blocks: SeenBlock[]): void {
+  for (const { transactions: _, ...block } of blocks) chain.known.set(block.number, block)
+  for (const number of chain.known.keys()) {
+    if (chain.known.size <= rememberedBlocksMax) return
+    chain.known.delete(number)
+  }
+}
+
+/** null: the node does not give them, or not those of this block. */
+async function readReceipts(chain: Chain, blockNumber: bigint): Promise<TransactionReceipt[] | null> {
+  if (!chain.scan.hasBlockReceipts) return null
+  try {
+    return await chain.client.getBlockReceipts({ blockNumber })
+  } catch (error) {
+    if (isUnsupported(error)) chain.scan.hasBlockReceipts = false
+    else if (isOutage(error)) throw error
+    return null
+  }
+}
+
+/** Nodes refuse a method that they lack with one of two codes, or with a status of HTTP. */
+function isUnsupported(error: unknown): boolean {
+  if (!(error instanceof Error) || !('walk' in error)) return false
+  const refusal = (error as HttpRequestError).walk(
+    (each) =>
+      each instanceof MethodNotFoundRpcError ||
+      each instanceof MethodNotSupportedRpcError ||
+      (each instanceof HttpRequestError && [400, 404, 405, 501].includes(each.status ?? 0)),
+  )
+  return refusal !== null
+}
+
+/** The blocks as they are remembered, if the chain up to `headBlock` is remembered with its movements; null otherwise. */
+export function recallBlocks(
+  { known }: Chain,
+  { first, last, headBlock }: { first: bigint; last: bigint; headBlock: bigint },
+): KnownBlock[] | null {
+  const blocks: KnownBlock[] = []
+  for (let number = first; number <= headBlock; number += 1n) {
+    const block = known.get(number)
+    if (!block?.movements) return null
+    blocks.push(block)
+  }
+  return isOneChain(blocks, null) ? blocks.slice(0, Number(last - first) + 1) : null
+}
+
+/** Whether each block is the child of the one before it; null: the first one may have any parent. */
+export function isOneChain(blocks: Pick<KnownBlock, 'hash' | 'parentHash'>[], previousHash: Hex | null): boolean {
+  let parent = previousHash
+  for (const block of blocks) {
+    if (parent !== null && block.parentHash !== parent) return false
+    parent = block.hash
+  }
+  return true
+}
+
+/** Null for what the node does not know; an error of the node itself is thrown. */
+export async function unlessUnknown<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof TransactionNotFoundError) return null
+    throw error
+  }
+}

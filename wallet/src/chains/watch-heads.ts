@@ -1,0 +1,37 @@
+import type { Logger } from 'pino'
+import { describeNodeError } from './describe-node-error.ts'
+import { type Chain, isSocket } from './open-chain.ts'
+
+/** New blocks as the node tells them; where its URL is not that of a WebSocket it tells none. */
+export type Heads = {
+  /** Subscribes unless it has. */
+  follow(): void
+  /** Forgets the connection, so that the next call opens another one. */
+  drop(): Promise<void>
+}
+
+/** `onHead` is a hint: a block that is not told is found when the height is asked for. */
+export function watchHeads(chain: Chain, log: Logger, onHead: () => void): Heads {
+  if (!isSocket(chain.rpcUrl)) return { follow: () => undefined, drop: async () => undefined }
+  let unwatch: (() => void) | null = null
+  const end = () => {
+    unwatch?.()
+    unwatch = null
+  }
+  return {
+    follow() {
+      // A client with a WebSocket subscribes; any other one would ask for the height.
+      unwatch ??= chain.client.watchBlockNumber({
+        onBlockNumber: onHead,
+        onError(error) {
+          log.warn({ network: chain.network, error: describeNodeError(error) }, 'the node tells no new blocks')
+          end()
+        },
+      })
+    },
+    async drop() {
+      end()
+      await chain.close()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { type Chain, readHeight } from './chains/open-chain.ts'
+import type { Heads } from './chains/watch-heads.ts'
+import { watchBlocks } from './deposits/watch-blocks.ts'
+import { askAgainSecondsDefault } from './limits.ts'
+import { Rotation } from './transfers/ask-for-transfers.ts'
+import { followBlocks } from './transfers/follow-blocks.ts'
+
+type Parts = { pool: pg.Pool; chain: Chain; heads: Heads; log: Logger; onEvents(): void }
+
+/**
+ * Gives the pass that follows a chain: it asks for the height, and for no more than that while the chain stands still. A new
+ * block is looked through for transfers and deposits. The pass returns true when another one must follow at once.
+ */
+export function followChain({ pool, chain, heads, log, onEvents }: Parts): () => Promise<boolean> {
+  const rotation = new Rotation(chain.askAgainSeconds ?? askAgainSecondsDefault)
+  const parts = { pool, chain, log }
+  let settledAt: bigint | null = null
+  return async () => {
+    const wasReachable = chain.reach.reachable
+    const headBlock = await noteHead(chain, heads)
+    heads.follow()
+    if (!wasReachable) rotation.hurry()
+    if (headBlock === settledAt) return await rotation.turn(parts, headBlock)
+    settledAt = null
+    // Neither may hold up the other: a receipt that cannot be read must not stop deposits.
+    const [followed] = await Promise.allSettled([followBlocks(parts, headBlock)])
+    const watched = await watchBlocks(parts, headBlock)
+    if (watched.events > 0) onEvents()
+    if (followed.status === 'rejected') throw followed.reason
+    const isBehind = followed.value || watched.moreBlocks
+    if (!isBehind) settledAt = headBlock
+    return isBehind
+  }
+}
+
+async function noteHead(chain: Chain, heads: Heads): Promise<bigint> {
+  try {
+    const headBlock = await readHeight(chain)
+    chain.reach = { reachable: true, headBlock }
+    return headBlock
+  } catch (error) {
+    chain.reach = { ...chain.reach, reachable: false }
+    await heads.drop()
+    throw error
+  }
+}

@@ -1,0 +1,131 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { type Hex, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
+import type { Chain } from '../chains/open-chain.ts'
+import { unlessUnknown } from '../chains/seen-block.ts'
+import { nodeBatchMax } from '../limits.ts'
+import { type Mined, markLost, noteMined } from './mined.ts'
+import { listTransactions, type Transaction } from './transactions.ts'
+import type { TransferRow } from './transfer-row.ts'
+
+type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
+
+/** Every transfer with a transaction that is in no final block. */
+export async function listInFlight(pool: pg.Pool, network: string): Promise<TransferRow[]> {
+  const { rows } = await pool.query<TransferRow>(
+    `select * from wallet.transfers
+     where network = $1 and (status = 'broadcast' or (status = 'queued' and nonce is not null)) order by sequence`,
+    [network],
+  )
+  return rows
+}
+
+/**
+ * Asks the node for each of the transfers, in batches. What is in a block up to `lastBlock` is noted; a transaction that the
+ * node does not know is sent again. @throws when the node does not answer
+ */
+export async function askForTransfers(parts: Parts, rows: TransferRow[], lastBlock: bigint): Promise<void> {
+  for (let first = 0; first < rows.length; first += nodeBatchMax)
+    await askForSome(parts, rows.slice(first, first + nodeBatchMax), lastBlock)
+}
+
+async function askForSome({ pool, chain, log }: Parts, rows: TransferRow[], lastBlock: bigint): Promise<void> {
+  const transactionsOf = await listTransactions(pool, rows)
+  const found = await Promise.all(rows.map((row) => lookUp(chain, transactionsOf(row))))
+  const mined: Mined[] = []
+  const lost: TransferRow[] = []
+  const blocks = new Map<bigint, ReturnType<typeof readBlock>>()
+  /** null: it is above what was followed, or not in the chain any more. */
+  const blockOf = async ({ blockNumber, blockHash }: TransactionReceipt) => {
+    if (blockNumber > lastBlock) return null
+    if (!blocks.has(blockNumber)) blocks.set(blockNumber, readBlock(chain, blockNumber))
+    const block = await blocks.get(blockNumber)!
+    return block.hash === blockHash ? block : null
+  }
+  for (const [position, row] of rows.entries()) {
+    const place = found[position]!
+    const block = typeof place === 'string' ? null : await blockOf(place.receipt)
+    if (block !== null) mined.push({ row, ...(place as Found), block })
+    // It was in a block that the chain does not have any more, or the node does not know it. One never broadcast is being sent.
+    else if (row.block_number !== null || (place === 'unknown' && row.status === 'broadcast')) lost.push(row)
+  }
+  for (const { id, tx_hash: txHash } of lost)
+    log.warn({ transferId: id, txHash }, 'the node does not know the transaction; it is sent again')
+  await noteMined(pool, mined)
+  await markLost(pool, lost)
+}
+
+type Found = { transaction: Transaction; receipt: TransactionReceipt }
+type Place = 'pending' | 'unknown' | Found
+
+/** They share a nonce, so at most one of them is in the chain, whichever that is; the newest one comes first. */
+async function lookUp(chain: Chain, transactions: Transaction[]): Promise<Place> {
+  for (const [age, transaction] of transactions.entries()) {
+    const { hash } = transaction
+    const known = await unlessUnknown(chain.batched.getTransaction({ hash }))
+    if (known !== null && known.blockNumber === null && age === 0) return 'pending'
+    if (known === null || known.blockNumber === null) continue
+    const receipt = await findReceipt(chain, hash)
+    if (receipt !== null) return { transaction, receipt }
+  }
+  return 'unknown'
+}
+
+async function findReceipt(chain: Chain, hash: Hex): Promise<TransactionReceipt | null> {
+  try {
+    return await chain.batched.getTransactionReceipt({ hash })
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return null
+    throw error
+  }
+}
+
+const readBlock = (chain: Chain, blockNumber: bigint) => chain.client.getBlock({ blockNumber })
+
+/** Asks for the transfers in flight one after the other, so that each is asked for once in a round. */
+export class Rotation {
+  readonly #roundMilliseconds: number
+  #after = '0'
+  #nextAt = 0
+  #roundEnd = 0
+  #isHurried = true
+
+  constructor(roundSeconds: number) {
+    this.#roundMilliseconds = roundSeconds * 1000
+  }
+
+  /** Starts a round that does not spread its questions: the node may be another one, which knows nothing of before. */
+  hurry(): void {
+    this.#after = '0'
+    this.#nextAt = 0
+    this.#isHurried = true
+  }
+
+  /** Asks for the next ones if it is time. Returns true when more of them are due at once. */
+  async turn(parts: Parts, lastBlock: bigint): Promise<boolean> {
+    const now = Date.now()
+    if (now < this.#nextAt) return false
+    if (this.#after === '0') this.#roundEnd = now + this.#roundMilliseconds
+    const rows = await listWaiting(parts, this.#after)
+    await askForTransfers(parts, rows, lastBlock)
+    const left = Number(rows[0]?.left ?? 0)
+    const isLast = left <= rows.length
+    this.#after = isLast ? '0' : rows.at(-1)!.sequence
+    const pause = Math.max(this.#roundEnd - now, 0) / Math.ceil(Math.max(left, 1) / nodeBatchMax)
+    this.#nextAt = isLast ? this.#roundEnd : this.#isHurried ? 0 : now + pause
+    if (isLast) this.#isHurried = false
+    return this.#nextAt === 0
+  }
+}
+
+/** What waits in no block, and is not being sent again; `left`: how many there are from here on. */
+async function listWaiting({ pool, chain }: Parts, after: string): Promise<(TransferRow & { left: string })[]> {
+  const { rows } = await pool.query<TransferRow & { left: string }>({
+    name: 'list-waiting',
+    text: `select *, count(*) over () as left from wallet.transfers
+           where network = $1 and status = 'broadcast' and block_number is null and not resend and sequence > $2
+           order by sequence limit ${nodeBatchMax}`,
+    values: [chain.network, after],
+  })
+  return rows
+}

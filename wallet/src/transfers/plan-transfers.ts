@@ -1,0 +1,157 @@
+import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import type { Fees } from '../authority/verify-stored.ts'
+import { isContractFault, isExecutionFault } from '../chains/describe-node-error.ts'
+import { capsOf, defaultFeeLevel, type GasPrice, limitCaps, unsignedLimitOf } from '../chains/fee-caps.ts'
+import type { Chain } from '../chains/open-chain.ts'
+import { callOf, estimateGas, type Movement, withReserve } from '../chains/price-transfer.ts'
+import { tokenGasSeconds } from '../limits.ts'
+import type { TransferRow } from './transfer-row.ts'
+
+/** What is true for all transfers of an address in a pass; read after `asOf`, the clock of the database. */
+export type Account = { balance: bigint; chainNonce: number; asOf: Date }
+
+export type Plan = {
+  kind: 'possible'
+  gas: bigint
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+  maxCost: bigint
+  fees: Fees
+}
+
+export type Planned = Plan | { kind: 'impossible'; reason: string } | { kind: 'tooDear'; reason: string }
+
+export async function readAccount(chain: Chain, address: Address, asOf: Date): Promise<Account> {
+  const [balance, chainNonce] = await Promise.all([
+    chain.batched.getBalance({ address }),
+    chain.batched.getTransactionCount({ address, blockTag: 'pending' }),
+  ])
+  return { balance, chainNonce, asOf }
+}
+
+/** Asks the node what only it knows of a transfer: whether the call succeeds, and its gas. @throws when it does not answer */
+export async function planTransfer(
+  chain: Chain,
+  transfer: TransferRow,
+  { price, account }: { price: GasPrice; account: Account },
+): Promise<Planned> {
+  const movement = movementOf(transfer)
+  const { contractAddress } = movement
+  const needed =
+    contractAddress === null ? await gasOf(chain, movement) : await gasOfToken(chain, movement, contractAddress)
+  if ('refusal' in needed) return { kind: 'impossible', reason: needed.refusal }
+  const { gas } = needed
+  const value = contractAddress === null ? movement.amount : 0n
+  const maxFee = transfer.max_fee === null ? null : BigInt(transfer.max_fee)
+  const caps = limitCaps(capsOf(transfer.fee_level ?? defaultFeeLevel, price), { gas, maxFee }, price)
+  if (caps === null) {
+    const reason = `ABOVE_MAX_FEE: ${gas} gas cost ${gas * price.baseFeePerGas} or more now, and at most ${maxFee} may be paid`
+    return { kind: 'tooDear', reason }
+  }
+  const maxCost = value + gas * caps.maxFeePerGas
+  if (account.balance < maxCost) {
+    const reason = `INSUFFICIENT_FUNDS: amount and fee need ${maxCost} of the network's coin, the address has ${account.balance}`
+    return { kind: 'impossible', reason }
+  }
+  const fees = { fee: gas * caps.maxFeePerGas, unsignedLimit: unsignedLimitOf(gas, price) }
+  return { kind: 'possible', gas, ...caps, maxCost, fees }
+}
+
+type Needed = { gas: bigint } | { refusal: string }
+
+async function gasOf(chain: Chain, movement: Movement): Promise<Needed> {
+  const estimate = await estimateGas(chain, movement)
+  return estimate.possible ? { gas: withReserve(estimate.gas) } : { refusal: estimate.reason }
+}
+
+/**
+ * The gas that another transfer of the token needed within the minute, if a simulation succeeds with no more than that; a
+ * recipient that never had the token needs more, and has its own estimate. Of many at once the others wait for the first.
+ */
+async function gasOfToken(chain: Chain, movement: Movement, contract: Address): Promise<Needed> {
+  const { tokenAsked } = chain
+  if (recentGas(chain, contract) === null) {
+    const asked = tokenAsked.get(contract)
+    if (asked === undefined) {
+      const estimate = estimateToken(chain, movement, contract)
+      const ended = () => void tokenAsked.delete(contract)
+      tokenAsked.set(contract, estimate.then(ended, ended))
+      return await estimate
+    }
+    await asked
+  }
+  const gas = recentGas(chain, contract)
+  if (gas === null) return await estimateToken(chain, movement, contract)
+  const answer = await simulate(chain, movement, { contract, gas })
+  if (answer === 'moves') return { gas: withReserve(gas) }
+  return answer === 'refuses' ? { refusal: tokenRefuses } : await estimateToken(chain, movement, contract)
+}
+
+function recentGas({ tokenGas }: Chain, contract: Address): bigint | null {
+  const recent = tokenGas.get(contract)
+  return recent !== undefined && Date.now() < recent.until ? recent.gas : null
+}
+
+async function estimateToken(chain: Chain, movement: Movement, contract: Address): Promise<Needed> {
+  if (recentGas(chain, contract) === null) {
+    const code = await chain.batched.getCode({ address: contract })
+    if (code === undefined || code === '0x') return { refusal: 'NOT_A_CONTRACT: the contract address has no code' }
+  }
+  const [estimate, answer] = await Promise.all([estimateGas(chain, movement), simulate(chain, movement, { contract })])
+  if (answer === 'refuses') return { refusal: tokenRefuses }
+  if (!estimate.possible) return { refusal: estimate.reason }
+  noteGas(chain, contract, withCallData(estimate.gas))
+  return { gas: withReserve(estimate.gas) }
+}
+
+/** Another address and amount have other bytes, which cost a little more or less than these. */
+const withCallData = (gas: bigint) => (gas * 105n) / 100n
+
+const tokenRefuses = 'TOKEN_REFUSED: the token answers that it would not transfer'
+
+function noteGas(chain: Chain, contract: Address, gas: bigint): void {
+  const recent = recentGas(chain, contract)
+  if (recent !== null && recent >= gas) return
+  const until = recent === null ? Date.now() + tokenGasSeconds * 1000 : chain.tokenGas.get(contract)!.until
+  chain.tokenGas.set(contract, { gas, until })
+}
+
+/** A token that answers false would succeed on chain and move nothing. Some old tokens answer nothing at all. */
+async function simulate(
+  chain: Chain,
+  { fromAddress, toAddress, amount }: Movement,
+  { contract, gas }: { contract: Address; gas?: bigint },
+): Promise<'moves' | 'refuses' | 'fails'> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [toAddress, amount] })
+  const limit = gas === undefined ? {} : { gas }
+  try {
+    const { data: answer } = await chain.batched.call({ account: fromAddress, to: contract, data, ...limit })
+    return isFalse(answer) ? 'refuses' : 'moves'
+  } catch (error) {
+    if (isExecutionFault(error) || isContractFault(error)) return 'fails'
+    throw error
+  }
+}
+
+/** The first word is zero; what is shorter than a word is no answer. */
+const isFalse = (answer: Hex | undefined) => answer !== undefined && /^0x0{64}/.test(answer)
+
+export function movementOf(row: TransferRow): Movement {
+  return {
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    contractAddress: row.contract_address,
+    amount: BigInt(row.amount),
+  }
+}
+
+/** What a wallet signs for a plan, but for the nonce. */
+export const requestOf = (chain: Chain, movement: Movement, plan: Plan) =>
+  ({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    gas: plan.gas,
+    maxFeePerGas: plan.maxFeePerGas,
+    maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
+    ...callOf(movement),
+  }) as const
