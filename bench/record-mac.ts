@@ -1,7 +1,7 @@
 import { canonicalJson } from '../server/src/lib/canonical-json.ts'
 import { createRecordKey } from '../server/src/lib/record-key.ts'
 import { sha256 } from '../server/src/lib/secrets.ts'
-import { faultOfMac, macOf } from '../server/src/modules/record/audit/content.ts'
+import { faultOfMac, macOf } from '../server/src/modules/record/audit/record.ts'
 import { toSeries } from './lib/rounds.ts'
 import { runBench } from './lib/run-bench.ts'
 

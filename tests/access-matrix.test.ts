@@ -170,17 +170,22 @@ describe('every operation by every caller', () => {
 describe('HEAD', () => {
   const reads = tested.filter(({ method }) => method === 'GET')
 
-  it.for(reads)('T39 $operationId answers it to each caller with the status of GET, and no body', async (operation) => {
+  it.for(reads)('T39 $operationId answers it with the status of GET, and no body', async (operation) => {
     const { expected } = rowOf(operation.operationId)
     const head = { ...operation, method: 'HEAD' }
+    // GET is asked as each caller above, and HEAD goes the same way: here one caller is asked for each status, the next one for
+    // the next operation, so that all of them are asked for HEAD.
+    const turn = reads.indexOf(operation)
+    const inTurn = <Value>(values: Value[]): Value => values[turn % values.length]!
     const ask = async (caller: Caller, status: number) => {
       const answer = await send(head, caller, await validRequest(operation, world.main.resources))
       expect([answer.status, answer.text], caller.name).toEqual([status, ''])
     }
-    for (const caller of world.refused) await ask(caller, expected.nobody)
-    for (const caller of Object.values(world.callers)) {
-      await ask(caller, expected[caller.name as keyof typeof expected])
-    }
+    await ask(inTurn(world.refused), expected.nobody)
+    const callers = Object.values(world.callers)
+    const statusOf = (caller: Caller) => expected[caller.name as keyof typeof expected]
+    for (const status of new Set(callers.map(statusOf)))
+      await ask(inTurn(callers.filter((caller) => statusOf(caller) === status)), status)
   })
 })
 
@@ -376,12 +381,16 @@ describe('other people’s data', () => {
     'foreignService',
     'outsider',
   ] as const
+  type Bystander = (typeof bystanders)[number]
 
   it('T40 what bystanders read, counts and cursors included, does not change by what somebody else does', async () => {
     const requests = await Promise.all(reads.map((operation) => standingRequests(operation)))
+    // Who is refused with 403 is refused before the query is looked at, which is shown above: one request shows it.
+    const asked = (name: Bystander, index: number) =>
+      rowOf(reads[index]!.operationId).expected[name] === 403 ? requests[index]!.slice(0, 1) : requests[index]!
     const readAll = async () => {
       const answers: Record<string, string> = {}
-      const readAs = async (name: (typeof bystanders)[number], index: number, request: Request) => {
+      const readAs = async (name: Bystander, index: number, request: Request) => {
         const operation = reads[index]!
         const { text, status } = await send(operation, world.callers[name], request)
         // Refused for lack of capacity, regardless of the request.
@@ -392,9 +401,10 @@ describe('other people’s data', () => {
       for (const index of reads.keys()) {
         // Few files are made at a time, and the others are refused until later.
         const isOfFile = ({ query }: Request) => query?.format !== undefined
-        const [files, others] = [requests[index]!.filter(isOfFile), requests[index]!.filter((each) => !isOfFile(each))]
-        await Promise.all(bystanders.flatMap((name) => others.map((request) => readAs(name, index, request))))
-        for (const name of bystanders) for (const request of files) await readAs(name, index, request)
+        const files = (name: Bystander) => asked(name, index).filter(isOfFile)
+        const others = (name: Bystander) => asked(name, index).filter((each) => !isOfFile(each))
+        await Promise.all(bystanders.flatMap((name) => others(name).map((request) => readAs(name, index, request))))
+        for (const name of bystanders) for (const request of files(name)) await readAs(name, index, request)
       }
       return answers
     }

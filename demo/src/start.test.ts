@@ -63,6 +63,10 @@ it('starts on an empty data directory and prints a link that signs the administr
   ])
   // Nobody changes the rules alone: the second administrator has to agree.
   expect(await admin.vault('treasury').governance.get()).toMatchObject({ threshold: 1, approverGroupId: null })
+  // Whoever takes over the service serves its pages, so the protected vault trusts none of them.
+  const { trustsServicePage, keys } = await admin.vault('reserve').authority.get()
+  expect(trustsServicePage).toBe(false)
+  expect(new Set(keys.map(({ rpId }) => rpId))).toEqual(new Set(['sign.localhost']))
   expect((await fetch(`${demo.url}/docs`)).status).toBe(200)
   expect(demo.output()).toMatch(/^Strongroom: .+ start\.\n/)
   expect(demo.output()).toMatch(/^ +\d+\.\d s {2}the server is ready$/m)

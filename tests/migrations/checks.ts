@@ -278,6 +278,13 @@ export const checksAfter: Record<string, Check[]> = {
       ],
     },
   ],
+  '0082-policies-revised': [
+    {
+      query: `select count(*)::int as unrevised from policies p
+        where not exists (select from rules_heads h where h.vault_id = p.vault_id)`,
+      finds: [{ unrevised: 0 }],
+    },
+  ],
   '0071-bound-to-origin': [
     { query: 'select format from sealing_key', finds: [{ format: 2 }] },
     {

@@ -1017,6 +1017,24 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0078-governance-off': [
+    ['policy_groups', [{ vault_id: 'v2', id: 'g3', code: 'treasury', name: 'Treasury', ...times }]],
+    [
+      'policies',
+      [
+        {
+          vault_id: 'v2',
+          id: 'p2',
+          group_id: 'g3',
+          code: 'all',
+          name: 'All',
+          action_type: 'transfer',
+          effect: 'allow',
+          ...times,
+        },
+      ],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -71,11 +71,50 @@ export function stopFlows(stack: () => Stack): void {
       await page.context().close()
     })
 
+    rejectionsFromTheList(stack, open, endOf)
     authorityFlows(stack, open)
   })
 }
 
 type Open = (name: Keeper, path: string, options?: object) => ReturnType<typeof watchPage>
+
+type EndOf = (id: string) => Promise<string[]>
+
+function rejectionsFromTheList(stack: () => Stack, open: Open, endOf: EndOf): void {
+  it('several orders are rejected together without signatures, and the sheet says what that does not stop', async () => {
+    const ids = [await stack().sign('order', 'anna', '0.014', stranger)]
+    ids.push(await stack().sign('order', 'anna', '0.015', stranger))
+    const { page, faults } = await open('ben', '/approvals')
+    for (const id of ids) {
+      const row = page.getByRole('row').filter({ has: page.locator(`a[href$="${id}"]`) })
+      await row.getByRole('checkbox').check()
+    }
+    await page.getByText('2 selected').waitFor()
+    await page.getByRole('button', { name: 'Reject selected' }).click()
+    const sheet = page.getByRole('dialog')
+    await sheet
+      .getByText(
+        'Rejections from this list are not signed. In a protected vault they stop nothing at the wallet service',
+      )
+      .waitFor()
+    expect(await axeViolations(page)).toEqual([])
+    const reject = sheet.getByRole('button', { name: 'Reject 2 rows' })
+    await reject.click()
+    await sheet.getByText('Give a reason so that the initiator can correct it.').waitFor()
+    await sheet.getByLabel('Reason').fill('Both are wrong')
+    await reject.click()
+    await sheet.getByText('2 votes were cast.').waitFor()
+    for (const id of ids) {
+      expect(await endOf(id)).toEqual(['rejected', 'initiate'])
+      const { transfers } = (await stack().client('ben')).vault(reserveCode)
+      const { approvers } = await transfers.get(id)
+      const comments = approvers.filter(({ decision }) => decision === 'reject').map(({ comment }) => comment)
+      expect(comments).toEqual(['Both are wrong'])
+    }
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+}
 
 function authorityFlows(stack: () => Stack, open: Open): void {
   it.each([

@@ -18,3 +18,9 @@ export const memberProfile = (alias: string): RawBuilder<MemberProfile> =>
  */
 export const profileOfUser = (userId: RawBuilder<unknown>): RawBuilder<MemberProfile | null> =>
   sql<MemberProfile | null>`(select ${memberProfile('profiled')} from users profiled where profiled.id = ${userId})`
+
+/** SQL: JSON of the profile of the row of `users` that `alias` names, as those read it who may know its e-mail address. */
+export const profileOf = (alias: string) =>
+  sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
+    'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
+    'emoji', ${sql.ref(`${alias}.emoji`)})`

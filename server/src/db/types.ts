@@ -945,6 +945,7 @@ export interface Routes {
 export interface RulesHeads {
   number: number;
   published_in: string | null;
+  revision: Generated<string>;
   vault_id: string;
 }
 

@@ -229,6 +229,8 @@ export const screeningScoreMax = 100
 export const orderEstimateMilliseconds = 2_000
 export const feeEstimateAgeMilliseconds = 15_000
 export const feeEstimatesKeptMax = 10_000
+/** The characters of policies that a node keeps in memory: some thousands of policies. */
+export const keptPoliciesLengthMax = 32_000_000
 export const readinessTimeoutMilliseconds = 1_000
 
 /** How long PostgreSQL works on a statement of a request or a job, and on one of a report or of a verification. */

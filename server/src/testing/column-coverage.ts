@@ -328,7 +328,10 @@ export const coverage: Record<string, Coverage> = {
   rules_heads: {
     by: ['rules'],
     compared: 'vault_id number',
-    notCovered: { 'keeps a transaction from publishing twice': 'published_in' },
+    notCovered: {
+      'keeps a transaction from publishing twice': 'published_in',
+      'tells nodes to read again': 'revision',
+    },
   },
   rules_versions: {
     by: ['rules'],

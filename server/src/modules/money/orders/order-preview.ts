@@ -28,7 +28,7 @@ export async function previewTransfer(
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const riskScore = await scoreOrder(deps, body, { member, now })
-  const { order, question, candidates } = await loadOrder(db, body, {
+  const { order, question, candidates, rulesVersion } = await loadOrder(db, body, {
     scope,
     initiator: member,
     spends: true,
@@ -56,7 +56,8 @@ export async function previewTransfer(
     return { code: reason as ProblemCode, message: details ?? message, blocks }
   })
   const preview = toPreview({ order, decision, electorates, coin, estimate, problems }, signs, member.readsAll)
-  const toSign = await planSigned(deps, { member, now, kind: 'transfer', plan: planOf(member, order) })
+  const planning = { member, now, kind: 'transfer', rulesVersion, plan: planOf(member, order) } as const
+  const toSign = await planSigned(deps, planning)
   return toSign === null ? preview : { ...preview, order: toSign.payload, vote: toSign.vote }
 }
 

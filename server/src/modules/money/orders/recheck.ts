@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type AddressScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import { initiatorLeft, waiverLost } from '../../../access/refusals.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
+import { type Columns, select } from '../../../db/columns.ts'
 import type { Objection } from '../../../lib/errors.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
@@ -172,17 +173,23 @@ export type CounterpartyNow = {
   category: string | null
 }
 
+/** Of a transfer by its rows `o` and `t`. */
+const counterpartyNow: Columns<CounterpartyNow> = {
+  hold: () => holdOnTransfer,
+  category: () => firstCategoryKeyOf(sql`o.vault_id`, sql`o.id`),
+  owner: () => ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`),
+  recipient: () => recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`),
+  isFirstArchived: () => sql`exists (select from counterparties c
+    where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null)`,
+}
+
 /**
  * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
  * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
  */
 export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
   const { rows } = await sql<CounterpartyNow>`${prepared}
-    select ${holdOnTransfer} as hold, ${firstCategoryKeyOf(vaultId, id)} as category,
-      ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
-      ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} as recipient,
-      exists (select from counterparties c
-        where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
+    select ${select(counterpartyNow, undefined)}
     from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
     where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
   return rows[0]!

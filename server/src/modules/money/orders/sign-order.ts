@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import type { ByMember, Member } from '../../../access/caller.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict } from '../../../lib/errors.ts'
 import { type SignedVote, type Vote, voteFormat } from '../../../lib/signed-vote.ts'
-import { newestNumber } from '../../rules/rules-versions/versions.ts'
 import {
   type KeyElsewhere,
   signatureRequired,
@@ -25,7 +24,7 @@ export type Signing = Pick<Deps, 'sealer' | 'publicOrigin' | 'config'> & { keyEl
 const nouns: Record<Kind, string> = { transfer: 'order', payout: 'payout' }
 
 /** Whose order or payout it is, of which `plan` says what is signed once its terms are known. */
-type Planning<Plan> = ByMember & { kind: Kind; plan: (terms: Terms) => Plan & { hash: Buffer } }
+type Planning<Plan> = Signed & { plan: (terms: Terms) => Plan & { hash: Buffer } }
 
 /**
  * What the initiator must sign, and their vote for it; null where orders are not signed.
@@ -33,11 +32,12 @@ type Planning<Plan> = ByMember & { kind: Kind; plan: (terms: Terms) => Plan & { 
  */
 export async function planSigned<Plan>(
   deps: Deps,
-  { member, now, kind, plan }: Planning<Plan>,
+  { plan, ...signed }: Planning<Plan>,
 ): Promise<(Plan & { vote: Vote }) | null> {
+  const { member, now, kind } = signed
   if (member.vault.protection === 'off') return null
   const authority = (await findAuthority(deps, member.vault.id))?.hash ?? null
-  const planned = plan(await newTerms(deps.db, deps, { member, now, kind }))
+  const planned = plan(newTerms(deps, signed))
   const hash = planned.hash.toString('hex')
   const signedAt = now.toISOString()
   const by = { person: member.userId, authority, signedAt }
@@ -65,7 +65,7 @@ export async function readSigned<Plan>(
   trx: Trx,
   signing: Signing,
   signed: (Terms & { vote: SignedVote }) | undefined,
-  { member, now, kind, plan }: Planning<Plan>,
+  { member, now, kind, rulesVersion, plan }: Planning<Plan>,
 ): Promise<(Plan & { verified: Verified }) | null> {
   if (member.vault.protection === 'off') {
     if (signed !== undefined) throw badRequest('signed', `is for ${nouns[kind]}s in protected vaults`)
@@ -73,7 +73,7 @@ export async function readSigned<Plan>(
   }
   if (signed === undefined) throw signatureRequired()
   const { vote, ...terms } = signed
-  await assertTerms(trx, signing, terms, { member, now, kind })
+  assertTerms(signing, terms, { member, now, kind, rulesVersion })
   const planned = plan(terms)
   const hash = planned.hash.toString('hex')
   const endsAt = new Date(terms.expiresAt)
@@ -100,8 +100,8 @@ const skewMilliseconds = 60_000
 export type Terms = { id: string; expiresAt: string; rulesVersion: number }
 export type Kind = 'transfer' | 'payout'
 
-/** Whose order or payout it is. */
-type Signed = ByMember & { kind: Kind }
+/** Whose order or payout it is, and by which version of the rules it is decided. */
+type Signed = ByMember & { kind: Kind; rulesVersion: number }
 
 /** The clock of a signer may be behind, and the end of an order is checked against when it was signed. */
 const signersSkewMilliseconds = 3_600_000
@@ -113,30 +113,28 @@ function latestEnd(now: Date, config: Deps['config']): Date {
 }
 
 /** The terms of a preview that is made now. */
-export async function newTerms(
-  db: Db | Trx,
+function newTerms(
   { sealer, config }: Pick<Deps, 'sealer' | 'config'>,
-  { member, now, kind }: Signed,
-): Promise<Terms> {
+  { member, now, kind, rulesVersion }: Signed,
+): Terms {
   const expiresAt = latestEnd(now, config).toISOString()
   const id = newSignedId(sealer, prefixOf(now), { kind, member, expiresAt })
-  return { id, expiresAt, rulesVersion: await newestNumber(db, member.vault.id) }
+  return { id, expiresAt, rulesVersion }
 }
 
 /** @throws 400 for an id or an end that no preview gave to the member, 409 after the end or when the rules have changed */
-export async function assertTerms(
-  trx: Trx,
+function assertTerms(
   { sealer, config }: Pick<Deps, 'sealer' | 'config'>,
-  { id, expiresAt, rulesVersion }: Terms,
-  { member, now, kind }: Signed,
-): Promise<void> {
+  { id, expiresAt, rulesVersion: signedVersion }: Terms,
+  { member, now, kind, rulesVersion }: Signed,
+): void {
   const end = new Date(expiresAt).getTime()
   if (id !== newSignedId(sealer, id.slice(0, prefixLength), { kind, member, expiresAt }))
     throw badRequest(`signed.${kind}Id`, 'is not one that a preview gave you with this expiresAt')
   if (end > latestEnd(now, config).getTime() + skewMilliseconds)
     throw badRequest('signed.expiresAt', 'is later than an order may wait')
   if (end <= now.getTime()) throw conflict('approval_expired', 'The signed order has expired')
-  if ((await newestNumber(trx, member.vault.id)) !== rulesVersion)
+  if (signedVersion !== rulesVersion)
     throw conflict('payload_changed', 'The rules of the vault have changed; preview the order and sign it again')
 }
 

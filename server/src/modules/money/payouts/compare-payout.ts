@@ -1,12 +1,12 @@
 import type { Db } from '../../../db/client.ts'
 import { isSameJson } from '../../../lib/canonical-json.ts'
 import { planPayout } from '../../../lib/signed-payout.ts'
-import type { TargetRecord } from '../../record/audit/content.ts'
+import type { TargetRecord } from '../../record/audit/record.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import { differenceOfApproval, readCreation } from '../../rules/votes/compare-approval.ts'
 import { type PayoutRecord, readPayoutVotes } from '../transfers/compare-order.ts'
-import type { Sum } from './load.ts'
-import { hashPayout } from './payout-payload.ts'
+import type { Sum } from './payout-rows.ts'
+import { hashPayout } from './payout-rows.ts'
 import { listStoredPayouts, type StoredPayout } from './queries.ts'
 
 /** The details of a `payout.requested` record. */

@@ -8,16 +8,27 @@ import { type AppError, conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/notification-rows.ts'
 import { type BatchDecision, decideBatch, lockBatch } from '../../rules/decisions/decide-batch.ts'
+import { newestNumber } from '../../rules/rules-versions/versions.ts'
 import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
 import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
-import { lockAccountsOf } from '../orders/load-order.ts'
+import { lockAccountsOf } from '../orders/gather.ts'
 import { isOfPolicies, type Lacking } from '../orders/objections.ts'
 import { assertNotPlaced, readSigned, type Signing } from '../orders/sign-order.ts'
 import { insertOrders } from '../transfers/place.ts'
 import type { PayoutRequestRecord } from './compare-payout.ts'
-import { atRow, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
 import { factsOfRows, objectionsToPayout, type RaisedByRows } from './payout-objections.ts'
-import { type PlannedOrders, planOf, planUnsigned } from './payout-payload.ts'
+import {
+  atRow,
+  type LoadedRow,
+  loadRows,
+  type PlannedOrders,
+  planOf,
+  planUnsigned,
+  questionOf,
+  refusalOf,
+  sumsOf,
+  toOrderBody,
+} from './payout-rows.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody } from './schema.ts'
 
@@ -47,7 +58,9 @@ export async function orderPayout(
   const { vaultId } = scope
   const rows = await loadRows(trx, body, { scope, now, locksHolds: true, riskScores })
   const given = body.signed && { ...body.signed, id: body.signed.payoutId }
-  const signed = await readSigned(trx, signing, given, { kind: 'payout', member, now, plan: planOf(member, rows) })
+  const rulesVersion = given === undefined ? 0 : await newestNumber(trx, vaultId)
+  const planning = { kind: 'payout', member, now, rulesVersion, plan: planOf(member, rows) } as const
+  const signed = await readSigned(trx, signing, given, planning)
   await assertUnused(trx, member, rows)
   const asked = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, asked)

@@ -12,7 +12,7 @@ import {
   type ProblemCode,
   type Raised,
 } from '../orders/objections.ts'
-import { atRow, type LoadedRow, refusalOf } from './load.ts'
+import { atRow, type LoadedRow, refusalOf } from './payout-rows.ts'
 
 type GatheredOfRows = {
   initiatorId: string

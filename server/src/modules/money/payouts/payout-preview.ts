@@ -4,17 +4,17 @@ import type { ByMember } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
 import { faultsListedMax } from '../../../lib/limits.ts'
 import type { Reason } from '../../../lib/reasons.ts'
-import { listCandidates } from '../../rules/decisions/decide.ts'
+import { listCandidates } from '../../rules/decisions/candidates.ts'
 import { decideBatch } from '../../rules/decisions/decide-batch.ts'
 import { toPolicySimulation } from '../../rules/decisions/present.ts'
+import { newestNumber } from '../../rules/rules-versions/versions.ts'
 import { findElectorates, findShortages, nobody } from '../../rules/votes/open.ts'
 import type { FeeEstimates } from '../orders/ask-services.ts'
-import type { SourceRow } from '../orders/load-order.ts'
+import type { SourceRow } from '../orders/gather.ts'
 import { withVoters } from '../orders/order-preview.ts'
 import { planSigned } from '../orders/sign-order.ts'
-import { loadRows, questionOf, sumsOf } from './load.ts'
 import { factsOfRows, objectionsToPayout } from './payout-objections.ts'
-import { planOf } from './payout-payload.ts'
+import { loadRows, planOf, questionOf, sumsOf } from './payout-rows.ts'
 import { scoreRows, withoutGas } from './payout-services.ts'
 import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutBody, PayoutPreview } from './schema.ts'
@@ -54,7 +54,8 @@ export async function previewPayout(
   for (const raised of objectionsToPayout(rows, known, 'preview'))
     for (const problem of raised.problems) name(raised.objection.reason, problem.row, problem.message)
   const row = decisive.order + 1
-  const toSign = await planSigned(deps, { kind: 'payout', member, now, plan: planOf(member, rows) })
+  const rulesVersion = member.vault.protection === 'off' ? 0 : await newestNumber(db, vaultId)
+  const toSign = await planSigned(deps, { kind: 'payout', member, now, rulesVersion, plan: planOf(member, rows) })
   return {
     ...(toSign === null ? {} : { toSign: { payoutId: toSign.payoutId, orders: toSign.payloads, vote: toSign.vote } }),
     decision: {

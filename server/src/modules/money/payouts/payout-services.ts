@@ -12,7 +12,7 @@ import {
   toFeeQuestion,
 } from '../orders/ask-services.ts'
 import type { Lacking } from '../orders/objections.ts'
-import { type LoadedRow, loadRows } from './load.ts'
+import { type LoadedRow, loadRows } from './payout-rows.ts'
 import type { PayoutBody } from './schema.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
+import { profileOf } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Payouts } from '../../../db/types.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
@@ -16,13 +17,12 @@ import {
   approversOf,
   isSubjectVisible,
   type ProfileRow,
-  profileOf,
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Order } from '../orders/load-order.ts'
 import { type SignedFields, signedFieldsOf } from '../transfers/signatures.ts'
-import type { LoadedRow, Sum } from './load.ts'
+import type { LoadedRow, Sum } from './payout-rows.ts'
 import type { PayoutQuery, PayoutRow, PayoutStatus } from './schema.ts'
 
 type PayoutColumns = RowOf<Payouts, { status: PayoutStatus; sums: Sum[]; decision: KeptDecision }>

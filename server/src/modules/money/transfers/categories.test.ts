@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runParts } from '../../../db/insert-rows.ts'
+import { inTransaction } from '../../../db/transaction.ts'
 import type { Address } from '../../../testing/answer.ts'
-
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { assigningNamed } from '../../operations/assignments/named-category.ts'
 
 let bench: TransferBench
 let address: Address
@@ -63,6 +65,22 @@ const setCategory = (id: string, category: string | null) =>
   bench.owner.patch(`${base}/operations/transfer/${id}/metadata`, { category })
 
 describe('a transfer that declares a category', () => {
+  it('is not assigned to a category that has changed since it was read', async () => {
+    const { id } = (await order(undefined)).body
+    const [category] = await bench.sql('select * from operation_categories where id = $1', [categories.rent])
+    const operation = { vault_id: bench.vault.id, id, type: 'transfer', created_at: bench.test.clock.now() } as const
+    const by = { actorId: bench.owner.userId, now: bench.test.clock.now() }
+    const assign = (version: number) =>
+      inTransaction(bench.test.deps.db, async (trx) => {
+        const named = { category: { ...category, version }, values: {} }
+        await runParts(trx, assigningNamed(trx, operation, named, by).parts)
+      })
+    await expect(assign(category.version + 1)).rejects.toMatchObject({ reason: 'changed_concurrently' })
+    expect((await bench.read(id)).metadata.category).toBeNull()
+    await assign(category.version)
+    expect((await bench.read(id)).metadata.category).toBe('rent')
+  })
+
   it('is assigned to it, and decided on it', async () => {
     const plain = await order('rent')
     expect([plain.status, plain.body.status, plain.body.metadata.category]).toEqual([201, 'pending', 'rent'])

@@ -1,10 +1,11 @@
 import type { Db } from '../../../db/client.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
-import type { TargetRecord } from '../../record/audit/content.ts'
+import type { TargetRecord } from '../../record/audit/record.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
-import { type Facts, hashFacts } from '../../rules/selectors/facts.ts'
+import { hashFacts } from '../../rules/decisions/decision.ts'
+import type { Facts } from '../../rules/selectors/facts.ts'
 import {
   type CastVote,
   differenceOfApproval,

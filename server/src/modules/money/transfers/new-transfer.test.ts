@@ -33,6 +33,21 @@ describe('the answer to an order equals what is read afterwards', () => {
       metadata: { tags: ['march'], paymentPurpose: 'Invoice 4711', note: 'Agreed' },
     }))
 
+  it('with a category', async () => {
+    const open = { viewScope: 'owner_only', assignScope: 'vault_members', editScope: 'vault_members' }
+    const rent = { key: 'rent', name: 'Rent', appliesTo: 'both', ...open }
+    const made = await bench.vault.admin.post('/vaults/main-vault/operation-categories', rent)
+    expect(made.status, JSON.stringify(made.body)).toBe(201)
+    expect((await isReadAs({ metadata: { category: 'rent' } })).metadata.category).toBe('rent')
+  })
+
+  it('to an address of the vault, which only who may see it is told', async () => {
+    const { id, address: toAddress } = await bench.fundedAddress()
+    expect(await isReadAs({ toAddress })).toMatchObject({ toAddressId: id, flowType: 'internal' })
+    const hidden = await bench.fundedAddress({}, bench.vault.admin)
+    expect(await isReadAs({ toAddress: hidden.address })).toMatchObject({ toAddressId: null, flowType: 'internal' })
+  })
+
   it('valued in USD', async () => {
     const rate = { usdRate: '0.99950', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
     expect((await bench.vault.admin.post(`/tokens/${bench.vault.tokens.usdt.id}/rates`, rate)).status).toBe(201)

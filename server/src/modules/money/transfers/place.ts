@@ -3,35 +3,27 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { wake } from '../../../db/commits.ts'
-import { insertsOf, runParts } from '../../../db/insert-rows.ts'
+import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { type Objection, refusalFor } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
-import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
-import { toOperationRow } from '../../operations/feed/operation-rows.ts'
+import { assigningNamed, type NamedCategory } from '../../operations/assignments/named-category.ts'
+import { toOperationRow, toRateSnapshot } from '../../operations/feed/operation-rows.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { mailsToVoters } from '../../record/notifications/notification-rows.ts'
-import { toRateSnapshot } from '../../registry/rates/queries.ts'
 import { decideBy, type Question, sumLockedVelocity } from '../../rules/decisions/decide.ts'
-import { type Decision, hashDecision } from '../../rules/decisions/decision.ts'
+import { type Decision, hashDecision, hashFacts } from '../../rules/decisions/decision.ts'
 import { keepDecision } from '../../rules/decisions/keep-decision.ts'
-import { hashFacts } from '../../rules/selectors/facts.ts'
-import { hashOfSigned, keepSigned, type Verified } from '../../rules/signatures/take.ts'
+import { hashOfSigned, keeping, type Verified } from '../../rules/signatures/take.ts'
 import type { RecordedRequirement } from '../../rules/votes/compare-approval.ts'
 import { approvalEnd, type OpenedApproval, openApproval, unasked } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { posting } from '../ledger/postings.ts'
 import { type Gas, lackingOf } from '../orders/ask-services.ts'
-import {
-  agreedAvailable,
-  factsOfNewOrder,
-  loadOrder,
-  lockAvailable,
-  type Order,
-  uncoveredOf,
-} from '../orders/load-order.ts'
+import { lockAvailable } from '../orders/gather.ts'
+import { agreedAvailable, factsOfNewOrder, loadOrder, type Order, uncoveredOf } from '../orders/load-order.ts'
 import { feeNotAsked, isOfPolicies, objectionToOrder } from '../orders/objections.ts'
 import { hashPayload, toPayload } from '../orders/order-payload.ts'
 import type { Payload } from '../orders/payload-schema.ts'
@@ -39,7 +31,7 @@ import type { OrderBody } from '../orders/schema.ts'
 import { assertNotPlaced, planOf, readSigned, type Signing } from '../orders/sign-order.ts'
 import type { RequestRecord } from './compare-order.ts'
 import { toNewTransfer, type WrittenTransfer } from './present.ts'
-import { findTransfer, type TransferRow } from './queries.ts'
+import type { TransferRow } from './queries.ts'
 
 /** `riskScore` is what the screening answered about the order, if policies ask for it. */
 type Ordering = {
@@ -65,7 +57,7 @@ export async function orderTransfer(
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
-  const { order, category, question, candidates, shown } = await loadOrder(trx, body, {
+  const { order, category, question, candidates, rulesVersion, shown } = await loadOrder(trx, body, {
     scope,
     initiator: member,
     spends: true,
@@ -75,7 +67,8 @@ export async function orderTransfer(
   })
   const { source } = order
   const given = body.signed && { ...body.signed, id: body.signed.transferId }
-  const signed = await readSigned(trx, signing, given, { kind: 'transfer', member, now, plan: planOf(member, order) })
+  const planning = { kind: 'transfer', member, now, rulesVersion, plan: planOf(member, order) } as const
+  const signed = await readSigned(trx, signing, given, planning)
 
   const sums = await sumLockedVelocity(trx, candidates, question)
   const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
@@ -104,13 +97,9 @@ export async function orderTransfer(
   const expiresAt = decision.effect === 'approval' ? approvalEnd(now, signing.config, payload.expiresAt) : null
   const { metadata } = body
   const accepted = { order, payload, decision, metadata, expiresAt, verified: signed?.verified, now }
-  const written = await writeTransfer(trx, accepted, category, approval)
-  // A category and an address of the vault are shown to those who may see them.
-  const isLookedUp = category !== null || source.to_address_id !== null
-  const transfer = isLookedUp
-    ? await findTransfer(trx, member, payload.transferId)
-    : toNewTransfer(written, { vault: member.vault, source, shown })
-  return { transfer: transfer! }
+  const written = await writeTransfer(trx, { ...accepted, named: category, approval })
+  const known = { vault: member.vault, source, shown, category: category?.category.key ?? null }
+  return { transfer: toNewTransfer(written, known) }
 }
 
 type Refused = {
@@ -138,23 +127,29 @@ async function refuseByPolicies(
   return { refusal: refusalFor(objection) }
 }
 
-async function writeTransfer(
-  trx: Trx,
-  accepted: Omit<AcceptedOrder, 'voters' | 'category'>,
-  named: NamedCategory | null,
-  approval: OpenedApproval,
-): Promise<WrittenTransfer> {
-  const { payload, decision, expiresAt, verified, now } = accepted
-  const { vaultId, transferId: id, initiatorId } = payload
-  const subject = { vaultId, subjectType: 'transfer', subjectId: id, initiatorId } as const
-  const mails = expiresAt === null ? [] : [mailsToVoters(trx, subject, approval.approvers, now)]
-  const order = { ...accepted, voters: approval.snapshot, category: named?.category.key ?? null }
-  const [rows] = await insertOrders(trx, [order], now, [...approval.parts, ...mails])
-  if (verified !== undefined) await keepSigned(trx, verified, { vaultId, subjectId: id, now })
-  if (named !== null) {
-    const operationKey = { vault_id: vaultId, id, type: 'transfer', created_at: now } as const
-    await assignNamedCategory(trx, operationKey, named, { actorId: initiatorId, now })
-  }
+/** An order that is written: who votes on it, and the category that it declares. */
+type Writing = Omit<AcceptedOrder, 'voters' | 'category'> & { named: NamedCategory | null; approval: OpenedApproval }
+
+/** What the rooms write beside the rows of a transfer, as parts of the same statement. */
+const beside: ((trx: Trx, writing: Writing) => Part[])[] = [
+  (_, { approval }) => approval.parts,
+  (trx, { payload: { vaultId, transferId, initiatorId }, expiresAt, approval, now }) => {
+    const subject = { vaultId, subjectType: 'transfer', subjectId: transferId, initiatorId } as const
+    return expiresAt === null ? [] : [mailsToVoters(trx, subject, approval.approvers, now)]
+  },
+  (trx, { payload: { vaultId, transferId }, verified, now }) =>
+    verified === undefined ? [] : keeping(trx, verified, { vaultId, subjectId: transferId, now }),
+  (trx, { payload: { vaultId, transferId, initiatorId }, named, now }) => {
+    const operation = { vault_id: vaultId, id: transferId, type: 'transfer', created_at: now } as const
+    return named === null ? [] : assigningNamed(trx, operation, named, { actorId: initiatorId, now }).parts
+  },
+]
+
+async function writeTransfer(trx: Trx, writing: Writing): Promise<WrittenTransfer> {
+  const { payload, decision, named, approval, now } = writing
+  const order = { ...writing, voters: approval.snapshot, category: named?.category.key ?? null }
+  const parts = beside.flatMap((partsOf) => partsOf(trx, writing))
+  const [rows] = await insertOrders(trx, [order], now, parts)
   return { ...rows!, payload, decision, approval }
 }
 
@@ -203,7 +198,7 @@ export async function insertOrders(
   trx: Trx,
   orders: AcceptedOrder[],
   now: Date,
-  parts: RawBuilder<unknown>[] = [],
+  parts: Part[] = [],
 ): Promise<ReturnType<typeof toRows>[]> {
   const rows = orders.map((order) => toRows(trx, order))
   if (orders.some(({ expiresAt }) => expiresAt === null)) wake(trx, 'deliver-transfers')

@@ -7,7 +7,8 @@ import { rulesVersionOf } from '../../rules/decisions/decision.ts'
 import type { OpenedApproval } from '../../rules/votes/open.ts'
 import { toApprover, toRequirement } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
-import type { Order, ShownParts } from '../orders/load-order.ts'
+import type { ShownParts } from '../orders/gather.ts'
+import type { Order } from '../orders/load-order.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 import type { TransferRow } from './queries.ts'
 import type { Transfer } from './schema.ts'
@@ -99,12 +100,12 @@ export type WrittenTransfer = {
   approval: OpenedApproval
 }
 
-type Beside = { vault: Member['vault']; source: Order['source']; shown: ShownParts }
+type Beside = { vault: Member['vault']; source: Order['source']; shown: ShownParts; category: string | null }
 
-/** The row that `findTransfer` would read of a new transfer without a category, to a recipient outside of the vault. */
+/** The row that `findTransfer` would read of a new transfer. Its initiator sees the category that they could name. */
 export function toNewTransfer(
   { operation, transfer, payload, decision, approval }: WrittenTransfer,
-  { vault, source, shown }: Beside,
+  { vault, source, shown, category }: Beside,
 ): TransferRow {
   return {
     ...operation,
@@ -119,8 +120,8 @@ export function toNewTransfer(
     token_code: source.token_code,
     token_symbol: shown.symbol,
     decimals: source.decimals,
-    category: null,
-    to_address_id: null,
+    category,
+    to_address_id: shown.toAddressId,
     payload,
     decision,
     fee: null,

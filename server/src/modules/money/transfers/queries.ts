@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
+import { profileOf } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { type Columns, select } from '../../../db/columns.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
@@ -12,8 +14,8 @@ import { type FeedRows, readFeed } from '../../operations/feed/feed.ts'
 import type { FeedFilters } from '../../operations/feed/feed-filters.ts'
 import type { DetailColumns } from '../../operations/feed/present.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
-import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
+import type { TargetRecord } from '../../record/audit/record.ts'
 import { isWithheld } from '../../registry/tokens/withheld.ts'
 import type { KeptDecision } from '../../rules/decisions/decision.ts'
 import { isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
@@ -26,7 +28,6 @@ import {
   approversOf,
   isVoter,
   type ProfileRow,
-  profileOf,
   requirementsOf,
   type Votes,
 } from '../../rules/votes/queries.ts'
@@ -72,40 +73,84 @@ export type TransferRow = DetailColumns & {
 /** A transfer without its votes. */
 export type UnvotedRow = Omit<TransferRow, keyof Votes>
 
-/**
- * The columns of UnvotedRow: also the category, the screening, and the destination if it is an address of the vault that the viewer
- * may see.
- */
-const columnsWithoutVotes = (scope: AddressScope) => sql`
-  o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
-  o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
-  k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
-  o.counterparty_name, o.counterparty_kind, o.tx_hash, trim_scale(o.usd_rate) as usd_rate,
-  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${firstCategoryKey(scope, 'o')} as category, o.tags, o.payment_purpose, o.note,
-  o.created_at, o.confirmed_at, o.updated_at, t.to_address, t.payload, t.payload_hash, (
-    select r.id from addresses r where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')}) as to_address_id,
-  t.decision, t.decision_policy_id,
-  t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
-  t.halt_reason, t.replaced_tx_hashes, t.stuck_since, o.network_id, t.payout_id, t.external_id,
-  ${screeningOf('transfer', sql.ref('o.vault_id'), sql.ref('o.id'))} as screening`
+/** Of the rows that `transferSources` joins, for a viewer. */
+const columnsWithoutVotes: Columns<UnvotedRow, AddressScope> = {
+  id: () => sql`o.id`,
+  vault_id: () => sql`o.vault_id`,
+  vault_code: () => sql`v.code`,
+  vault_name: () => sql`v.name`,
+  address_id: () => sql`o.address_id`,
+  from_address: () => sql`a.address`,
+  derivation_path: () => sql`a.derivation_path`,
+  owner_id: () => sql`o.owner_id`,
+  initiator_id: () => sql`o.initiator_id`,
+  initiator: () => profileOf('i'),
+  network: () => sql`n.slug`,
+  network_id: () => sql`o.network_id`,
+  token_id: () => sql`o.token_id`,
+  token_code: () => sql`k.code`,
+  token_symbol: () => sql`k.symbol`,
+  decimals: () => sql`k.decimals`,
+  contract_address: () => sql`t.contract_address`,
+  amount: () => sql`o.amount`,
+  status: () => sql`o.status`,
+  flow_type: () => sql`o.flow_type`,
+  counterparty_id: () => sql`o.counterparty_id`,
+  counterparty_address_id: () => sql`o.counterparty_address_id`,
+  counterparty_name: () => sql`o.counterparty_name`,
+  counterparty_kind: () => sql`o.counterparty_kind`,
+  tx_hash: () => sql`o.tx_hash`,
+  usd_rate: () => sql`trim_scale(o.usd_rate)`,
+  usd_rate_as_of: () => sql`o.usd_rate_as_of`,
+  usd_rate_source: () => sql`o.usd_rate_source`,
+  usd_value: () => sql`o.usd_value`,
+  category: (scope) => firstCategoryKey(scope, 'o'),
+  tags: () => sql`o.tags`,
+  payment_purpose: () => sql`o.payment_purpose`,
+  note: () => sql`o.note`,
+  created_at: () => sql`o.created_at`,
+  confirmed_at: () => sql`o.confirmed_at`,
+  updated_at: () => sql`o.updated_at`,
+  to_address: () => sql`t.to_address`,
+  // An address of the vault, if the viewer may see it.
+  to_address_id: (scope) => sql`(
+    select r.id from addresses r where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')})`,
+  payload: () => sql`t.payload`,
+  payload_hash: () => sql`t.payload_hash`,
+  decision: () => sql`t.decision`,
+  decision_policy_id: () => sql`t.decision_policy_id`,
+  decision_policy_code: () => sql`t.decision_policy_code`,
+  decision_policy_name: () => sql`t.decision_policy_name`,
+  approval_threshold: () => sql`t.approval_threshold`,
+  expires_at: () => sql`t.expires_at`,
+  phase: () => sql`t.phase`,
+  fee: () => sql`t.fee`,
+  failure_reason: () => sql`t.failure_reason`,
+  halt_reason: () => sql`t.halt_reason`,
+  replaced_tx_hashes: () => sql`t.replaced_tx_hashes`,
+  stuck_since: () => sql`t.stuck_since`,
+  payout_id: () => sql`t.payout_id`,
+  external_id: () => sql`t.external_id`,
+  screening: () => screeningOf('transfer', sql.ref('o.vault_id'), sql.ref('o.id')),
+}
 
-const transferColumns = (scope: AddressScope) => sql`
-  ${columnsWithoutVotes(scope)}, ${requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as requirements,
-  ${approversOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as approvers`
+const transferColumns: Columns<TransferRow, AddressScope> = {
+  ...columnsWithoutVotes,
+  requirements: () => requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id')),
+  approvers: () => approversOf(sql.ref('o.vault_id'), sql.ref('o.id')),
+}
 
 const transferSources = sql`
   operations o
   join transfers t on t.vault_id = o.vault_id and t.id = o.id
   join vaults v on v.id = o.vault_id
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
-  join networks n on n.id = o.network_id
-  join tokens k on k.id = o.token_id
-  join users i on i.id = o.initiator_id`
+  join networks n on n.id = o.network_id join tokens k on k.id = o.token_id join users i on i.id = o.initiator_id`
 
 /** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
   const { rows } = await sql<TransferRow>`${prepared}
-    select ${transferColumns(visibleScopeOf(member))} from ${transferSources}
+    select ${select(transferColumns, visibleScopeOf(member))} from ${transferSources}
     where ${isVisible(member, id)}`.execute(db)
   return rows[0] ?? null
 }
@@ -122,7 +167,7 @@ export async function findTransferToDecide(
   const isOthers = sql`o.initiator_id <> ${member.userId}`
   const decides = sql`(${member.readsAll} or (${isOthers} and ${isVoter('o', member.userId)}))`
   const { rows } = await sql<TransferRow & { recipient: RecipientSigns | null }>`${prepared}
-    select ${transferColumns(visibleScopeOf(member))},
+    select ${select(transferColumns, visibleScopeOf(member))},
       case when o.status = 'awaiting_approval' and ${decides}
         then ${recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`)} end as recipient
     from ${transferSources} where ${isVisible(member, id)}`.execute(db)
@@ -143,7 +188,7 @@ export function listTransfers(
 ): Promise<FeedRows<TransferRow>> {
   return readFeed(db, scope, { ...filters, type: 'transfer' }, page, async (snapshot, ids) => {
     const { rows } = await sql<TransferRow>`
-      select ${transferColumns(scope)} from ${transferSources}
+      select ${select(transferColumns, scope)} from ${transferSources}
       where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(snapshot)
     return rows
   })
@@ -285,7 +330,7 @@ export function listShownOrders(
   ids: string[],
   beside: RawBuilder<unknown>,
 ): Promise<(StoredOrder & UnvotedRow & Beside)[]> {
-  const columns = sql`${beside} as beside, ${columnsWithoutVotes(visibleScopeOf(member))}`
+  const columns = sql`${beside} as beside, ${select(columnsWithoutVotes, visibleScopeOf(member))}`
   return selectStored(db, member.vault.id, ids, columns)
 }
 

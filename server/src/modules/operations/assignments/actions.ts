@@ -2,6 +2,7 @@ import { type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import { type By, type ByMember, byInitiator } from '../../../access/caller.ts'
 import { initiatorLeft } from '../../../access/refusals.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { runParts } from '../../../db/insert-rows.ts'
 import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
 import type { OperationType } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -17,12 +18,20 @@ import {
   type Step,
   type StepContext,
 } from '../../rules/votes/executor.ts'
+import { planValues, type Values } from '../categories/field-values.ts'
 import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
 import { type OperationViewer, operationViewer, type Rights, rightsOf } from '../categories/rights.ts'
 import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
 import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './assignment-rows.ts'
+import {
+  type AssignmentAction,
+  assertAssignable,
+  assigningNamed,
+  type NamedCategory,
+  nameCategory,
+  needsApproval,
+} from './named-category.ts'
 import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
-import { planValues, type Values } from './values.ts'
 
 export type AssignmentOrder = {
   operation: OperationKey
@@ -111,20 +120,6 @@ const edit: Executor = {
 
 export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
-/** @throws 403, 409 when it is archived, 400 when it does not apply to the operation */
-function assertAssignable(
-  category: CategoryRow,
-  type: OperationType,
-  { canAssign }: Rights,
-  field = 'categoryId',
-): void {
-  if (!canAssign) throw forbidden('not_permitted', 'You may not assign this category')
-  if (category.archived) throw conflict('archived', 'The category is archived')
-  if (category.applies_to !== 'both' && category.applies_to !== type) {
-    throw badRequest(field, `is a category for operations of type ${category.applies_to}`)
-  }
-}
-
 /** Values of an archived category cannot be changed, only removed. @throws 403, 409 when it is archived */
 function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
   if (!canEdit) throw forbidden('not_permitted', 'You may not edit this category')
@@ -205,13 +200,6 @@ async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Pr
 const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
 const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })
 
-export type AssignmentAction = 'category_assign' | 'category_edit'
-
-/** Whether the change needs the approvers of the category; removing an assignment counts as editing it. */
-function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
-  return approval_scope === 'assign_and_edit' || (approval_scope === 'edit' && action === 'category_edit')
-}
-
 /**
  * The decision of a category about an action on it, in the form that the approval engine takes from policies: the
  * category acts as the one matching policy. It waives no vote for administrators.
@@ -238,53 +226,6 @@ function decisionOf(category: CategoryRow, action: AssignmentAction, administrat
   return { effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement], ...none }
 }
 
-/** A category that may be assigned by its name alone, and its initial values. */
-export type NamedCategory = { category: CategoryRow; values: Values }
-
-type Naming = {
-  key: string
-  type: OperationType
-  viewer: OperationViewer
-  /** The field of the request that errors name. */
-  field: string
-}
-
-/**
- * Finds the category that the caller names for an operation. A name alone can assign only a category that needs nothing
- * else: neither values nor approval.
- *
- * @throws 400 with `field`, 403 for a category that the caller may see but not assign
- */
-export async function findNamedCategory(db: Db | Trx, vaultId: string, naming: Naming): Promise<NamedCategory> {
-  const { key, type, viewer, field } = naming
-  const category = await findCategoryByKey(db, vaultId, key)
-  const rights = category === null ? null : rightsOf(category, viewer)
-  // A category that the viewer may not see must look like one that does not exist.
-  if (category === null || rights?.canView !== true || category.archived) {
-    throw badRequest(field, 'is not an active category of this vault')
-  }
-  assertAssignable(category, type, rights, field)
-  const plan = planValues(category.fields, {}, null)
-  if ('faults' in plan) throw badRequest(field, 'needs values: assign it by PUT …/categories/{categoryId}')
-  if (needsApproval(category, 'category_assign')) {
-    throw badRequest(field, 'needs approval: assign it by PUT …/categories/{categoryId}')
-  }
-  return { category, values: plan.values }
-}
-
-/** @throws 409 when the category was changed since it was found */
-export async function assignNamedCategory(
-  trx: Trx,
-  operation: OperationRow | Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>,
-  { category, values }: NamedCategory,
-  by: Pick<By, 'actorId' | 'now'>,
-): Promise<string> {
-  const locked = await lockCategory(trx, category.vault_id, category.id, 'share')
-  if (locked?.version !== category.version)
-    throw conflict('changed_concurrently', 'The category was changed concurrently; send the request again')
-  return insertAssignment(trx, operation, { category, values }, by)
-}
-
 /**
  * Makes the named category the first one of a locked operation, in place of the current first one, which is unassigned;
  * null only unassigns. Only categories that the member may see count, and both changes require the member's rights.
@@ -304,7 +245,7 @@ export async function replaceFirstCategory(
   const next = key === null ? null : await findNext(trx, operation, key, viewer)
   if (first !== undefined) await unassign(trx, operation, first, viewer, by)
   if (next === null) return
-  await moveToFront(trx, operation, 'id' in next ? next.id : await assignNamedCategory(trx, operation, next, by))
+  await moveToFront(trx, operation, 'id' in next ? next.id : await assignNamed(trx, operation, next, by))
 }
 
 /** The existing assignment to move to the front, or the category to assign. */
@@ -317,7 +258,18 @@ async function findNext(
   const category = await findCategoryByKey(trx, operation.vault_id, key)
   const assigned = category === null ? null : await findAssignment(trx, operation, category.id)
   if (assigned !== null && rightsOf(assigned, viewer).canView) return assigned
-  return findNamedCategory(trx, operation.vault_id, { key, type: operation.type, viewer, field: 'category' })
+  return nameCategory(category, { type: operation.type, viewer, field: 'category' })
+}
+
+async function assignNamed(
+  trx: Trx,
+  operation: OperationRow,
+  named: NamedCategory,
+  by: Pick<By, 'actorId' | 'now'>,
+): Promise<string> {
+  const { id, parts } = assigningNamed(trx, operation, named, by)
+  await runParts(trx, parts)
+  return id
 }
 
 async function unassign(

@@ -1,41 +1,53 @@
 import { sql } from 'kysely'
 import type { By } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import { newId } from '../../../lib/ids.ts'
-import { audit } from '../../record/audit/record.ts'
+import { audit, toAuditRow } from '../../record/audit/record.ts'
+import type { Values } from '../categories/field-values.ts'
 import type { OperationRow } from '../feed/queries.ts'
 import type { AssignmentRow } from './queries.ts'
-import type { Values } from './values.ts'
 
 /** The caller holds the lock on the operation, so that its assignments are changed one after the other. */
 type Operation = Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>
 type Author = Pick<By, 'actorId' | 'now'>
 type Named = { id: string; key: string }
 
+/** SQL: the parts that insert an assignment with its record, and the id of the assignment. */
+export function assigning(
+  trx: Trx,
+  operation: Operation,
+  { category, values }: { category: Named; values: Values },
+  by: Author,
+): { id: string; parts: Part[] } {
+  const id = newId(by.now)
+  const assignment = {
+    vault_id: operation.vault_id,
+    id,
+    operation_id: operation.id,
+    operation_type: operation.type,
+    operation_created_at: operation.created_at,
+    category_id: category.id,
+    values,
+    assigned_by_id: by.actorId!,
+    created_at: by.now,
+    updated_at: by.now,
+  }
+  const { type: targetType, id: targetId, vault_id: vaultId } = operation
+  const event = { ...by, vaultId, targetType, targetId, action: 'category_assignment.assigned' }
+  const record = toAuditRow(trx, { ...event, details: detailsOf({ category, after: values }) })
+  return { id, parts: insertsOf({ category_assignments: [assignment], audit_records: [record] }) }
+}
+
 /** @returns the id of the assignment */
 export async function insertAssignment(
   trx: Trx,
   operation: Operation,
-  { category, values }: { category: Named; values: Values },
-  { actorId, now }: Author,
+  assigned: { category: Named; values: Values },
+  by: Author,
 ): Promise<string> {
-  const id = newId(now)
-  await trx
-    .insertInto('category_assignments')
-    .values({
-      vault_id: operation.vault_id,
-      id,
-      operation_id: operation.id,
-      operation_type: operation.type,
-      operation_created_at: operation.created_at,
-      category_id: category.id,
-      values: JSON.stringify(values),
-      assigned_by_id: actorId,
-      created_at: now,
-      updated_at: now,
-    })
-    .execute()
-  await record(trx, operation, 'assigned', { category, after: values }, { actorId, now })
+  const { id, parts } = assigning(trx, operation, assigned, by)
+  await runParts(trx, parts)
   return id
 }
 
@@ -81,14 +93,23 @@ export async function moveToFront(trx: Trx, operation: Operation, assignmentId: 
 
 const categoryOf = ({ category_id: id, key }: AssignmentRow): Named => ({ id, key })
 
+type Change = { category: Named; before?: Values | null; after?: Values | null }
+
+const detailsOf = ({ category, before = null, after = null }: Change) => ({
+  categoryId: category.id,
+  categoryKey: category.key,
+  before,
+  after,
+})
+
 /** The record names the operation, so that the audit log and the evidence of the operation include it. */
 async function record(
   trx: Trx,
   operation: Operation,
-  verb: 'assigned' | 'edited' | 'unassigned',
-  { category, before = null, after = null }: { category: Named; before?: Values | null; after?: Values | null },
+  verb: 'edited' | 'unassigned',
+  change: Change,
   by: Author,
 ): Promise<void> {
-  const details = { categoryId: category.id, categoryKey: category.key, before, after }
-  await audit(trx, { ...by, vaultId: operation.vault_id }, `category_assignment.${verb}`, operation, details)
+  const author = { ...by, vaultId: operation.vault_id }
+  await audit(trx, author, `category_assignment.${verb}`, operation, detailsOf(change))
 }

@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import type { Values } from '../categories/field-values.ts'
 import { type CategoryRow, listCategories } from '../categories/queries.ts'
 import { hasCategoryRight, type OperationViewer, rightsOf, type Scopes } from '../categories/rights.ts'
 import type { OperationRow } from '../feed/queries.ts'
-import type { Values } from './values.ts'
 
 /** An assignment with the properties of its category that decide what the viewer may see. */
 export type AssignmentRow = Scopes & {
@@ -46,7 +46,10 @@ export async function findAssignment(
 }
 
 /** SQL: the key of the category that was assigned first, regardless of who may see it; null when there is none. */
-export const firstCategoryKeyOf = (vaultId: string, operationId: string): RawBuilder<string | null> => sql`(
+export const firstCategoryKeyOf = (
+  vaultId: RawBuilder<unknown>,
+  operationId: RawBuilder<unknown>,
+): RawBuilder<string | null> => sql`(
   select c.key from category_assignments a
   join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
   where a.vault_id = ${vaultId} and a.operation_id = ${operationId}

@@ -6,7 +6,7 @@ import { conflict } from '../../../lib/errors.ts'
 import { usdValueOf } from '../../../lib/money.ts'
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 import type { CounterpartyKind } from '../../address-book/counterparties/queries.ts'
-import type { RateSnapshot } from '../../registry/rates/queries.ts'
+import type { RateColumns, RateSnapshot } from '../../registry/rates/queries.ts'
 
 export type OperationCounterparty = { id: string; addressId: string; name: string; kind: CounterpartyKind }
 
@@ -34,6 +34,11 @@ export type NewOperation = {
   now: Date
   confirmedAt: Date | null
   blockchainAt: Date | null
+}
+
+export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
+  if (row.usd_rate === null || row.usd_rate_as_of === null || row.usd_rate_source === null) return null
+  return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
 }
 
 /** The columns that transfers and deposits share, to be inserted with those of their own. */

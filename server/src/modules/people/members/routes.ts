@@ -1,7 +1,7 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import { listAllCandidates } from '../../rules/decisions/decide.ts'
+import { listAllCandidates } from '../../rules/decisions/candidates.ts'
 import { outlooksOf } from '../../rules/decisions/outlook.ts'
 import { governedIn } from '../../rules/governance/govern.ts'
 import { removeFromVault } from '../../rules/policy-groups/actions.ts'

@@ -5,8 +5,8 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { sealedPerBatch } from '../../../lib/limits.ts'
 import { appendSeal, type Sealing, takeSealing } from '../seals/append.ts'
-import { faultOfRecord } from './content.ts'
 import { type AuditRecordRow, beforeAllRecords, listUnsealedRecords, type RecordPlace } from './queries.ts'
+import { faultOfRecord } from './record.ts'
 
 /** Thrown after everything else is sealed: these records were written to the database without the service. */
 export class ForgedRecordsError extends Error {

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { macsPerStatement } from '../../../lib/limits.ts'
 import type { RecordKey } from '../../../lib/record-key.ts'
-import { faultOfMac, type MacSubject, macOf } from './content.ts'
 import { beforeAllRecords, type RecordPlace } from './queries.ts'
+import { faultOfMac, type MacSubject, macOf } from './record.ts'
 
 type Authentication = {
   /** Its MACs are replaced; a record with another one stays as it is. null: the records that have no MAC. */

@@ -11,7 +11,7 @@ import { sequenceOfId } from '../../../lib/ids.ts'
 import { auditVerifyPageRecordsMax } from '../../../lib/limits.ts'
 import type { Bounds } from '../../../lib/period.ts'
 import type { SealRow } from '../seals/queries.ts'
-import { readRecord, type TargetRecord } from './content.ts'
+import { readRecord, type TargetRecord } from './record.ts'
 
 export type AuditRecordRow = Selectable<AuditRecords>
 /** A record for a list: with who acted. */

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import { readOr, readSnapshot } from '../../../db/transaction.ts'
 import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/limits.ts'
-import type { TargetRecord } from './content.ts'
 import { listRecordsOf } from './queries.ts'
+import type { TargetRecord } from './record.ts'
 
 /** A transfer, payout or request whose rows differ from its audit records. */
 export type SubjectDifference = { vaultId: string; targetType: string; targetId: string; detail: string }

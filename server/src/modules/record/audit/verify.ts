@@ -12,7 +12,6 @@ import {
   type TrustedKeys,
   verifySeals,
 } from '../seals/verify-chain.ts'
-import { faultOfMac, faultOfRecord } from './content.ts'
 import {
   type AuditRecordRow,
   findAuditRecord,
@@ -21,6 +20,7 @@ import {
   listRecordsOfSeals,
   listUnsealedRecordsAfter,
 } from './queries.ts'
+import { faultOfMac, faultOfRecord } from './record.ts'
 
 /**
  * Verifies the audit log: the hash and the MAC of every record, its columns against its content, and every seal with its signature

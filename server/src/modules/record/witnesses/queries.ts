@@ -1,6 +1,6 @@
 import type { Db, Trx } from '../../../db/client.ts'
 import { recordKeyOf } from '../../../db/record-key.ts'
-import { faultOfRecord } from '../audit/content.ts'
+import { faultOfRecord } from '../audit/record.ts'
 
 /** The highest version of a vault's authority that the service has seen, and its hash. */
 export type WitnessedAuthority = { vaultId: string; version: number; hash: string }

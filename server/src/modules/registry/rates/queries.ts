@@ -31,11 +31,6 @@ export function newestRate(tokenId: string, now: Date): RawBuilder<unknown> {
   ) r on true`
 }
 
-export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
-  if (row.usd_rate === null || row.usd_rate_as_of === null || row.usd_rate_source === null) return null
-  return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
-}
-
 export type TokenRateRow = { token_id: string; as_of: Date; source: string; usd_rate: string; created_at: Date }
 
 /** Recorded rates of a token, newest first by `as_of`, one row more than the limit; both bounds are inclusive. */

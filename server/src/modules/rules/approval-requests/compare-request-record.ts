@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/client.ts'
 import { isSameJson } from '../../../lib/canonical-json.ts'
-import type { TargetRecord } from '../../record/audit/content.ts'
+import type { TargetRecord } from '../../record/audit/record.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import {
   type CastVote,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
+import { profileOf } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { ApprovalRequests } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -15,7 +16,6 @@ import {
   approversOf,
   isSubjectVisible,
   type ProfileRow,
-  profileOf,
   requirementsOf,
 } from '../votes/queries.ts'
 import type { RequirementState } from '../votes/tally.ts'

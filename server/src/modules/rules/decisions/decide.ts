@@ -1,8 +1,9 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { isEveryone, membershipOf } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Facts, InitiatorKind } from '../selectors/facts.ts'
 import { evaluateSelector } from '../selectors/selectors.ts'
+import { listCandidates } from './candidates.ts'
 import {
   asksApproval,
   combine,
@@ -172,48 +173,6 @@ type InitiatorRow = Initiator & { isAuditor: boolean }
 export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
   const found = await findMembership(db, vaultId, userId)
   return found === null || found.isAuditor ? null : found
-}
-
-/** Enabled policies of an action in the given groups, ordered by id, with their explicit approvers. */
-export async function listCandidates(
-  db: Db | Trx,
-  vaultId: string,
-  actionType: string,
-  groupIds: string[],
-): Promise<PolicySnapshot[]> {
-  const ofAction = sql`p.action_type = ${actionType}`
-  const { rows } = await sql<PolicySnapshot>`${prepared} ${candidates(vaultId, groupIds, ofAction)}`.execute(db)
-  return rows
-}
-
-/** The candidates of every action. */
-export async function listAllCandidates(db: Db | Trx, vaultId: string, groupIds: string[]): Promise<PolicySnapshot[]> {
-  const { rows } = await candidates(vaultId, groupIds, sql`true`).execute(db)
-  return rows
-}
-
-/** SQL: JSON of `listCandidates`, to be a column of another statement. */
-export const candidatesColumn = (vaultId: string, actionType: string, groupIds: string[]): RawBuilder<unknown> => sql`
-  (select coalesce(json_agg(c), '[]') from (${candidates(vaultId, groupIds, sql`p.action_type = ${actionType}`)}) c)`
-
-export function candidates(
-  vaultId: string,
-  groupIds: string[],
-  condition: RawBuilder<unknown>,
-): RawBuilder<PolicySnapshot> {
-  return sql<PolicySnapshot>`
-    select p.id, p.group_id as "groupId", p.code, p.name, p.action_type as "actionType", p.effect,
-      p.block_reason as "blockReason", p.approval_threshold as "approvalThreshold", p.admin_bypass as "adminBypass",
-      p.allow_initiator_approval as "allowInitiatorApproval", p.rules, coalesce(a.approvers, '[]') as approvers,
-      (select h.number from rules_heads h where h.vault_id = ${vaultId}) as "rulesVersion"
-    from policies p
-    left join lateral (
-      select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('kind', a.kind, 'id', coalesce(a.user_id, a.group_id),
-        'threshold', a.threshold)) order by a.id) as approvers
-      from policy_approvers a where a.vault_id = p.vault_id and a.policy_id = p.id
-    ) a on true
-    where p.vault_id = ${vaultId} and ${condition} and p.enabled and p.group_id = any(${groupIds})
-    order by p.id collate "C"`
 }
 
 export type DraftPolicy = PolicySnapshot & { enabled: boolean }

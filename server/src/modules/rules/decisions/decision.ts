@@ -203,6 +203,11 @@ export function votesOfPeople(
   return { effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement] }
 }
 
+/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
+export function hashFacts(facts: Facts): string {
+  return sha256(canonicalJson(facts)).toString('hex')
+}
+
 /**
  * SHA-256 in hex of a whole decision, which its audit record holds: policies, thresholds and names of an evidence file are compared
  * with it. The same for a new decision and for one that is read from the database.

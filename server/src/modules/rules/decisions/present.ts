@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import { velocityTypes } from '../selectors/selectors.ts'
-import { readVelocityWindow } from '../selectors/velocity.ts'
+import { velocityTypes, velocityWindowOf } from '../selectors/selectors.ts'
 import {
   type Decision,
   groupThresholdsOf,
@@ -45,7 +44,7 @@ function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boole
   // A category that did not match is shown only to readers who may see it.
   if (selectorType === 'percentOfBalance' || selectorType === 'category') return !isInitiator
   if (!velocityTypes.has(selectorType)) return false
-  return !isInitiator || readVelocityWindow(expected)?.per !== 'initiator'
+  return !isInitiator || velocityWindowOf(selectorType, expected)?.per !== 'initiator'
 }
 
 /**

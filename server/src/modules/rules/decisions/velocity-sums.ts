@@ -5,19 +5,16 @@ import type { OperationStatus } from '../../../lib/operations.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../selectors/facts.ts'
 import { usdOf } from '../selectors/payment.ts'
-import { evaluateSelector, velocityTypes } from '../selectors/selectors.ts'
-import { readVelocityWindow } from '../selectors/velocity.ts'
+import { evaluateSelector, velocityTypes, velocityWindowOf } from '../selectors/selectors.ts'
+import type { VelocityWindow } from '../selectors/velocity.ts'
 import type { PolicySnapshot } from './decision.ts'
-
-export type VelocityWindow = { per: VelocityScope; windowSeconds: number }
 
 /** Every window that velocity selectors of these policies look at, each once. */
 export function velocityWindowsOf(policies: PolicySnapshot[]): VelocityWindow[] {
   const windows = new Map<string, VelocityWindow>()
   for (const { rules } of policies) {
     for (const { selectorType, value } of rules.flatMap(({ selectors }) => selectors)) {
-      if (!velocityTypes.has(selectorType)) continue
-      const window = readVelocityWindow(value)
+      const window = velocityWindowOf(selectorType, value)
       if (window !== null) windows.set(`${window.per} ${window.windowSeconds}`, window)
     }
   }

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../../db/client.ts'
 import type { Holds } from '../../../db/types.ts'
-import type { TargetRecord } from '../../record/audit/content.ts'
+import type { TargetRecord } from '../../record/audit/record.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 
 /** Compares every hold, and that it ended, with the record. */

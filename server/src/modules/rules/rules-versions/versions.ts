@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
@@ -132,7 +132,10 @@ export async function lockNewestNumber(trx: Trx, vaultId: string): Promise<numbe
 
 /** The number of the newest version; 0 before the first. */
 export async function newestNumber(db: Db | Trx, vaultId: string): Promise<number> {
-  const { rows } = await sql<{ number: number }>`
-    select number from rules_heads where vault_id = ${vaultId}`.execute(db)
-  return rows[0]?.number ?? 0
+  const { rows } = await sql<{ number: number }>`select ${newestVersionNumber(vaultId)} as number`.execute(db)
+  return rows[0]!.number
 }
+
+/** SQL: the same as a column of another statement. */
+export const newestVersionNumber = (vaultId: string): RawBuilder<number> =>
+  sql<number>`coalesce((select h.number from rules_heads h where h.vault_id = ${vaultId}), 0)`

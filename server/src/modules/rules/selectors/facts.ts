@@ -1,6 +1,4 @@
-import { canonicalJson } from '../../../lib/canonical-json.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
-import { sha256 } from '../../../lib/secrets.ts'
 
 /** The actions on counterparties and their groups: those that may be a step of a chain. */
 export const chainActions = [
@@ -101,9 +99,4 @@ export type Facts = {
   riskScore?: string
   /** Sums of other transfers; read by `decide` when a candidate requires them. */
   velocity?: VelocitySum[]
-}
-
-/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
-export function hashFacts(facts: Facts): string {
-  return sha256(canonicalJson(facts)).toString('hex')
 }

@@ -27,11 +27,21 @@ export type SelectorKind = Pick<ValueForm<unknown>, 'schema' | 'operators'> & {
   evaluate(value: unknown, facts: Facts): Finding
 }
 
-/** Creates a selector from the form of its value and its test of the facts; both are pure. */
+/**
+ * Creates a selector from the form of its value and its test of the facts; both are pure. What a policy that is kept in memory
+ * says is read once.
+ */
 export function defineSelector<Value>(
   { read, schema, operators }: ValueForm<Value>,
   find: (value: Value, facts: Facts) => Finding,
 ): SelectorKind {
+  const readings = new WeakMap<object, Reading<Value>>()
+  const readOnce = (value: unknown) => {
+    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return read(value)
+    const reading = readings.get(value) ?? read(value)
+    readings.set(value, reading)
+    return reading
+  }
   return {
     schema,
     operators,
@@ -40,7 +50,7 @@ export function defineSelector<Value>(
       return 'fault' in reading ? reading.fault : null
     },
     evaluate(value, facts) {
-      const reading = read(value)
+      const reading = readOnce(value)
       return 'fault' in reading ? { matched: null, observed: null } : find(reading.value, facts)
     },
   }

@@ -22,7 +22,7 @@ import {
 import { amount, amountUsd, category, maxFee, network, percentOfBalance, riskScore, token } from './payment.ts'
 import { type Finding, type JsonSchema, type SelectorKind, unknownFinding } from './selector.ts'
 import { time } from './time.ts'
-import { readVelocityWindow, velocityAmount, velocityCount, velocityUsd } from './velocity.ts'
+import { readVelocityWindow, type VelocityWindow, velocityAmount, velocityCount, velocityUsd } from './velocity.ts'
 
 /** What the strings of a value name, so that a form can offer a choice. */
 export const namedBySelectors = [
@@ -53,6 +53,8 @@ type Entry = {
    * there was to know. A fact that could not be determined then is not lacking: it is as unknown now as it was.
    */
   lacks?(value: unknown, facts: Facts): string | null
+  /** The scope and window of the sum that it looks at; null when the value is invalid. */
+  windowOf?(value: unknown): VelocityWindow | null
   /** It looks at the initiator alone, so that its result is known before there is an action. */
   isOfInitiator?: true
 }
@@ -95,18 +97,21 @@ const entries = {
   },
   velocityAmount: {
     kind: velocityAmount,
+    windowOf: readVelocityWindow,
     lacks: lacksVelocity,
     label: 'Amount within a period',
     summary: 'sum of the transfers of the token in a window, this one included, in token units',
   },
   velocityUsd: {
     kind: velocityUsd,
+    windowOf: readVelocityWindow,
     lacks: lacksVelocity,
     label: 'USD within a period',
     summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
   },
   velocityCount: {
     kind: velocityCount,
+    windowOf: readVelocityWindow,
     lacks: lacksVelocity,
     label: 'Transfers within a period',
     summary: 'number of transfers in a window, this one included',
@@ -236,16 +241,19 @@ export type SelectorType = keyof typeof entries
 /** The selectors for which the orders of a payout are added up. */
 export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])
 
-export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
-  'velocityAmount',
-  'velocityUsd',
-  'velocityCount',
-])
-
 /** A map, in which a name such as `constructor` finds nothing. */
 const registry: ReadonlyMap<string, Entry & { actionTypes: readonly ActionType[] }> = new Map(
   Object.entries(entries).map(([name, entry]) => [name, { actionTypes: transfers, ...entry }]),
 )
+
+/** The selectors that look at a sum over time. */
+export const velocityTypes: ReadonlySet<string> = new Set(
+  [...registry].flatMap(([name, { windowOf }]) => (windowOf === undefined ? [] : [name])),
+)
+
+/** The scope and window of the sum that a selector looks at; null for one that looks at none, or is invalid. */
+export const velocityWindowOf = (selectorType: string, value: unknown): VelocityWindow | null =>
+  registry.get(selectorType)?.windowOf?.(value) ?? null
 
 /** The selectors that a policy may use. */
 export const selectorTypes: readonly string[] = [...registry.keys()]

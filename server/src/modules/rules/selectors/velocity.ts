@@ -19,7 +19,9 @@ import {
   type ValueForm,
 } from './selector.ts'
 
-type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
+export type VelocityWindow = { per: VelocityScope; windowSeconds: number }
+
+type VelocityLimit = VelocityWindow & { comparison: Comparison }
 
 const limitSchema = (value: JsonSchema): JsonSchema =>
   objectSchema({
@@ -63,7 +65,7 @@ function defineVelocity(form: ValueForm<VelocityLimit>, measure: (facts: Facts, 
 }
 
 /** The scope and window in the value of a velocity selector; null when the value is invalid. */
-export function readVelocityWindow(value: unknown): Pick<VelocityLimit, 'per' | 'windowSeconds'> | null {
+export function readVelocityWindow(value: unknown): VelocityWindow | null {
   const reading = readAmountLimit(value)
   return 'fault' in reading ? null : reading.value
 }

@@ -1,28 +1,11 @@
 import { sql } from 'kysely'
 import { claimRows } from '../../../db/claim.ts'
-import type { Db, Trx } from '../../../db/client.ts'
-import { wake } from '../../../db/commits.ts'
+import type { Db } from '../../../db/client.ts'
 import { witnessLeaseMilliseconds } from '../../../lib/limits.ts'
 import type { SignedVote } from '../../../lib/signed-vote.ts'
 
 /** A signed veto or cancellation that the wallet service of the vault is to be told of. */
 export type DueStop = { vaultId: string; subjectId: string; userId: string; decision: string; attempts: number }
-
-/** Decisions that stop an order, and what they are about. */
-const stopping = ['reject', 'cancel']
-const stoppable = ['transfer', 'payout']
-
-/** The rows by which the wallet service is told of a vote that stops an order: earlier votes for it end there, too. */
-export function stopsBy(
-  trx: Trx,
-  { vote: { subject, decision, person } }: SignedVote,
-  { vaultId, subjectId, now }: { vaultId: string; subjectId: string; now: Date },
-) {
-  if (!stopping.includes(decision) || !stoppable.includes(subject)) return []
-  wake(trx, 'tell-stops')
-  const keys = { vault_id: vaultId, subject_id: subjectId, user_id: person, decision }
-  return [{ ...keys, created_at: now, next_attempt_at: now }]
-}
 
 export async function claimStop(db: Db, now: Date): Promise<DueStop | null> {
   const leaseEnd = new Date(now.getTime() + witnessLeaseMilliseconds)

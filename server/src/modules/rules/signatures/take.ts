@@ -1,7 +1,10 @@
+import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { wake } from '../../../db/commits.ts'
 import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { spkiOfCose } from '../../../lib/cose.ts'
 import { conflict, forbidden } from '../../../lib/errors.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import {
@@ -12,8 +15,6 @@ import {
   type Vote,
   type VotingKey,
 } from '../../../lib/signed-vote.ts'
-import { findVotingKey } from './queries.ts'
-import { stopsBy } from './stops.ts'
 
 /** What must have been signed, and by whom. */
 type Expected = Pick<Vote, 'hash' | 'decision'> & {
@@ -69,6 +70,27 @@ export async function verifySigned(
   return { signed, key }
 }
 
+/**
+ * The key of this person or service that a signed vote names; null if they have none.
+ * @param origin where passkeys of the service are used
+ */
+export async function findVotingKey(
+  trx: Db | Trx,
+  { vaultId, userId, keyId }: { vaultId: string; userId: string; keyId: string },
+  origin: string,
+): Promise<VotingKey | null> {
+  const { rows } = await sql<{ cose: Buffer | null; spki: Buffer | null }>`
+    select public_key as cose, null::bytea as spki from passkeys
+    where credential_id = ${Buffer.from(keyId, 'base64url')} and user_id = ${userId}
+    union all
+    select null, public_key from service_keys
+    where vault_id = ${vaultId} and id = ${keyId} and user_id = ${userId} and revoked_at is null`.execute(trx)
+  const row = rows[0]
+  if (row === undefined) return null
+  if (row.spki !== null) return { kind: 'service', publicKey: row.spki }
+  return { kind: 'passkey', publicKey: spkiOfCose(row.cose!), rpId: new URL(origin).hostname, origins: [origin] }
+}
+
 export const signatureRequired = (message = 'In a protected vault, this must be signed with a key of yours') =>
   forbidden('signature_required', message)
 
@@ -95,6 +117,22 @@ export function keeping(trx: Trx, { signed, key }: Verified, kept: Kept): Part[]
     created_at: kept.now,
   }
   return insertsOf({ signed_votes: [vote], stops_due: stopsBy(trx, signed, kept) })
+}
+
+/** Decisions that stop an order, and what they are about. */
+const stopping = ['reject', 'cancel']
+const stoppable = ['transfer', 'payout']
+
+/** The rows by which the wallet service is told of a vote that stops an order: earlier votes for it end there, too. */
+function stopsBy(
+  trx: Trx,
+  { vote: { subject, decision, person } }: SignedVote,
+  { vaultId, subjectId, now }: { vaultId: string; subjectId: string; now: Date },
+) {
+  if (!stopping.includes(decision) || !stoppable.includes(subject)) return []
+  wake(trx, 'tell-stops')
+  const keys = { vault_id: vaultId, subject_id: subjectId, user_id: person, decision }
+  return [{ ...keys, created_at: now, next_attempt_at: now }]
 }
 
 /** What the audit trail holds of a signed vote: SHA-256 in hex of its canonical JSON. */

@@ -1,5 +1,5 @@
 import { canonicalJson, isSameJson } from '../../../lib/canonical-json.ts'
-import type { TargetRecord } from '../../record/audit/content.ts'
+import type { TargetRecord } from '../../record/audit/record.ts'
 import type { GroupThreshold } from '../decisions/decision.ts'
 import { type VoteChoice, votesMissing } from './tally.ts'
 

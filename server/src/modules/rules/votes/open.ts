@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isAuditor, isEveryone, isHeldUser } from '../../../access/memberships.ts'
+import { profileOf } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { insertsOf, withParts } from '../../../db/insert-rows.ts'
 import type { Objection } from '../../../lib/errors.ts'
@@ -7,7 +8,7 @@ import { newId } from '../../../lib/ids.ts'
 import { shownVotersMax } from '../../../lib/limits.ts'
 import { type GroupThreshold, groupThresholdsOf, type Requirement } from '../decisions/decision.ts'
 import type { RecordedRequirement } from './compare-approval.ts'
-import { type ApproverRow, type ProfileRow, profileOf } from './queries.ts'
+import type { ApproverRow, ProfileRow } from './queries.ts'
 import { placesOf, placesTaken, type RequirementState } from './tally.ts'
 
 /** The requirement of one policy for a subject; of a chain, for the step of this number. */

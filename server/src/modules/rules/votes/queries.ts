@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
+import { profileOf } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { wireTime } from '../../../db/wire-time.ts'
 import type { Profile } from '../../../http/schema.ts'
@@ -143,11 +144,6 @@ export function approversOf(
     from ${voters} w join users u on u.id = w.user_id
     where w.vault_id = ${vaultId} and w.subject_id = ${subjectId})`
 }
-
-export const profileOf = (alias: string) =>
-  sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
-    'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
-    'emoji', ${sql.ref(`${alias}.emoji`)})`
 
 /**
  * SQL condition: the viewer may read the subject of `alias`, a row of `approval_requests` or `payouts`: its initiator, its

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FieldType } from '../categories/schema.ts'
-import { planValues } from './values.ts'
+import { planValues } from './field-values.ts'
 
 const field = (key: string, more: Partial<Parameters<typeof planValues>[0][number]> = {}) => ({
   key,
