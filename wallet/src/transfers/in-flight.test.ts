@@ -107,6 +107,8 @@ const sumOf = (calls: Record<string, number>) => Object.values(calls).reduce((su
 
 test('100 transfers of one address are sent with at most three calls each, and few statements for all', async () => {
   await followed()
+  // The first round of the rotation, which is not spread, finds nothing in flight yet.
+  await callsOf(() => passes(3))
   statements = []
   const calls = await callsOf(async () => {
     await order('row-')
