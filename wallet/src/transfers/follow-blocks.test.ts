@@ -2,11 +2,14 @@ import pg from 'pg'
 import { type Hex, parseEther, parseGwei } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../anvil.ts'
+import { openChain } from '../chains/open-chain.ts'
+import { openLog } from '../log.ts'
 import { type RunningWallet, startWallet } from '../start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { controlChain, type LocalChain } from '../testing/local-chain.ts'
 import { startNodeProxy } from '../testing/node-proxy.ts'
 import { call, deriveTestAddress, orderTestTransfer, testConfig, waitFor } from '../testing/wallet-client.ts'
+import { followBlocks } from './follow-blocks.ts'
 
 const low = parseGwei('1')
 const toAddress = '0x000000000000000000000000000000000000dEaD'
@@ -121,4 +124,28 @@ test('a node that does not give the receipts of a block is asked for those of th
   await untilIs('alone', { status: 'confirmed' })
   expect(proxy.control.asked.eth_getTransactionReceipt).toBe(1)
   expect(proxy.control.asked.eth_getBlockReceipts ?? 0).toBeLessThanOrEqual(1)
+})
+
+const followedBlock = async () => {
+  const { rows } = await pool.query<{ block: string }>('select block from wallet.follows')
+  return BigInt(rows[0]!.block)
+}
+
+test('a node that is a little behind is waited for, and a chain that is much shorter is followed again', async () => {
+  await chain.mine(low)
+  const head = BigInt(await chain.rpc<string>('eth_blockNumber'))
+  await waitFor('the newest block', async () => (await followedBlock()) === head)
+  const settings = { rpcUrl: anvil.rpcUrl, chainId: 31337, confirmations: 3, pollMilliseconds: 50 }
+  const passAt = async (height: bigint) => {
+    const behind = openChain('ethereum', settings)
+    const client = { ...behind.client, getBlockNumber: async () => height }
+    Object.assign(behind, { client, reach: { reachable: true, headBlock: height } })
+    return await followBlocks({ pool, chain: behind, log: openLog('silent') }, height)
+  }
+  expect(await passAt(head - 16n)).toBe(false)
+  expect(await followedBlock()).toBe(head)
+  expect(await passAt(head - 17n)).toBe(true)
+  expect(await followedBlock()).toBe(head - 17n - 3n)
+  await chain.mine(low)
+  await waitFor('the newest block again', async () => (await followedBlock()) === head + 1n)
 })
