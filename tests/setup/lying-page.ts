@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { canonicalJson } from '../../sdk/src/signing/signing.ts'
 import { sessionCookie } from '../../server/src/http/guard.ts'
@@ -18,6 +19,7 @@ type Answered = { status: number; body: string }
  */
 const inPlaceOfService = `{
   const real = window.fetch.bind(window)
+  const never = new Promise(() => {})
   const work = (window.work = { open: 0, since: performance.now() })
   const counted = async (promise) => {
     work.open += 1
@@ -32,6 +34,7 @@ const inPlaceOfService = `{
     const { pathname, search } = new URL(request.url)
     const body = request.method === 'GET' ? null : await request.clone().text()
     const answer = await window.answer({ method: request.method, path: pathname + search, body })
+    if (window.isLeft) return never
     if (answer === null) return real(request)
     return new Response(answer.body, { status: answer.status, headers: { 'content-type': 'application/json' } })
   }
@@ -39,6 +42,7 @@ const inPlaceOfService = `{
     const request = new Request(input, init)
     const { pathname } = new URL(request.url)
     if (!pathname.startsWith('/api/v1/')) return real(input, init)
+    if (window.isLeft) return never
     return pathname.endsWith('/changes') ? answered(request) : counted(answered(request))
   }
   for (const kind of ['get', 'create']) {
@@ -100,9 +104,15 @@ export class LyingPage {
     await this.page.goto(this.#origin + path)
   }
 
-  /** Leaves the page, so that it sends nothing to the next service, which is honest. */
+  /**
+   * Mutes what stands there until the next page, so that it sends nothing to the next service, which is honest. Another page in
+   * between, such as about:blank, would cost the browser two new processes each time.
+   */
   async leave(): Promise<void> {
-    await this.page.goto('about:blank')
+    const muted = this.page.evaluate('window.isLeft = true').then(() => true)
+    // A page that an altered answer has hung up hears nothing.
+    const isMuted = await Promise.race([muted.catch(() => false), sleep(2_000, false, { ref: false })])
+    if (!isMuted) await this.page.goto('about:blank')
     this.#alter = null
   }
 
