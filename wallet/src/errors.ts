@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 export type FieldFault = { field: string; message: string }
 
-/** The one error that carries an HTTP answer. `details` is a list of fields on 400 and a sentence on 409. */
+/** The one error that carries an HTTP answer. `details` is a list of fields on 400 and a sentence on 409 and 410. */
 export class WalletError extends Error {
   readonly code: number
   readonly details: FieldFault[] | string | undefined
@@ -19,6 +19,13 @@ export const badField = (field: string, message: string) =>
   new WalletError(400, `${field} ${message}`, [{ field, message }])
 
 export const notFound = (what: string) => new WalletError(404, `${what} not found`)
+
+export const cursorLost = () =>
+  new WalletError(
+    410,
+    'The cursor is of changes that this service no longer has',
+    'CURSOR_LOST: begin again without a cursor, and ask for every open transfer by its id',
+  )
 
 export const unauthorized = () => new WalletError(401, 'A valid bearer token is required')
 

@@ -37,6 +37,16 @@ export const askAgainSecondsDefault = 600
 /** Calls that one request to a node carries at most. */
 export const nodeBatchMax = 100
 
+/** Changes that one answer lists. */
+export const changesMax = 1000
+/** For how long a question about changes can be held. */
+export const changeWaitSecondsMax = 25
+/** Questions of one client that are held at the same time; a further one is answered at once. */
+export const heldQuestionsMax = 8
+/** How often a held question looks for changes of which no notification arrived. */
+export const changeLookMilliseconds = 5_000
+export const changeReconnectMilliseconds = 1_000
+
 /** A transaction whose fee is this many times what the highest level costs now is not replaced by one with a higher fee. */
 export const pointlessFeeFactor = 5n
 /**

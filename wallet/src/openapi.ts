@@ -96,6 +96,7 @@ const statusMeaning: Record<number, string> = {
   403: 'In a protected vault: people have not signed this; details begins with a code',
   404: 'Not found, or not of this client',
   409: 'The request contradicts what exists',
+  410: 'What the cursor names was lost; details begins with a code',
   500: 'Unexpected error; requestId finds it in the log',
   503: 'The node or the database does not answer; ask again after Retry-After',
 }

@@ -21,6 +21,7 @@ import {
   TransferParams,
   TransferStatus,
 } from './protocol.ts'
+import { Changes, ChangesQuery } from './transfers/change-protocol.ts'
 
 const common = { 400: ErrorBody, 401: ErrorBody, 500: ErrorBody, 503: ErrorBody }
 
@@ -50,6 +51,14 @@ export const operations = {
     path: '/transfers',
     summary: 'Orders a transfer. Idempotent by id; the same id with other fields is a 409.',
     schema: { body: TransferOrder, response: { 202: TransferStatus, 403: ErrorBody, 409: ErrorBody, ...common } },
+  },
+  listChanges: {
+    method: 'get',
+    path: '/transfers/changes',
+    summary:
+      'The transfers whose state changed after a cursor; waits for the first change if it may. 410: begin again without a cursor. ' +
+      'Optional for a wallet service.',
+    schema: { querystring: ChangesQuery, response: { 200: Changes, 410: ErrorBody, ...common } },
   },
   getTransfer: {
     method: 'get',

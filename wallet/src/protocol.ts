@@ -67,7 +67,7 @@ export const ErrorBody = Type.Object(
     code: Type.Integer({ description: 'The HTTP status.', examples: [400] }),
     details: Type.Optional(
       Type.Union([Type.Array(Type.Object({ field: Type.String(), message: Type.String() }, strict)), Type.String()], {
-        description: 'A list of fields on 400, a sentence on 403 and 409.',
+        description: 'A list of fields on 400, a sentence on 403, 409 and 410.',
       }),
     ),
     requestId: Type.Optional(Type.String({ description: 'Present on 500.' })),

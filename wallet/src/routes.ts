@@ -21,7 +21,9 @@ import { showAccountKey } from './keys/account-key.ts'
 import type { Keyring } from './keys/keyring.ts'
 import { operations } from './operations.ts'
 import type { SigningPage } from './signing/page.ts'
+import type { ChangeFeed } from './transfers/change-feed.ts'
 import { findReplacement } from './transfers/find-replacement.ts'
+import { listChanges } from './transfers/list-changes.ts'
 import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
 import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
 import { toTransferStatus } from './transfers/transfer-row.ts'
@@ -36,6 +38,7 @@ export type AppParts = {
   around: Surroundings
   /** The page where people sign; undefined: this service serves none. */
   signingPage?: SigningPage | undefined
+  feed: ChangeFeed
   log: Logger
   /** Called after an order was stored, so that it is signed at once. */
   onOrder(network: string): void
@@ -92,12 +95,20 @@ function addressRoutes(routes: Routes, { pool, keyring, chains }: AppParts): voi
   })
 }
 
-function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, log, onOrder }: AppParts): void {
+function transferRoutes(routes: Routes, { pool, keyring, authorities, chains, feed, log, onOrder }: AppParts): void {
   routes.post(operations.orderTransfer.path, { schema: operations.orderTransfer.schema }, async (request, reply) => {
     chainOf(chains, request.body.network)
     const transfer = await orderTransfer({ pool, keyring, authorities }, clientIdOf(request), request.body)
     onOrder(transfer.network)
     return reply.code(202).send(toTransferStatus(transfer))
+  })
+
+  routes.get(operations.listChanges.path, { schema: operations.listChanges.schema }, async (request, reply) => {
+    const onClosed = (end: () => void) => reply.raw.once('close', end)
+    const changes = await listChanges({ pool, feed }, clientIdOf(request), request.query, onClosed)
+    // A connection that is kept would hold up a service that stops.
+    if (feed.isClosed()) reply.header('connection', 'close')
+    return changes
   })
 
   routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {

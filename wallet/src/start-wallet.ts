@@ -18,6 +18,7 @@ import { openLog } from './log.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { createMailer } from './mails/mailer.ts'
 import { buildSigningPage } from './signing/page.ts'
+import { openChangeFeed } from './transfers/change-feed.ts'
 import { sendTransfers } from './transfers/send-transfers.ts'
 import { deliverWebhooks } from './webhooks/deliver-webhooks.ts'
 
@@ -38,6 +39,7 @@ export type RunningWallet = {
 export async function startWallet(config: WalletConfig): Promise<RunningWallet> {
   const log = openLog(config.logLevel)
   const pool = openPool(config.databaseUrl, log)
+  const feed = openChangeFeed(config.databaseUrl, log)
   const loops: Loop[] = []
   let mails: Loop | undefined
   const senders = new Map<string, Loop>()
@@ -60,6 +62,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       chains,
       around: aroundOf(config, chains),
       signingPage,
+      feed,
       log,
       onOrder: wake,
       onVersion: () => mails?.wake(),
@@ -103,6 +106,8 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
       url,
       port,
       async stop() {
+        // What is held is answered, so that the requests end.
+        await feed.close()
         await app.close()
         await Promise.all(loops.map((loop) => loop.stop()))
         await Promise.all(subscriptions.map((heads) => heads.drop()))
@@ -112,6 +117,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
   } catch (error) {
     await Promise.all(loops.map((loop) => loop.stop()))
     await Promise.all(subscriptions.map((heads) => heads.drop()))
+    await feed.close()
     await pool.end()
     throw error
   }

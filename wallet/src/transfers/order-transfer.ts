@@ -13,7 +13,7 @@ import { badField, notFound, WalletError } from '../errors.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { amountMax } from '../limits.ts'
 import type { TransferOrder } from '../protocol.ts'
-import type { PresentedRow } from './transfer-row.ts'
+import { depthColumn, type PresentedRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; keyring: Keyring; authorities: AuthorityStore | null }
 
@@ -146,8 +146,7 @@ export async function getTransfer(pool: pg.Pool, clientId: string, id: string): 
     `select t.*,
        array(select v.tx_hash from wallet.transactions v
          where v.client_id = t.client_id and v.id = t.id order by v.number) as tx_hashes,
-       case when t.status = 'broadcast' and t.block_number is not null
-         then greatest(f.block - t.block_number + 1, 1)::int else t.confirmations end as depth,
+       ${depthColumn},
        case when t.status in ('queued', 'broadcast') and t.block_number is null then (
          select b.id from wallet.transfers b
          where b.client_id = t.client_id and b.network = t.network and b.from_address = t.from_address

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { FeeLevel, TransferStatus } from '../protocol.ts'
+import type { TransferChange } from './change-protocol.ts'
 
 /** A row of wallet.transfers as `pg` returns it: numeric and bigint columns are strings. */
 export type TransferRow = {
@@ -36,17 +37,44 @@ export type TransferRow = {
 export type PresentedRow = TransferRow & {
   tx_hashes: Hex[]
   waits_for: string | null
-  /** Of the block below the newest one; a block on top of it changes no row. */
-  depth: number
-}
+} & Depth
 
-export function toTransferStatus(row: PresentedRow): TransferStatus {
+/** Of the block below the newest one; a block on top of it changes no row. */
+type Depth = { depth: number }
+
+/** SQL: the column of Depth, of a transfer `t` and what was followed of its chain, `f`. */
+export const depthColumn = `case when t.status = 'broadcast' and t.block_number is not null
+  then greatest(f.block - t.block_number + 1, 1)::int else t.confirmations end as depth`
+
+/** The columns of a row that every answer needs, with the number of its last change. */
+export type ChangedRow = ShownColumns & { number: string }
+type ShownColumns = Pick<
+  TransferRow,
+  | 'id'
+  | 'status'
+  | 'tx_hash'
+  | 'fee'
+  | 'block_time'
+  | 'failure_reason'
+  | 'network'
+  | 'from_address'
+  | 'to_address'
+  | 'contract_address'
+  | 'amount'
+> &
+  Depth
+
+export const toTransferStatus = (row: PresentedRow): TransferStatus => ({
+  ...toTransferChange(row),
+  txHashes: row.tx_hashes,
+  waitsFor: row.waits_for,
+})
+
+export function toTransferChange(row: ShownColumns): TransferChange {
   return {
     id: row.id,
     status: row.status,
     txHash: row.tx_hash,
-    txHashes: row.tx_hashes,
-    waitsFor: row.waits_for,
     fee: row.fee,
     feePaidBy: row.fee === null ? null : row.from_address,
     confirmations: row.depth,

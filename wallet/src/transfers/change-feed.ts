@@ -1,0 +1,129 @@
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { changeLookMilliseconds, changeReconnectMilliseconds, heldQuestionsMax } from '../limits.ts'
+
+/** Ends the waiting of questions about changes: after a commit of any process, and now and then without one. */
+export type ChangeFeed = {
+  /** A place for a question of this client that may be held; null: too many are held. */
+  hold(clientId: string): Held | null
+  isClosed(): boolean
+  /** Ends all waiting for good. */
+  close(): Promise<void>
+}
+
+/** Remembers a change from the moment at which it was made, so that none is missed between a look and the wait. */
+export type Held = {
+  /** Ends with a change of the client's transfers, or after so many milliseconds at the latest. */
+  change(milliseconds: number): Promise<void>
+  /** Whether it makes no sense to wait any longer. */
+  isOver(): boolean
+  end(): void
+}
+
+type Waiting = { isWoken: boolean; isOver: boolean; wake(): void }
+
+/** One connection listens while a question is held; where notifications do not arrive, a held question looks every few seconds. */
+export function openChangeFeed(databaseUrl: string, log: Logger): ChangeFeed {
+  const held = new Map<string, Set<Waiting>>()
+  const listener = createListener(databaseUrl, log, (clientId) => {
+    for (const [id, waiting] of held) if (clientId === null || clientId === id) for (const place of waiting) wake(place)
+  })
+  let isClosed = false
+
+  return {
+    hold(clientId) {
+      const waiting = held.get(clientId) ?? new Set()
+      if (isClosed || waiting.size >= heldQuestionsMax) return null
+      listener.open()
+      const place: Waiting = { isWoken: false, isOver: false, wake() {} }
+      held.set(clientId, waiting.add(place))
+      return {
+        change: (milliseconds) => waitFor(place, Math.min(milliseconds, changeLookMilliseconds)),
+        isOver: () => place.isOver,
+        end() {
+          waiting.delete(place)
+          if (waiting.size === 0) held.delete(clientId)
+          place.isOver = true
+          wake(place)
+        },
+      }
+    },
+    isClosed: () => isClosed,
+    async close() {
+      isClosed = true
+      for (const place of [...held.values()].flatMap((waiting) => [...waiting])) {
+        place.isOver = true
+        wake(place)
+      }
+      await listener.close()
+    },
+  }
+}
+
+function wake(place: Waiting): void {
+  place.isWoken = true
+  place.wake()
+}
+
+async function waitFor(place: Waiting, milliseconds: number): Promise<void> {
+  if (!place.isWoken && !place.isOver) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      place.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+  place.isWoken = false
+  place.wake = () => {}
+}
+
+/** @param heard called with the client of a change; null: changes may have been missed */
+function createListener(databaseUrl: string, log: Logger, heard: (clientId: string | null) => void) {
+  let client: pg.Client | null = null
+  let retry: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  const connect = async () => {
+    const opened = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: 'strongroom-wallet-changes',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    })
+    client = opened
+    const lost = (error?: Error) => {
+      if (client !== opened || isClosed) return
+      client = null
+      if (error !== undefined) log.warn({ error: error.message }, 'the connection that listens for changes was lost')
+      retry = setTimeout(() => {
+        retry = undefined
+        void connect()
+      }, changeReconnectMilliseconds)
+      retry.unref()
+    }
+    opened.on('notification', ({ payload }) => heard(payload ?? null))
+    opened.on('error', lost)
+    opened.on('end', () => lost())
+    try {
+      await opened.connect()
+      await opened.query('listen wallet_changes')
+      heard(null)
+    } catch (error) {
+      lost(error as Error)
+      await opened.end().catch(() => {})
+    }
+  }
+
+  return {
+    open() {
+      if (client === null && retry === undefined && !isClosed) void connect()
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(retry)
+      await client?.end().catch(() => {})
+    },
+  }
+}
