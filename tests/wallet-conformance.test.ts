@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { categories } from '../conformance/src/categories.ts'
 import type { Report } from '../conformance/src/run-checks.ts'
 import { faultySenders } from './wallet-conformance/faulty-senders.ts'
-import { faultyPayers, faultyWallets } from './wallet-conformance/faulty-wallets.ts'
+import { faultyPayers, faultyWallets, withoutChanges } from './wallet-conformance/faulty-wallets.ts'
 import { type Stand, startStand } from './wallet-conformance/stand.ts'
 
 let stand: Stand
@@ -27,6 +27,13 @@ describe('the reference wallet', () => {
     expect(results.filter(({ status }) => status !== 'passed')).toEqual([])
     expect({ failed, skipped }).toEqual({ failed: 0, skipped: 0 })
     expect(passed).toBeGreaterThanOrEqual(40)
+  })
+
+  it('passes without its changes too, whose checks are skipped', async () => {
+    const { results, failed } = await stand.run(['orders', 'changes'], { faults: { wallet: withoutChanges } })
+    expect(failed).toBe(0)
+    const skipped = results.filter(({ status }) => status === 'skipped').map(({ id }) => id)
+    expect(skipped).toEqual(categories.find(({ name }) => name === 'changes')!.checks.map(({ id }) => id))
   })
 })
 

@@ -4,6 +4,7 @@ import { addresses } from './checks/addresses.ts'
 import { authentication } from './checks/authentication.ts'
 import { authority } from './checks/authority.ts'
 import { balances } from './checks/balances.ts'
+import { changes } from './checks/changes.ts'
 import { errors } from './checks/errors.ts'
 import { fees } from './checks/fees.ts'
 import { health } from './checks/health.ts'
@@ -29,6 +30,7 @@ export const categories: readonly Category[] = [
   fees,
   orders,
   orderFields,
+  changes,
   errors,
   hostileInput,
   limits,

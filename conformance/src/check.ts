@@ -39,6 +39,7 @@ export type Section =
   | 'get-xpubnetworkderivationpathchallenge'
   | 'post-transfers'
   | 'get-transfersid'
+  | 'get-transferschangesafterlimitwait'
   | 'replacing-a-transaction'
   | 'signed-orders'
   | 'get-transactionshashnetwork'

@@ -3,6 +3,7 @@ import { otherVaultToken, vaultToken } from '../../wallet/src/testing/wallet-cli
 import {
   answerWith,
   authorize,
+  type Body,
   bodyOf,
   during,
   edit,
@@ -472,6 +473,40 @@ const wholeRun: FaultyWallet[] = [
   ],
 ]
 
+const isChanges = is('GET', /^\/transfers\/changes/)
+/** No mistake: the operation is optional. */
+export const withoutChanges: Fault = answerWith(isChanges, 404, { error: 'Not Found', message: 'no', code: 404 })
+
+type Changes = { changes: Body[]; cursor: string }
+
+/** Changes the answers about changes of one check. */
+function inChanges(check: string, change: (page: Changes, call: Call) => unknown): FaultyWallet[2] {
+  return during(
+    check,
+    edit(isChanges, (body, call) => change(body as Changes, call), 200),
+  )
+}
+
+const changesFaults: FaultyWallet[] = [
+  ['changes.begin', 'lists a change without a cursor', listsAtOnce()],
+  ['changes.complete', 'skips a late commit', skipsOne()],
+  ['changes.once', 'repeats a page', repeatsPage()],
+  ['changes.ends', 'never ends its answers', neverEnds()],
+  ['changes.forward', 'lets its cursor fall back', fallsBack()],
+  ['changes.repeat', 'forgets what it has listed', forgetsListed()],
+  ['changes.state', 'lets a status go back', inChanges('changes.state', statusesBack)],
+  ['changes.waits', 'waits to the end', during('changes.waits', waitsToTheEnd())],
+  ['changes.clients', 'lists the transfers of another client', during('changes.clients', ofFirstClient())],
+  [
+    'changes.query',
+    'takes any limit',
+    during(
+      'changes.query',
+      rewrite(is('GET', /limit=0/), () => ({ path: '/transfers/changes' })),
+    ),
+  ],
+]
+
 export const faultyWallets: FaultyWallet[] = [
   ...clients,
   ...addresses,
@@ -480,6 +515,7 @@ export const faultyWallets: FaultyWallet[] = [
   ...questions,
   ...orders,
   ...fields,
+  ...changesFaults,
   ...hostile,
   ...replacement,
   ...wholeRun,
@@ -620,6 +656,91 @@ function countsOn(): Fault {
     count += 1
     return { ...body, confirmations: body.status === 'confirmed' ? count : body.confirmations }
   })
+}
+
+function listsAtOnce(): Fault {
+  let listed: unknown
+  return async (call, forward) => {
+    const answer = await forward()
+    if (isOrder(call) && answer.status === 202) listed = bodyOf(answer)
+    if (!isChanges(call) || answer.status !== 200) return answer
+    const isBeginning = listed !== undefined && !call.path.includes('after=')
+    return isBeginning ? jsonReply(200, { ...bodyOf(answer), changes: [listed] }) : answer
+  }
+}
+
+function skipsOne(): Fault {
+  let late: unknown
+  return inChanges('changes.complete', ({ changes, cursor }) => {
+    late ??= changes.at(-1)?.id
+    return { cursor, changes: changes.filter(({ id }) => id !== late) }
+  })
+}
+
+function repeatsPage(): Fault {
+  let isRepeated = false
+  let listed: Body[] = []
+  return inChanges('changes.once', ({ changes, cursor }) => {
+    const repeated = !isRepeated && listed.length > 0 ? listed : []
+    if (repeated.length > 0) isRepeated = true
+    listed = changes
+    return { cursor, changes: [...repeated, ...changes] }
+  })
+}
+
+function neverEnds(): Fault {
+  let last: Body[] = []
+  return inChanges('changes.ends', ({ changes, cursor }) => {
+    if (changes.length > 0) last = changes
+    return { cursor, changes: changes.length > 0 ? changes : last }
+  })
+}
+
+/** Names the place before the first page once more after the second one. */
+function fallsBack(): Fault {
+  const cursors: string[] = []
+  return inChanges('changes.forward', ({ changes, cursor }) => {
+    if (changes.length > 0) cursors.push(cursor)
+    return { changes, cursor: changes.length > 0 && cursors.length === 2 ? cursors[0] : cursor }
+  })
+}
+
+function forgetsListed(): Fault {
+  const listed = new Set<unknown>()
+  return inChanges('changes.repeat', ({ changes, cursor }) => {
+    const fresh = changes.filter(({ id, status }) => !listed.has(`${id} ${status}`))
+    for (const { id, status } of changes) listed.add(`${id} ${status}`)
+    return { cursor, changes: fresh }
+  })
+}
+
+function statusesBack({ changes, cursor }: Changes) {
+  return { cursor, changes: changes.map((change) => ({ ...change, status: 'queued', failureReason: null })) }
+}
+
+function waitsToTheEnd(): Fault {
+  return async (call, forward) => {
+    if (!/wait=8/.test(call.path)) return await forward()
+    const after = new URL(call.path, 'http://kit').searchParams.get('after')
+    await sleep(8_100)
+    return jsonReply(200, { changes: [], cursor: after })
+  }
+}
+
+/** Answers the second client as if it were the first one. */
+function ofFirstClient(): Fault {
+  let cursor = ''
+  return async (call, forward) => {
+    if (!isChanges(call)) return await forward()
+    if (!isSecondClient(call)) {
+      const answer = await forward()
+      if (!call.path.includes('after=')) cursor = String(bodyOf(answer).cursor)
+      return answer
+    }
+    return call.path.includes('after=')
+      ? await forward({ ...asFirst(call), path: `/transfers/changes?after=${cursor}` })
+      : await forward()
+  }
 }
 
 function lowerCased(text: string): string {
