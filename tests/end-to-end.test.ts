@@ -176,6 +176,11 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
   expect(vault.code).toBe('treasury')
 })
 
+it('reads the changes of the wallet service, which it asks about single transfers no more', async () => {
+  const [following] = await server.deps.db.selectFrom('followings').select(['cursor', 'since', 'strangers']).execute()
+  expect(following).toEqual({ cursor: expect.any(String), since: expect.any(Date), strangers: '0' })
+})
+
 it('T75 a transfer that is stuck on the chain is sped up by its initiator, is paid once, and the books agree', async () => {
   const treasurer = await signIn('treasurer@example.org')
   const operator = await signIn('operator@example.org')

@@ -1035,6 +1035,7 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0080-followings': [['followings', [{ vault_id: 'v1', cursor: 'c', since: at, heard_at: at, ask_at: at }]]],
 }
 
 function grant(of: Row): Row {

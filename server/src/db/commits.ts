@@ -3,6 +3,7 @@ import type { Db, Trx } from './client.ts'
 /** The background tasks that a commit wakes. */
 export const wakeableTasks = [
   'deliver-transfers',
+  'follow-changes',
   'screen',
   'tell-stops',
   'make-exports',

@@ -54,11 +54,13 @@ export function insertsOf(tables: Rows): RawBuilder<unknown>[] {
     const [first] = rows
     if (first === undefined) return []
     const columns = sql.join(Object.keys(first).map((column) => sql.ref(column)))
-    const all = JSON.stringify(rows.map(toJson))
-    return sql`insert into ${sql.table(table)} (${columns})
-      select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${all}::json)`
+    return sql`insert into ${sql.table(table)} (${columns}) select ${columns} from ${recordsetOf(table, rows)}`
   })
 }
+
+/** SQL: these rows with the columns of a table. JSON values are given as values. */
+export const recordsetOf = (table: string, rows: object[]): RawBuilder<unknown> =>
+  sql`json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows.map(toJson))}::json)`
 
 /** SQL: the WITH clause that runs these statements as parts of the one that follows; nothing when there are none. */
 export function withParts(parts: Part[]): RawBuilder<unknown> {

@@ -473,6 +473,17 @@ export interface FailedRedemptions {
   sender: string;
 }
 
+export interface Followings {
+  ask_at: Timestamp;
+  cursor: string | null;
+  found_by_question: Generated<Int8>;
+  fruitless: Generated<number>;
+  heard_at: Timestamp | null;
+  since: Timestamp | null;
+  strangers: Generated<Int8>;
+  vault_id: string;
+}
+
 export interface Governance {
   approver_group_id: string | null;
   loosening_delay_hours: number;
@@ -1239,6 +1250,7 @@ export interface DB {
   entitled_voters: EntitledVoters;
   exposure_covers: ExposureCovers;
   failed_redemptions: FailedRedemptions;
+  followings: Followings;
   governance: Governance;
   held_rates: HeldRates;
   holds: Holds;

@@ -4,6 +4,7 @@ import { idleTaskMilliseconds } from '../lib/limits.ts'
 import { runDueBacktests } from '../modules/money/backtests/due-backtests.ts'
 import { createDelivery } from '../modules/money/delivery/deliver.ts'
 import { postOutstandingFees } from '../modules/money/delivery/fees.ts'
+import { createFollower } from '../modules/money/delivery/follow-changes.ts'
 import { endUnconfirmedHolds } from '../modules/money/holds/people.ts'
 import { sealLedgerEntries } from '../modules/money/ledger/ledger-seals.ts'
 import { expirePayouts } from '../modules/money/payouts/payout-votes.ts'
@@ -34,6 +35,7 @@ function tasksOf(deps: Deps): Task[] {
   const { ratesUrl, screening } = deps.config
   return [
     deliveryTask(deps),
+    followTask(deps),
     ...(screening === null ? [] : [{ name: 'screen', everyMilliseconds: 400, run: () => runDueScreenings(deps) }]),
     { name: 'expire-transfers', everyMilliseconds: 400, run: () => expireTransfers(deps) },
     { name: 'expire-payouts', everyMilliseconds: 1_000, run: () => expirePayouts(deps) },
@@ -82,6 +84,20 @@ function deliveryTask(deps: Deps): Task {
       if (nextAt !== null) again(nextAt.getTime() - deps.clock().getTime())
     },
     finish: () => delivery.finish(),
+  }
+}
+
+function followTask(deps: Deps): Task {
+  let again = (_milliseconds: number) => {}
+  const follower = createFollower(deps, undefined, (milliseconds) => again(milliseconds))
+  return {
+    name: 'follow-changes',
+    everyMilliseconds: 1_000,
+    async run(_signal, runAgain) {
+      again = runAgain
+      await follower.round()
+    },
+    finish: () => follower.finish(),
   }
 }
 

@@ -81,6 +81,13 @@ export const idleTaskMilliseconds = 5_000
 export const handOversPerVaultMax = 16
 export const questionsPerVaultMax = 16
 export const questionsPerVaultPerSecond = 20
+/** The answer of a wallet service about changes: how many, how long it is waited for, its size, and how many are written together. */
+export const walletChangesMax = 1_000
+export const walletChangesWaitSeconds = 25
+export const walletChangesBytesMax = 2 * 1_024 * 1_024
+export const walletChangesTogetherMax = 250
+/** Wallet services that one node follows at the same time. */
+export const followedAtOnceMax = 256
 /** Of one node, whatever the vaults: more of them would wait for a connection of the database until their leases end. */
 export const deliveriesInProgressMax = 512
 

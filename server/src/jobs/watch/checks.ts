@@ -52,6 +52,24 @@ export const checks: Check[] = [
       'Ask the wallet service why it is not mined: fees that are too low, a nonce that is missing, or a node behind.',
   },
   {
+    alert: 'StrongroomHandOversLate',
+    red: { gauge: 'strongroom_hand_overs_oldest_seconds', above: 600, minutes: 5 },
+    severity: 'warning',
+    title: 'Orders are handed over',
+    problem: 'An order has not been handed over for ten minutes',
+    advice:
+      'See whether its wallet service answers, and whether a hold, the screening or a disabled token keeps it back.',
+  },
+  {
+    alert: 'StrongroomChangesSilent',
+    red: { gauge: 'strongroom_changes_lag_seconds', above: 300, minutes: 5 },
+    severity: 'warning',
+    title: 'Wallet services tell their changes',
+    problem: 'A wallet service does not tell its changes',
+    advice:
+      'See "changes" in the log. Transfers are asked about one by one meanwhile, and are known up to half a minute later.',
+  },
+  {
     alert: 'StrongroomScreeningSilent',
     red: { gauge: 'strongroom_screenings_oldest_seconds', above: 300, minutes: 2 },
     severity: 'critical',

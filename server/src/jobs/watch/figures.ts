@@ -3,6 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { isOneOf } from '../../db/one-of.ts'
 import { countedMax } from '../../lib/limits.ts'
 import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
+import { vaultsIn } from '../../modules/money/transfers/vaults-in-queue.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
 /** How many there are, and the age of the oldest in seconds; 0 if there is none. */
@@ -12,6 +13,9 @@ export type Waiting = { count: number; oldestSeconds: number }
 export type Figures = {
   transfers: (Waiting & { phase: string })[]
   stuckTransfers: number
+  /** Orders that are not handed over yet. */
+  handOvers: Waiting
+  following: Following
   holds: { subject: HoldSubjectType; count: number }[]
   screenings: Waiting
   walletEvents: (Waiting & { outcome: string })[]
@@ -32,6 +36,16 @@ export type Figures = {
   rates: { network: string; token: string; source: RateSource; ageSeconds: number }[]
 }
 
+/** The wallet services whose changes are read while transfers are in flight. */
+type Following = {
+  /** Since the last answer of the one that has said nothing for longest. */
+  lagSeconds: number
+  /** Changes that a question about one transfer found before. */
+  foundByQuestion: number
+  /** Entries about transfers that the vault does not have. */
+  strangers: number
+}
+
 /** Who the newest rate of a token is from. One that people set is as old as they let it be. */
 type RateSource = 'provider' | 'people'
 
@@ -46,6 +60,10 @@ export async function readFigures(db: Db, now: Date): Promise<Figures> {
   const waiting = (rows: RawBuilder<unknown>) => readWaiting(db, now, rows)
   return {
     ...(await readTransfers(db, now)),
+    handOvers: await waiting(sql`
+      select t.created_at as at from deliveries d join transfers t on t.vault_id = d.vault_id and t.id = d.id
+      where d.queue = 'hand-over' order by d.vault_id, d.next_attempt_at`),
+    following: await readFollowing(db, now),
     holds: await readHolds(db),
     screenings: await waiting(
       sql`select created_at as at from screenings where verdict is null and waived_hold_id is null order by created_at`,
@@ -101,6 +119,20 @@ const inQueue = (queue: Queue) => sql`
   (select t.phase, t.created_at, t.stuck_since from deliveries d
     join transfers t on t.vault_id = d.vault_id and t.id = d.id
     where d.queue = ${sql.lit(queue)} order by d.vault_id, d.next_attempt_at limit ${countedMax})`
+
+/** A vault without transfers in flight is not followed, and has no lag. */
+async function readFollowing(db: Db, now: Date): Promise<Following> {
+  const { rows } = await sql<{ heard: Date | null; found: string; strangers: string }>`
+    select min(f.heard_at) filter (where f.cursor is not null and v.vault_id is not null) as heard,
+      coalesce(sum(f.found_by_question), 0) as found, coalesce(sum(f.strangers), 0) as strangers
+    from followings f left join ${vaultsIn('follow')} v on v.vault_id = f.vault_id`.execute(db)
+  const { heard, found, strangers } = rows[0]!
+  return {
+    lagSeconds: heard === null ? 0 : ageOf(heard, now),
+    foundByQuestion: Number(found),
+    strangers: Number(strangers),
+  }
+}
 
 /** How many subjects of each kind are held, whatever holds them. */
 async function readHolds(db: Db): Promise<Figures['holds']> {

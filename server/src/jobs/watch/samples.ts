@@ -15,6 +15,12 @@ export const gauges = {
   strongroom_transfers: 'Transfers that have not ended, by the phase of their delivery.',
   strongroom_transfers_oldest_seconds: 'Age of the oldest of them, by phase; 0 if there is none.',
   strongroom_transfers_stuck: 'Transfers that the wallet service has had for longer than STUCK_AFTER_MINUTES.',
+  strongroom_hand_overs: 'Orders that the wallet service does not have yet.',
+  strongroom_hand_overs_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_changes_lag_seconds:
+    'For how long the wallet service of a vault with transfers in flight has not told its changes; 0 if none does.',
+  strongroom_changes_missed: 'Changes of transfers that a wallet service did not tell, and a question by id found.',
+  strongroom_changes_strange: 'Entries of wallet services about transfers that their vault does not have.',
   strongroom_held_subjects: 'What is held, by kind.',
   strongroom_screenings: 'Deposits and transfers that wait for an answer of the screening service.',
   strongroom_screenings_oldest_seconds: 'Age of the oldest of these questions; 0 if there is none.',
@@ -98,6 +104,10 @@ function samplesOf(figures: Figures): Sample[] {
       both('strongroom_transfers', 'strongroom_transfers_oldest_seconds', waiting, { phase }),
     ),
     one('strongroom_transfers_stuck', figures.stuckTransfers),
+    ...both('strongroom_hand_overs', 'strongroom_hand_overs_oldest_seconds', figures.handOvers),
+    one('strongroom_changes_lag_seconds', figures.following.lagSeconds),
+    one('strongroom_changes_missed', figures.following.foundByQuestion),
+    one('strongroom_changes_strange', figures.following.strangers),
     ...figures.holds.map(({ subject, count }) => one('strongroom_held_subjects', count, { subject })),
     ...both('strongroom_screenings', 'strongroom_screenings_oldest_seconds', figures.screenings),
     ...figures.walletEvents.flatMap(({ outcome, ...waiting }) =>

@@ -59,6 +59,28 @@ describe('what an operator watches', () => {
     for (const { id } of [waiting, sent]) await bench.act(bench.owner, id, 'cancel')
   })
 
+  it('tells how old the news of wallet services is, while transfers are in flight, and what they did not tell', async () => {
+    expect(valueIn(await read(), 'strongroom_changes_lag_seconds')).toBe(0)
+    await bench.sql(
+      `insert into followings (vault_id, cursor, heard_at, ask_at, found_by_question, strangers)
+      select id, 'c', $1, $1, 2, 3 from vaults`,
+      [new Date(bench.test.clock.now().getTime() - 400_000)],
+    )
+    expect(valueIn(await read(), 'strongroom_changes_lag_seconds')).toBe(0)
+    const address = await bench.fundedAddress()
+    const { body: sent } = await bench.order(address.id, '1')
+    expect(valueIn(await read(), 'strongroom_hand_overs')).toBe(1)
+    await bench.sql(`update deliveries set queue = 'follow' where id = $1`, [sent.id])
+    const samples = await read()
+    expect(valueIn(samples, 'strongroom_hand_overs')).toBe(0)
+    expect(valueIn(samples, 'strongroom_changes_lag_seconds')).toBeGreaterThanOrEqual(400)
+    expect(redOf(samples)).toContain('StrongroomChangesSilent')
+    expect(valueIn(samples, 'strongroom_changes_missed')).toBe(2)
+    expect(valueIn(samples, 'strongroom_changes_strange')).toBe(3)
+    await bench.sql('delete from followings')
+    await bench.act(bench.owner, sent.id, 'cancel')
+  })
+
   it('counts what is held once, whatever holds it, and what the screening has not answered', async () => {
     const address = await bench.fundedAddress()
     const [{ id }] = await bench.sql('select id from deposits where address_id = $1', [address.id])

@@ -94,16 +94,16 @@ function isPaymentKnown({ vaultId, viewer }: AddressScope): RawBuilder<unknown> 
   return sql`paid.vault_id = ${vaultId} ${isOwn}`
 }
 
-/** SQL: records the recipient of a confirmed transfer, for the owner of the source address and for the initiator. */
-export function paidRecipientOf(vaultId: string, transferId: string): RawBuilder<unknown> {
+/** SQL: records the recipients of confirmed transfers, for the owner of the source address and for the initiator. */
+export function paidRecipientsOf(vaultId: string, transferIds: string[]): RawBuilder<unknown> {
   return sql`
     insert into paid_recipients (vault_id, user_id, address_key)
     select o.vault_id, p.user_id, t.to_address_key
     from operations o
     join transfers t on t.vault_id = o.vault_id and t.id = o.id
     cross join lateral (values (o.owner_id), (o.initiator_id)) as p (user_id)
-    where o.vault_id = ${vaultId} and o.id = ${transferId} and p.user_id is not null
+    where o.vault_id = ${vaultId} and o.id = any(${transferIds}::text[]) and p.user_id is not null
     group by o.vault_id, p.user_id, t.to_address_key
-    order by p.user_id
+    order by p.user_id, t.to_address_key
     on conflict do nothing`
 }

@@ -6,7 +6,9 @@ import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
 import { openPhases, type Phase, type Queue } from '../../../lib/operations.ts'
-import { type LockedTransfer, lockTransfer, vaultsIn } from '../transfers/queries.ts'
+import { type LockedTransfer, lockTransfer } from '../transfers/queries.ts'
+import { vaultsIn } from '../transfers/vaults-in-queue.ts'
+import { isFollowed } from './following.ts'
 
 /** How long a claim holds; if this process ends, another node continues after it. */
 const leaseMilliseconds = 60_000
@@ -20,11 +22,16 @@ export const screeningPollMilliseconds = 5_000
 export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
 const questions = { firstMilliseconds: pollMilliseconds, longestMilliseconds: pollMillisecondsMax }
 
+/** Between two questions about a transfer of a wallet service whose changes are followed. */
+const followedMilliseconds = 600_000
+
 /**
  * When to ask about a transfer again, after `asked` answers in a row that said nothing new. The longer pauses differ by up to
- * a quarter, so that what was handed over together is not asked about together for ever.
+ * a quarter, so that what was handed over together is not asked about together for ever; where changes are followed, the first
+ * question comes at any moment of the pause.
  */
-export function askAgainAt(now: Date, asked: number): Date {
+export function askAgainAt(now: Date, asked: number, isFollowed: boolean): Date {
+  if (isFollowed) return after(now, followedMilliseconds * (asked === 0 ? Math.random() : 1))
   const pause = retryAt(now, asked + 1, questions).getTime() - now.getTime()
   return after(now, asked === 0 ? pause : pause * (1 - Math.random() / 4))
 }
@@ -36,6 +43,8 @@ export type Claim = {
   phase: Phase
   /** Whether a replacement was decided on, which waits to be handed over. */
   isReplacementDue: boolean
+  /** Whether the changes of its wallet service are followed. */
+  isFollowed: boolean
   leaseEndsAt: Date
 }
 
@@ -69,7 +78,8 @@ export async function claimDue(
       update deliveries n set next_attempt_at = ${leaseEndsAt} from due
       where n.vault_id = due.vault_id and n.id = due.id returning n.vault_id, n.id
     )
-    select c.vault_id as "vaultId", c.id, t.phase, t.replacement_due as "isReplacementDue" from claimed c
+    select c.vault_id as "vaultId", c.id, t.phase, t.replacement_due as "isReplacementDue",
+      ${isFollowed(sql.ref('c.vault_id'), now)} as "isFollowed" from claimed c
     join transfers t on t.vault_id = c.vault_id and t.id = c.id and ${isOneOf('t.phase', openPhases)}`.execute(deps.db)
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
@@ -97,10 +107,7 @@ export async function lockClaimed(trx: Trx, claim: Claim): Promise<LockedTransfe
 }
 
 /** Locks a transfer whose delivery is in progress on any node; null when it has ended or is halted. */
-export async function lockUnderWay(
-  trx: Trx,
-  { vaultId, id }: Pick<Claim, 'vaultId' | 'id'>,
-): Promise<LockedTransfer | null> {
+async function lockUnderWay(trx: Trx, { vaultId, id }: Pick<Claim, 'vaultId' | 'id'>): Promise<LockedTransfer | null> {
   const transfer = await lockTransfer(trx, vaultId, id)
   return transfer?.status === 'pending' && transfer.phase !== 'halted' ? transfer : null
 }

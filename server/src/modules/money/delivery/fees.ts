@@ -44,40 +44,43 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
 /** The native coin with what of it is available in its locked account; null: it is not registered. */
 export type LockedCoin = { id: string; code: string; decimals: number; available: bigint } | null
 
+type Coin = Omit<NonNullable<LockedCoin>, 'available'>
 type LockedAccounts = {
-  coin: { id: string; code: string; decimals: number } | null
-  accounts: { tokenId: string; purpose: string; balance: string }[]
+  coins: Record<string, Coin>
+  accounts: { addressId: string; tokenId: string; purpose: string; balance: string }[]
 }
+type Accounts = Pick<LockedTransfer, 'vault_id' | 'address_id' | 'token_id' | 'network_id'>
 
 /**
- * SQL: locks the accounts that the end of a transfer changes, in the order in which every posting locks them, so that a
- * concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
+ * SQL: locks the accounts that the end of transfers of one vault changes, in the order in which every posting locks them, so that
+ * a concurrent reservation waits instead of deadlocking. It is a column of another statement, for `coinOf`.
  */
-export function lockedAccounts({
-  vault_id,
-  address_id,
-  token_id,
-  network_id,
-}: LockedTransfer): RawBuilder<LockedAccounts> {
-  const coin = sql`from tokens where network_id = ${network_id} and contract_key = ''`
+export function lockedAccounts(transfers: [Accounts, ...Accounts[]]): RawBuilder<LockedAccounts> {
+  const column = (name: keyof Accounts) => [...new Set(transfers.map((transfer) => transfer[name]))]
+  const coins = sql`from tokens where network_id = any(${column('network_id')}::text[]) and contract_key = ''`
   return sql`json_build_object(
-    'coin', (select json_build_object('id', id, 'code', code, 'decimals', decimals) ${coin}),
+    'coins', (select coalesce(json_object_agg(network_id, json_build_object('id', id, 'code', code, 'decimals', decimals)), '{}') ${coins}),
     'accounts', (
-      select coalesce(json_agg(json_build_object('tokenId', token_id, 'purpose', purpose, 'balance', balance::text)), '[]')
+      select coalesce(json_agg(json_build_object(
+        'addressId', address_id, 'tokenId', token_id, 'purpose', purpose, 'balance', balance::text)), '[]')
       from (
-        select token_id, purpose, balance from ledger_accounts
-        where vault_id = ${vault_id} and address_id = ${address_id} and (token_id = ${token_id} or token_id = (select id ${coin}))
-        order by token_id, purpose for update) locked))`
+        select address_id, token_id, purpose, balance from ledger_accounts
+        where vault_id = ${transfers[0].vault_id} and address_id = any(${column('address_id')}::text[])
+          and (token_id = any(${column('token_id')}::text[]) or token_id in (select id ${coins}))
+        order by address_id, token_id, purpose for update) locked))`
 }
 
 export async function lockAccounts(trx: Trx, transfer: LockedTransfer): Promise<LockedCoin> {
-  const { rows } = await sql<{ locked: LockedAccounts }>`select ${lockedAccounts(transfer)} as locked`.execute(trx)
-  return coinOf(rows[0]!.locked)
+  const { rows } = await sql<{ locked: LockedAccounts }>`select ${lockedAccounts([transfer])} as locked`.execute(trx)
+  return coinOf(rows[0]!.locked, transfer)
 }
 
-export function coinOf({ coin, accounts }: LockedAccounts): LockedCoin {
-  if (coin === null) return null
-  const account = accounts.find(({ tokenId, purpose }) => tokenId === coin.id && purpose === 'available')
+export function coinOf({ coins, accounts }: LockedAccounts, { network_id, address_id }: Accounts): LockedCoin {
+  const coin = coins[network_id]
+  if (coin === undefined) return null
+  const account = accounts.find(
+    ({ addressId, tokenId, purpose }) => addressId === address_id && tokenId === coin.id && purpose === 'available',
+  )
   return { ...coin, available: BigInt(account?.balance ?? '0') }
 }
 

@@ -1,32 +1,39 @@
 import { sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
-import { insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
+import { insertsOf, runParts } from '../../../db/insert-rows.ts'
+import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { txHashesMax } from '../../../lib/limits.ts'
-import { operationHashSet } from '../../operations/feed/operation-rows.ts'
+import type { Phase } from '../../../lib/operations.ts'
+import { operationHashesSet } from '../../operations/feed/operation-rows.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
-import { gather, stopUnlessSame } from '../../rules/votes/ballot.ts'
+import { gatherAll, stopUnlessSame } from '../../rules/votes/ballot.ts'
 import { posting } from '../ledger/postings.ts'
 import type { FeeLimit } from '../transfers/compare-order.ts'
 import {
   type DeliveryChanges,
   haltTransfer,
-  type Movement,
-  moveTransfer,
-  phaseMoved,
+  type Moved,
+  moveTransfers,
+  phasesMoved,
   postponeWithAlert,
   recordedTransfers,
 } from '../transfers/move.ts'
-import type { LockedTransfer } from '../transfers/queries.ts'
-import { after, askAgainAt, type Claim, lockClaimed, lockUnderWay, retryMillisecondsMax, underLock } from './claim.ts'
+import { type LockedTransfer, lockAnswerable } from '../transfers/queries.ts'
+import { after, askAgainAt, type Claim, lockClaimed, retryMillisecondsMax, underLock } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { coinOf, type LockedCoin, lockedAccounts, raiseFeeAlarm } from './fees.ts'
+import { countFound } from './following.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
 export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
   const status = await wallet.getTransfer(claim.id)
-  if (status !== null) return applyStatus(deps, claim, status)
+  if (status !== null) {
+    const isNews = await applyStatus(deps, claim, status)
+    if (isNews && claim.isFollowed) await countFound(deps.db, claim.vaultId)
+    return
+  }
   // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
   await underLock(
     deps,
@@ -39,44 +46,132 @@ export async function pollStatus(deps: Deps, wallet: WalletClient, claim: Claim)
   )
 }
 
-/** Applies what the wallet service reports about a transfer; a contradiction halts it. */
-export function applyStatus(deps: Deps, claim: Pick<Claim, 'vaultId' | 'id'>, status: WalletStatus): Promise<void> {
-  const { log } = deps
-  return underLock(
-    deps,
-    (trx) => lockUnderWay(trx, claim),
-    async (trx, transfer, now) => {
-      const verdict = evaluateStatus(transfer.current, transfer.wallet_tx_hash, status)
-      if (verdict.kind === 'halt') return haltTransfer(trx, log, transfer, verdict.reason, now)
-      if (verdict.txHash !== null && (await isHashOfAnother(trx, transfer, verdict.txHash))) {
-        const reason = 'The wallet service reports the transaction hash of another transfer'
-        return haltTransfer(trx, log, transfer, reason, now)
-      }
-      if (isReplacedTooOften(transfer, verdict.txHash)) {
-        return haltTransfer(trx, log, transfer, 'The wallet service reports ever new transaction hashes', now)
-      }
-      if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
-      const subject = recordedTransfers(log)
-      const { more, ...gathered } = await gatherEnding(trx, transfer, subject)
-      const compared = await stopUnlessSame(trx, subject, transfer, gathered, now)
-      if ('refusal' in compared) return
-      const { feeLimit } = compared.recorded
-      await endTransfer(trx, transfer, { ...verdict, feeLimit, coin: coinOf(more) }, now)
-    },
+/** What came of reports: the transfers of which something was new, and those that a wallet service may not report about. */
+export type Applied = { news: string[]; strange: string[] }
+
+/** As `applyReports`, of an answer about one transfer. @returns whether it said anything new */
+export async function applyStatus(
+  deps: Deps,
+  { vaultId, id, isFollowed = false }: Pick<Claim, 'vaultId' | 'id'> & Partial<Pick<Claim, 'isFollowed'>>,
+  status: WalletStatus,
+): Promise<boolean> {
+  const reports = new Map([[id, status]])
+  const { news } = await inTransaction(deps.db, (trx) =>
+    applyReports(trx, deps, { vaultId, reports, isFollowed, isAsked: true }),
   )
+  return news.length > 0
 }
 
-async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {
-  const phase = txHash === null ? 'submitted' : 'broadcast'
-  const isNewHash = txHash !== null && txHash !== transfer.wallet_tx_hash
-  const asked = phase !== transfer.phase || isNewHash ? 0 : Math.min(transfer.asked + 1, 1_000)
-  const { columns, records } = followHash(trx, transfer, txHash, now)
-  const next = { ...columns, halt_reason: null, attempts: 0, asked, next_attempt_at: askAgainAt(now, asked) }
+type Reports = {
+  vaultId: string
+  /** By the id of the transfer, in the order in which they came. */
+  reports: Map<string, WalletStatus>
+  /** Whether the changes of the wallet service are followed, so that a transfer is seldom asked about. */
+  isFollowed: boolean
+  /** Whether they answer questions about their transfers, which are asked again later. */
+  isAsked: boolean
+}
+
+/**
+ * Applies what the wallet service reports about transfers, in the statements that one of them needs; a contradiction halts the
+ * transfer that it is about, and stops none of the others.
+ */
+export async function applyReports(trx: Trx, { log, clock }: Deps, reported: Reports): Promise<Applied> {
+  const { vaultId, reports } = reported
+  const now = clock()
+  const locked = await lockAnswerable(trx, vaultId, [...reports.keys()])
+  const judged = await judge(trx, inOrderOf(reports, locked), reports)
+  const halted = judged.filter((each) => each.verdict.kind === 'halt')
+  for (const { transfer, verdict } of halted)
+    if (verdict.kind === 'halt') await haltTransfer(trx, log, transfer, verdict.reason, now)
+  const waiting = judged.flatMap(({ transfer, verdict }) => (verdict.kind === 'wait' ? [{ transfer, ...verdict }] : []))
+  const moved = await keepAsking(trx, waiting, reported, now)
+  const ending = judged.flatMap(({ transfer, verdict }) =>
+    verdict.kind === 'confirm' || verdict.kind === 'fail' ? [{ transfer, verdict }] : [],
+  )
+  await endAsRecorded(trx, log, ending, now)
+  const known = new Set(locked.map(({ id }) => id))
+  return {
+    news: [...halted, ...moved, ...ending].map(({ transfer }) => transfer.id),
+    strange: [...reports.keys()].filter((id) => !known.has(id)),
+  }
+}
+
+type Judged = { transfer: LockedTransfer; verdict: StatusVerdict }
+
+const inOrderOf = (reports: Map<string, unknown>, transfers: LockedTransfer[]): LockedTransfer[] => {
+  const byId = new Map(transfers.map((transfer) => [transfer.id, transfer]))
+  return [...reports.keys()].flatMap((id) => byId.get(id) ?? [])
+}
+
+async function judge(trx: Trx, transfers: LockedTransfer[], reports: Map<string, WalletStatus>): Promise<Judged[]> {
+  const judged = transfers.map((transfer) => ({
+    transfer,
+    verdict: evaluateStatus(transfer.current, transfer.wallet_tx_hash, reports.get(transfer.id)!),
+  }))
+  const named = judged.flatMap(({ transfer, verdict }) =>
+    verdict.kind === 'halt' || verdict.txHash === null ? [] : [{ transfer, txHash: verdict.txHash }],
+  )
+  const taken = await hashesOfOthers(trx, named)
+  return judged.map(({ transfer, verdict }) => {
+    if (verdict.kind === 'halt') return { transfer, verdict }
+    const reason = taken.has(transfer.id)
+      ? 'The wallet service reports the transaction hash of another transfer'
+      : isReplacedTooOften(transfer, verdict.txHash)
+        ? 'The wallet service reports ever new transaction hashes'
+        : null
+    return { transfer, verdict: reason === null ? verdict : { kind: 'halt', reason } }
+  })
+}
+
+type Waiting = { transfer: LockedTransfer; txHash: string | null }
+
+/** Returns those of which something was new. Of the others nothing is written, unless they were asked about. */
+async function keepAsking(
+  trx: Trx,
+  waiting: Waiting[],
+  { vaultId, isFollowed, isAsked }: Reports,
+  now: Date,
+): Promise<Waiting[]> {
+  const steps = waiting.map(({ transfer, txHash }) => {
+    const to: Phase = txHash === null ? 'submitted' : 'broadcast'
+    const newHash = txHash === transfer.wallet_tx_hash ? null : txHash
+    const isNews = to !== transfer.phase || newHash !== null
+    const asked = isNews ? 0 : Math.min(transfer.asked + 1, 1_000)
+    const { columns, records } = followHash(trx, transfer, txHash, now)
+    const next_attempt_at = askAgainAt(now, asked, isFollowed)
+    const changes = { ...columns, halt_reason: null, attempts: 0, asked, next_attempt_at }
+    return { transfer, txHash, to, newHash, isNews: isNews || transfer.halt_reason !== null, changes, records }
+  })
+  const taken = isAsked ? steps : steps.filter(({ isNews }) => isNews)
+  if (taken.length === 0) return []
+  const hashes = taken.flatMap(({ transfer: { id }, newHash }) => (newHash === null ? [] : [{ id, txHash: newHash }]))
   await runParts(trx, [
-    ...phaseMoved(trx, transfer, phase, next),
-    ...records,
-    ...(isNewHash ? [operationHashSet(transfer.vault_id, transfer.id, txHash)] : []),
+    ...phasesMoved(trx, taken),
+    ...insertsOf({ audit_records: taken.flatMap(({ records }) => records) }),
+    ...(hashes.length > 0 ? [operationHashesSet(vaultId, hashes)] : []),
   ])
+  return taken.filter(({ isNews }) => isNews)
+}
+
+/** Ends transfers that are as they were recorded; each other one is halted. */
+async function endAsRecorded(
+  trx: Trx,
+  log: Deps['log'],
+  ending: { transfer: LockedTransfer; verdict: Verdict }[],
+  now: Date,
+): Promise<void> {
+  const [first, ...others] = ending.map(({ transfer }) => transfer)
+  if (first === undefined) return
+  const subject = recordedTransfers(log)
+  const { gathered, more } = await gatherAll(trx, subject, [first, ...others], lockedAccounts([first, ...others]))
+  const endings: Ending[] = []
+  for (const { transfer, verdict } of ending) {
+    const compared = await stopUnlessSame(trx, subject, transfer, gathered.get(transfer.id)!, now)
+    if ('refusal' in compared) continue
+    endings.push({ transfer, ...verdict, feeLimit: compared.recorded.feeLimit, coin: coinOf(more, transfer) })
+  }
+  await endTransfers(trx, endings, now)
 }
 
 const hashesOf = ({ wallet_tx_hash, replaced_tx_hashes }: LockedTransfer, txHash: string | null): Set<string> =>
@@ -92,90 +187,129 @@ function followHash(
   transfer: LockedTransfer,
   txHash: string | null,
   now: Date,
-): { columns: DeliveryChanges; records: Part[] } {
+): { columns: DeliveryChanges; records: ReturnType<typeof toAuditRow>[] } {
   const { vault_id: vaultId, id: targetId, wallet_tx_hash: from } = transfer
   if (txHash === null || from === null || txHash === from)
     return { columns: { wallet_tx_hash: txHash ?? from }, records: [] }
   const details = { from, to: txHash }
   const event = { vaultId, actorId: null, action: 'transfer.replaced', targetType: 'transfer', targetId, details, now }
   const replaced_tx_hashes = [...hashesOf(transfer, null)].filter((hash) => hash !== txHash)
-  return {
-    columns: { wallet_tx_hash: txHash, replaced_tx_hashes },
-    records: insertsOf({ audit_records: [toAuditRow(trx, event)] }),
-  }
+  return { columns: { wallet_tx_hash: txHash, replaced_tx_hashes }, records: [toAuditRow(trx, event)] }
 }
 
-/** Reads a locked transfer with its records, and locks the accounts that its end changes. */
-export const gatherEnding = (trx: Trx, transfer: LockedTransfer, subject: ReturnType<typeof recordedTransfers>) =>
-  gather(trx, subject, transfer, lockedAccounts(transfer))
+type Verdict = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
 
-type Ending = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
+type Ending = Verdict & {
+  transfer: LockedTransfer
   /** What it may cost according to the audit records. */
   feeLimit: FeeLimit
   coin: LockedCoin
+  /** The people who decided, instead of the service itself. */
+  decided?: { actorId: string; resolution: Record<string, unknown> }
 }
 
-/** The people who decided, instead of the service itself. */
-type Decided = { actorId: string; resolution: Record<string, unknown> }
-
-/** Confirms or fails the transfer and posts its network fee, in one transaction. */
-export async function endTransfer(
-  trx: Trx,
-  transfer: LockedTransfer,
-  verdict: Ending,
-  now: Date,
-  decided?: Decided,
-): Promise<void> {
-  const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
-  const { txHash, coin } = verdict
-  const fee = verdict.fee !== null && verdict.fee > 0n ? verdict.fee : null
-  // Balances never go below zero: a fee that exceeds the balance is posted as soon as it is covered.
-  const returned = verdict.kind === 'fail' && coin?.id === transfer.token_id ? transfer.amount : 0n
-  const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
-  const { columns, records } = followHash(trx, transfer, txHash, now)
-  const movement: Movement = {
-    event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
-    actorId: null,
-    ...decided,
-    now,
-    txHash,
-    ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
-    changes: {
-      fee: verdict.fee?.toString() ?? null,
-      fee_token_id: coin?.id ?? null,
-      fee_owed: fee !== null && coin !== null && !isAffordable,
-      ...columns,
-      halt_reason: null,
-    },
-    extraPostings: isAffordable
-      ? [posting('fee', { vaultId, tokenId: coin.id, addressId, operationId, amount: fee })]
-      : [],
+/** Confirms or fails transfers of one vault and posts their network fees, in one transaction. */
+export async function endTransfers(trx: Trx, endings: Ending[], now: Date): Promise<void> {
+  const left = new Map<string, bigint>()
+  const booked = endings.map((ending) => ({ ...ending, ...bookedFee(ending, left) }))
+  const records: ReturnType<typeof toAuditRow>[] = []
+  const moves = booked.map(({ transfer, decided, coin, fee, isAffordable, ...verdict }): Moved => {
+    const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
+    const { txHash } = verdict
+    const followed = followHash(trx, transfer, txHash, now)
+    records.push(...followed.records)
+    return {
+      transfer,
+      event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
+      actorId: null,
+      ...decided,
+      txHash,
+      ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
+      changes: {
+        fee: verdict.reportedFee?.toString() ?? null,
+        fee_token_id: coin?.id ?? null,
+        fee_owed: fee !== null && coin !== null && !isAffordable,
+        ...followed.columns,
+        halt_reason: null,
+      },
+      extraPostings:
+        isAffordable && fee !== null && coin !== null
+          ? [posting('fee', { vaultId, tokenId: coin.id, addressId, operationId, amount: fee })]
+          : [],
+    }
+  })
+  await moveTransfers(trx, moves, now, insertsOf({ audit_records: records }))
+  for (const { transfer, fee, feeLimit, coin } of booked) {
+    const { maxFee } = feeLimit
+    if (fee !== null && maxFee !== null && fee > maxFee) await raiseFeeAlarm(trx, transfer, { fee, maxFee, coin }, now)
   }
-  await moveTransfer(trx, transfer, movement, records)
-  const { maxFee } = verdict.feeLimit
-  if (fee !== null && maxFee !== null && fee > maxFee) await raiseFeeAlarm(trx, transfer, { fee, maxFee, coin }, now)
 }
 
-/** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
-export async function isHashOfAnother(
+/**
+ * The fee that is posted. Balances never go below zero: one that exceeds the balance is posted as soon as it is covered.
+ *
+ * @param left of the coin at each address, after the transfers that end before in the same statement
+ */
+function bookedFee({ transfer, coin, ...verdict }: Ending, left: Map<string, bigint>) {
+  const reportedFee = verdict.fee
+  const fee = reportedFee !== null && reportedFee > 0n ? reportedFee : null
+  if (coin === null) return { reportedFee, fee, isAffordable: false }
+  const account = `${transfer.address_id} ${coin.id}`
+  const returned = verdict.kind === 'fail' && coin.id === transfer.token_id ? transfer.amount : 0n
+  const available = (left.get(account) ?? coin.available) + returned
+  const isAffordable = fee !== null && available >= fee
+  left.set(account, isAffordable ? available - fee : available)
+  return { reportedFee, fee, isAffordable }
+}
+
+/** Which of these transfers name the transaction of another one. On EVM networks one transfer is one transaction. */
+export async function hashesOfOthers(
   trx: Trx,
-  { vault_id: vaultId, id, network_type }: LockedTransfer,
-  txHash: string,
-): Promise<boolean> {
-  if (network_type !== 'evm') return false
-  // Two transfers that report the same hash concurrently do not see each other; this lock makes one of them wait.
-  await sql`${prepared} select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
-  return hasAnotherThisHash(trx, { vaultId, id, txHash })
+  named: { transfer: LockedTransfer; txHash: string }[],
+): Promise<Set<string>> {
+  const evm = named.filter(({ transfer }) => transfer.network_type === 'evm')
+  if (evm.length === 0) return new Set()
+  const vaultId = evm[0]!.transfer.vault_id
+  const hashes = evm.map(({ txHash }) => txHash)
+  // Two transfers that report the same hash concurrently do not see each other; these locks make one of them wait.
+  await sql`${prepared}
+    select pg_advisory_xact_lock(key) from (
+      select distinct hashtextextended(${vaultId} || ' ' || hash, 2) as key from unnest(${hashes}::text[]) hash order by key
+    ) k`.execute(trx)
+  const taken = new Set(
+    await listWithHashOfAnother(
+      trx,
+      vaultId,
+      evm.map(({ transfer, txHash }) => ({ id: transfer.id, txHash })),
+    ),
+  )
+  const first = new Map<string, string>()
+  for (const { transfer, txHash } of evm) {
+    if (first.has(txHash)) taken.add(transfer.id)
+    else if (!taken.has(transfer.id)) first.set(txHash, transfer.id)
+  }
+  return taken
 }
 
 export async function hasAnotherThisHash(
   db: Db | Trx,
   { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string },
 ): Promise<boolean> {
-  const { rows } = await sql`${prepared}
-    select from operations where vault_id = ${vaultId} and tx_hash = ${txHash} and type = 'transfer' and id <> ${id}
-    union all
-    select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]
-      and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(db)
-  return rows.length > 0
+  return (await listWithHashOfAnother(db, vaultId, [{ id, txHash }])).length > 0
+}
+
+/** The ids of these transfers whose hash another transfer of the vault has or had. */
+async function listWithHashOfAnother(
+  db: Db | Trx,
+  vaultId: string,
+  named: { id: string; txHash: string }[],
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`${prepared}
+    select n.id from unnest(${named.map(({ id }) => id)}::text[], ${named.map(({ txHash }) => txHash)}::text[]) n (id, hash)
+    cross join lateral (
+      select from operations where vault_id = ${vaultId} and tx_hash = n.hash and type = 'transfer' and id <> n.id
+      union all
+      select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[n.hash]
+        and vault_id = ${vaultId} and id <> n.id limit 1) other`.execute(db)
+  return rows.map(({ id }) => id)
 }

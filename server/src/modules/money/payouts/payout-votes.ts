@@ -60,7 +60,7 @@ const recordedPayouts = (log: Deps['log']): RecordedSubject<LockedPayout, Stored
     const transferIds = payouts.flatMap(({ rows }) => rows.map(({ transferId }) => transferId))
     const orders = await listStoredOrders(trx, vaultId, transferIds)
     const records = await listRecordsOf(trx, vaultId, 'transfer', transferIds)
-    return payouts.map(({ beside, ...payout }) => ({ payout, orders, records, beside }))
+    return payouts.map(({ beside, ...payout }) => ({ id: payout.id, payout, orders, records, beside }))
   },
   compare({ payout, orders, records }, ofPayout) {
     const compared = compareWithRecord(payout, ofPayout)

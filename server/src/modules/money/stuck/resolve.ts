@@ -11,7 +11,7 @@ import { throwBadGateway, type WalletClient } from '../../registry/wallet-servic
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/wallets/wallet-settings.ts'
 import { lockAccounts } from '../delivery/fees.ts'
-import { endTransfer, hasAnotherThisHash, isHashOfAnother } from '../delivery/settle.ts'
+import { endTransfers, hasAnotherThisHash, hashesOfOthers } from '../delivery/settle.ts'
 import type { Payload } from '../orders/payload-schema.ts'
 import { changedMeanwhile, deciding, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, type FeeLimit, readRecordedState } from '../transfers/compare-order.ts'
@@ -141,15 +141,15 @@ async function carryOut(
   switch (next.kind) {
     case 'settle': {
       const { txHash, fee, blockTime } = next
-      if (await isHashOfAnother(trx, transfer, txHash)) throw taken()
+      if ((await hashesOfOthers(trx, [{ transfer, txHash }])).size > 0) throw taken()
       const coin = await lockAccounts(trx, transfer)
-      return endTransfer(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit, coin }, now, decided)
+      return endTransfers(trx, [{ transfer, kind: 'confirm', txHash, fee, blockTime, feeLimit, coin, decided }], now)
     }
     case 'fail': {
       const { txHash, fee, reason: failure } = next
       const coin = await lockAccounts(trx, transfer)
       const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit, coin } as const
-      return endTransfer(trx, transfer, verdict, now, decided)
+      return endTransfers(trx, [{ transfer, ...verdict, decided }], now)
     }
     case 'cancel':
       return moveTransfer(trx, transfer, {

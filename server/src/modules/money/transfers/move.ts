@@ -1,12 +1,12 @@
-import { type RawBuilder, sql, type Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { wake } from '../../../db/commits.ts'
-import { assignments, insertsOf, type Part, runParts } from '../../../db/insert-rows.ts'
+import { insertsOf, type Part, recordsetOf, runParts } from '../../../db/insert-rows.ts'
 import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
-import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
-import { paidRecipientOf } from '../../address-book/recipients/queries.ts'
+import type { OperationStatus, Phase } from '../../../lib/operations.ts'
+import { paidRecipientsOf } from '../../address-book/recipients/queries.ts'
 import { operationsMoved, restoreOperation } from '../../operations/feed/operation-rows.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
@@ -14,6 +14,7 @@ import { closing, type RecordedSubject } from '../../rules/votes/ballot.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, posting } from '../ledger/postings.ts'
 import { hashPayload } from '../orders/order-payload.ts'
+import type { Payload } from '../orders/payload-schema.ts'
 import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-order.ts'
 import { isPhaseOf, mayMovePhase, nextStatus, queueOf, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
@@ -50,28 +51,56 @@ export async function moveTransfer(
   movement: Movement,
   parts: Part[] = [],
 ): Promise<void> {
-  const { vault_id: vaultId, id, status: from } = transfer
-  const { event, actorId, now, failureReason = null, txHash = null, blockchainAt = null } = movement
-  const to = assertMovable(transfer, event)
+  await moveTransfers(trx, [{ ...movement, transfer }], movement.now, parts)
+}
+
+/** A transfer with what happens to it. */
+export type Moved = Omit<Movement, 'now'> & { transfer: LockedTransfer }
+
+/** As `moveTransfer`, for transfers of one vault at once, in one statement. */
+export async function moveTransfers(trx: Trx, moved: Moved[], now: Date, parts: Part[] = []): Promise<void> {
+  const [first] = moved
+  if (first === undefined) return runParts(trx, parts)
+  const vaultId = first.transfer.vault_id
+  const moves = moved.map((movement) => ({ ...movement, to: assertMovable(movement.transfer, movement.event) }))
+  const confirmed = moves.filter(({ to }) => to === 'confirmed').map(({ transfer }) => transfer.id)
+  await postEntries(trx, moves.flatMap(postingsOf), now, [
+    ...parts,
+    operationsMoved(
+      { vaultId, now },
+      moves.map(({ transfer: { id, status: from }, ...move }) => ({ ...move, id, from })),
+    ),
+    ...phasesMoved(
+      trx,
+      moves.map(({ transfer, to, changes, failureReason = null }) =>
+        to === 'pending'
+          ? { transfer, to: 'queued', changes: { next_attempt_at: now } }
+          : { transfer, to: 'done', changes: { ...changes, next_attempt_at: null, failure_reason: failureReason } },
+      ),
+    ),
+    ...insertsOf({ audit_records: moves.map((move) => recordOf(trx, move, now)) }),
+    ...(confirmed.length > 0 ? [paidRecipientsOf(vaultId, confirmed)] : []),
+    ...moves.flatMap(({ transfer, actorId }) =>
+      transfer.status === 'awaiting_approval' ? closing(trx, 'transfer', transfer, actorId, now) : [],
+    ),
+  ])
+}
+
+type Move = Moved & { to: OperationStatus }
+
+function postingsOf({ transfer, to, extraPostings = [] }: Move): Posting[] {
   const kind = to === 'confirmed' ? 'settle' : releasesFunds(to) ? 'release' : null
-  const reserved = kind === null ? [] : [posting(kind, subjectOf(transfer))]
-  const delivery = { ...movement.changes, next_attempt_at: null, failure_reason: failureReason }
+  return kind === null ? extraPostings : [posting(kind, subjectOf(transfer)), ...extraPostings]
+}
+
+function recordOf(trx: Trx, { transfer, to, event, actorId, resolution, ...movement }: Move, now: Date) {
+  const { vault_id: vaultId, id: targetId, status: from } = transfer
+  const { failureReason = null, txHash = null, blockchainAt = null, changes: { fee = null } = {} } = movement
   const action = `transfer.${recordedAs[event] ?? event}`
-  const decided = movement.resolution === undefined ? {} : { resolution: movement.resolution }
-  const { changes: { fee = null } = {} } = movement
+  const decided = resolution === undefined ? {} : { resolution }
   const chain = to === 'confirmed' || to === 'failed' ? { fee, blockchainAt } : {}
   const details = { from, to, reason: failureReason, txHash, ...chain, ...decided }
-  const record = toAuditRow(trx, { vaultId, actorId, now, action, targetType: 'transfer', targetId: id, details })
-  await postEntries(trx, [...reserved, ...(movement.extraPostings ?? [])], now, [
-    ...parts,
-    operationsMoved({ vaultId, ids: [id], from, to, now, txHash, blockchainAt }),
-    ...(to === 'pending'
-      ? phaseMoved(trx, transfer, 'queued', { next_attempt_at: now })
-      : phaseMoved(trx, transfer, 'done', delivery)),
-    ...insertsOf({ audit_records: [record] }),
-    ...(to === 'confirmed' ? [paidRecipientOf(vaultId, id)] : []),
-    ...(from === 'awaiting_approval' ? closing(trx, 'transfer', transfer, actorId, now) : []),
-  ])
+  return toAuditRow(trx, { vaultId, actorId, now, action, targetType: 'transfer', targetId, details })
 }
 
 const subjectOf = ({
@@ -103,19 +132,24 @@ export async function moveWaitingTransfers(
   const from = 'awaiting_approval'
   const to = assertMovable({ ...first, status: from }, event)
   const vaultId = first.vault_id
-  const ids = transfers.map(({ id }) => id)
   const isReleased = to === 'pending'
   const releases = isReleased ? [] : transfers.map((transfer) => posting('release', subjectOf(transfer)))
   const action = `transfer.${recordedAs[event] ?? event}`
   const details = { from, to, reason: failureReason, txHash: null }
   await postEntries(trx, releases, now, [
     ...parts,
-    operationsMoved({ vaultId, ids, from, to, now }),
-    ...phasesMoved(trx, transfers, {
-      phase: isReleased ? 'queued' : 'done',
-      next_attempt_at: isReleased ? now : null,
-      failure_reason: failureReason,
-    }),
+    operationsMoved(
+      { vaultId, now },
+      transfers.map(({ id }) => ({ id, from, to })),
+    ),
+    ...phasesMoved(
+      trx,
+      transfers.map((transfer) => ({
+        transfer,
+        to: isReleased ? 'queued' : 'done',
+        changes: { next_attempt_at: isReleased ? now : null, failure_reason: failureReason },
+      })),
+    ),
     ...recordsOfEach(trx, transfers, { actorId, now }, action, details),
   ])
 }
@@ -130,7 +164,14 @@ export async function haltWaitingTransfers(
   const waiting = transfers.filter(({ phase }) => phase === 'waiting')
   if (waiting.length === 0) return
   await runParts(trx, [
-    ...phasesMoved(trx, waiting, { phase: 'halted', halt_reason: reason, next_attempt_at: null }),
+    ...phasesMoved(
+      trx,
+      waiting.map((transfer) => ({
+        transfer,
+        to: 'halted',
+        changes: { halt_reason: reason, next_attempt_at: null },
+      })),
+    ),
     ...recordsOfEach(trx, waiting, { actorId: null, now }, 'transfer.halted', { reason }),
   ])
 }
@@ -156,7 +197,8 @@ export function assertMovable({ status }: LockedTransfer, event: TransferEvent):
 }
 
 /** The columns of a delivery that change together with its phase. */
-export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'> & Attempts
+export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase' | 'payload'> &
+  Attempts & { payload?: Payload }
 
 /** When it is looked at next, which only the queues ask about, and how often that led to nothing. */
 type Attempts = { next_attempt_at?: Date | null; attempts?: number; asked?: number }
@@ -168,35 +210,24 @@ export async function movePhase(
   to: Phase,
   changes: DeliveryChanges,
 ): Promise<void> {
-  await runParts(trx, phaseMoved(trx, transfer, to, changes))
+  await runParts(trx, phasesMoved(trx, [{ transfer, to, changes }]))
 }
 
+/** A step of a delivery. */
+type PhaseMove = { transfer: LockedTransfer; to: Phase; changes: DeliveryChanges }
+
 /**
- * SQL: the parts of `movePhase`; only this function and `phasesMoved` change a phase. The row of the transfer is written when
- * something in it changes.
+ * SQL: the parts of `movePhase` for transfers of one vault; only this function changes a phase. The row of a transfer is
+ * written when something in it changes.
  */
-export function phaseMoved(
-  trx: Trx,
-  transfer: LockedTransfer,
-  to: Phase,
-  { next_attempt_at, attempts, asked, ...changes }: DeliveryChanges,
-): Part[] {
-  const { vault_id, id, phase } = transfer
-  if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
-  const queued = requeue([transfer], queueOf(to, changes.replacement_due ?? transfer.replacement_due), {
-    next_attempt_at: next_attempt_at === undefined ? transfer.next_attempt_at : next_attempt_at,
-    attempts: attempts ?? transfer.attempts,
-    asked: asked ?? transfer.asked,
-  })
-  if (isDueNow(phase, to) || changes.replacement_due === true) wake(trx, 'deliver-transfers')
-  const isNew = ([column, value]: [string, unknown]) =>
-    value !== undefined && transfer[column as keyof LockedTransfer] !== value
-  const changed = Object.entries({ ...changes, phase: to }).filter(isNew)
-  if (changed.length === 0) return [queued]
-  const update = sql`update transfers set ${assignments(Object.fromEntries(changed))}
-    where vault_id = ${vault_id} and id = ${id} and phase = ${phase} returning id`
-  const otherwise = () => new Error(`The delivery of transfer ${id} is no longer ${phase}`)
-  return [queued, { update, rows: 1, otherwise }]
+export function phasesMoved(trx: Trx, moves: PhaseMove[]): Part[] {
+  for (const { transfer, to, changes } of moves) {
+    if (!mayMovePhase(transfer.phase, to))
+      throw new Error(`The delivery of transfer ${transfer.id} cannot go from ${transfer.phase} to ${to}`)
+    if (isDueNow(transfer.phase, to) || changes.replacement_due === true) wake(trx, 'deliver-transfers')
+    if (transfer.phase === 'submitting' && queueOf(to, false) === 'follow') wake(trx, 'follow-changes')
+  }
+  return [...requeued(moves), ...written(moves)]
 }
 
 /** Returns true when this step begins or continues a delivery, and is no attempt at it. */
@@ -205,38 +236,55 @@ const isDueNow = (from: Phase, to: Phase): boolean =>
   (from === 'halted' && to !== 'done') ||
   (to === 'submitting' && from !== 'queued')
 
-/** SQL: the place of transfers in the queues. It is made anew where it is missing, and goes when a delivery has ended. */
-function requeue(transfers: LockedTransfer[], queue: Queue | null, changes: Required<Attempts>): RawBuilder<unknown> {
-  if (queue === null) {
-    const ids = transfers.map(({ id }) => id)
-    return sql`delete from deliveries where vault_id = ${transfers[0]?.vault_id} and id = any(${ids}::text[])`
-  }
-  const rows = transfers.map(({ vault_id, id, payout_id, expires_at }) => {
+/** SQL: the places of transfers in the queues. One is made anew where it is missing, and goes when a delivery has ended. */
+function requeued(moves: PhaseMove[]): Part[] {
+  const rows = []
+  const ended: LockedTransfer[] = []
+  for (const { transfer, to, changes } of moves) {
+    const { vault_id, id, payout_id, expires_at } = transfer
+    const queue = queueOf(to, changes.replacement_due ?? transfer.replacement_due)
+    if (queue === null) {
+      ended.push(transfer)
+      continue
+    }
+    const { next_attempt_at = transfer.next_attempt_at, attempts = transfer.attempts, asked = transfer.asked } = changes
     // A row of a payout waits as long as its payout.
     const untilExpiry = payout_id === null ? expires_at : null
-    return { vault_id, id, queue, ...changes, ...(queue === 'votes' ? { next_attempt_at: untilExpiry } : {}) }
-  })
-  return sql`${insertsOf({ deliveries: rows })[0]} on conflict (vault_id, id) do update set queue = excluded.queue,
-    next_attempt_at = excluded.next_attempt_at, attempts = excluded.attempts, asked = excluded.asked`
+    const at = queue === 'votes' ? untilExpiry : next_attempt_at
+    rows.push({ vault_id, id, queue, next_attempt_at: at, attempts, asked })
+  }
+  const inserts = insertsOf({ deliveries: rows }).map(
+    (insert) => sql`${insert} on conflict (vault_id, id) do update set queue = excluded.queue,
+      next_attempt_at = excluded.next_attempt_at, attempts = excluded.attempts, asked = excluded.asked`,
+  )
+  if (ended.length === 0) return inserts
+  const ids = ended.map(({ id }) => id)
+  return [...inserts, sql`delete from deliveries where vault_id = ${ended[0]!.vault_id} and id = any(${ids}::text[])`]
 }
 
-/** SQL: the parts for waiting transfers of a payout, together. */
-function phasesMoved(
-  trx: Trx,
-  transfers: LockedTransfer[],
-  {
-    next_attempt_at = null,
-    ...changes
-  }: Pick<DeliveryChanges, 'next_attempt_at' | 'failure_reason' | 'halt_reason'> & { phase: Phase },
-): Part[] {
-  if (!mayMovePhase('waiting', changes.phase)) throw new Error(`A waiting delivery cannot become ${changes.phase}`)
-  if (changes.phase === 'queued') wake(trx, 'deliver-transfers')
-  const queued = requeue(transfers, queueOf(changes.phase, false), { next_attempt_at, attempts: 0, asked: 0 })
-  const ids = transfers.map(({ id }) => id)
-  const update = sql`update transfers set ${assignments(changes)}
-    where vault_id = ${transfers[0]!.vault_id} and id = any(${ids}::text[]) and phase = 'waiting' returning id`
-  const otherwise = () => new Error('A transfer of the payout waits no longer')
-  return [queued, { update, rows: ids.length, otherwise }]
+/** SQL: what changes in the rows of transfers, together for those of which the same columns change. */
+function written(moves: PhaseMove[]): Part[] {
+  const groups = new Map<string, { from: Phase; columns: string[]; rows: object[] }>()
+  for (const { transfer, to, changes } of moves) {
+    const { next_attempt_at: _at, attempts: _attempts, asked: _asked, ...kept } = changes
+    const changed = Object.entries({ ...kept, phase: to }).filter(
+      ([column, value]) => value !== undefined && transfer[column as keyof LockedTransfer] !== value,
+    )
+    if (changed.length === 0) continue
+    const columns = changed.map(([column]) => column).sort()
+    const key = [transfer.phase, ...columns].join(' ')
+    const group = groups.get(key) ?? { from: transfer.phase, columns, rows: [] }
+    groups.set(key, group)
+    group.rows.push({ id: transfer.id, ...Object.fromEntries(changed) })
+  }
+  return [...groups.values()].map(({ from, columns, rows }) => {
+    const update = sql`
+      update transfers t set ${sql.join(columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`m.${column}`)}`))}
+      from ${recordsetOf('transfers', rows)} m
+      where t.vault_id = ${moves[0]!.transfer.vault_id} and t.id = m.id and t.phase = ${from} returning t.id`
+    const otherwise = () => new Error(`The delivery of a transfer is no longer ${from}`)
+    return { update, rows: rows.length, otherwise }
+  })
 }
 
 /**
@@ -254,7 +302,7 @@ export async function restoreTransfer(
   await movePhase(trx, transfer, isPhaseOf(status, 'halted') ? 'halted' : 'done', {
     to_address: order.toAddress,
     contract_address: order.contractAddress,
-    payload: JSON.stringify(order),
+    payload: order,
     payload_hash: hashPayload(order),
     fee_level: order.feeLevel ?? null,
     max_fee: order.maxFee ?? null,

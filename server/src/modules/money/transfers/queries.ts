@@ -4,9 +4,10 @@ import type { Member } from '../../../access/caller.ts'
 import { profileOf } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { type Columns, select } from '../../../db/columns.ts'
+import { isOneOf } from '../../../db/one-of.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
-import type { OperationStatus, Phase, Queue } from '../../../lib/operations.ts'
+import { type OperationStatus, type Phase, sentPhases } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKey } from '../../operations/categories/rights.ts'
@@ -34,6 +35,7 @@ import {
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Payload, StoredPayload } from '../orders/payload-schema.ts'
 import { type ShownScreening, screeningOf } from '../screening/queries.ts'
+import { vaultsIn } from './vaults-in-queue.ts'
 
 export type TransferRow = DetailColumns & {
   vault_code: string
@@ -236,6 +238,12 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
   return transfer ?? null
 }
 
+/** Locks those of these transfers that a wallet service may have, in the order of their ids. */
+export function lockAnswerable(trx: Trx, vaultId: string, ids: string[]): Promise<LockedTransfer[]> {
+  const isSent = sql`o.status = 'pending' and ${isOneOf('t.phase', sentPhases)}`
+  return lockWhere(trx, vaultId, sql`o.id = any(${ids}::text[]) and ${isSent}`)
+}
+
 /** Locks a transfer that the member sees. @throws 404 */
 export async function lockVisibleTransfer(trx: Trx, member: Member, id: string): Promise<LockedTransfer> {
   const [transfer] = await lockWhere(trx, member.vault.id, isVisible(member, id))
@@ -382,18 +390,4 @@ export async function findDeliveryState(db: Db | Trx, vaultId: string, id: strin
     from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
     where t.vault_id = ${vaultId} and t.id = ${id}`.execute(db)
   return rows[0] ?? null
-}
-
-/**
- * SQL: a table of the vaults that have transfers in a queue. It takes one step of the index for each vault, however many
- * transfers there are, so that a vault with many delays no other.
- */
-export const vaultsIn = (queue: Queue): RawBuilder<unknown> => {
-  const first = (after: RawBuilder<unknown>) => sql`select d.vault_id from deliveries d
-    where d.queue = ${sql.lit(queue)} ${after} order by d.vault_id limit 1`
-  return sql`(with recursive lanes as (
-    (${first(sql``)})
-    union all
-    select (${first(sql`and d.vault_id > lanes.vault_id`)}) from lanes where lanes.vault_id is not null
-  ) select vault_id from lanes where vault_id is not null)`
 }

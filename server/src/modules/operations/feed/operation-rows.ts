@@ -76,31 +76,34 @@ export function toOperationRow(operation: NewOperation) {
 }
 
 type Move = {
-  vaultId: string
   id: string
   from: OperationStatus
   to: OperationStatus
-  now: Date
   txHash?: string | null
   blockchainAt?: Date | null
 }
 
+type Moment = { vaultId: string; now: Date }
+
 /** Moves the status by compare-and-set; does nothing when another resolution came first. */
-export async function moveOperation(trx: Trx, { id, ...move }: Move): Promise<void> {
-  await runParts(trx, [operationsMoved({ ...move, ids: [id] }).update])
+export async function moveOperation(trx: Trx, { vaultId, now, ...move }: Move & Moment): Promise<void> {
+  await runParts(trx, [operationsMoved({ vaultId, now }, [move]).update])
 }
 
 /** SQL: the statement of `moveOperation` for several at once, to be a part of another one. */
-export function operationsMoved(move: Omit<Move, 'id'> & { ids: string[] }): CompareAndSet {
-  const { vaultId, ids, from, to, now, txHash = null, blockchainAt = null } = move
+export function operationsMoved({ vaultId, now }: Moment, moves: Move[]): CompareAndSet {
+  const column = <T>(read: (move: Move) => T) => moves.map(read)
   const update = sql`
-    update operations set status = ${to}, updated_at = ${now}, tx_hash = coalesce(${txHash}, tx_hash),
-      blockchain_at = coalesce(${blockchainAt}::timestamptz, blockchain_at),
-      confirmed_at = case when ${to} = 'confirmed' then ${now}::timestamptz else confirmed_at end
-    where vault_id = ${vaultId} and id = any(${ids}::text[]) and status = ${from} returning id`
+    update operations o set status = m.next, updated_at = ${now}, tx_hash = coalesce(m.tx_hash, o.tx_hash),
+      blockchain_at = coalesce(m.blockchain_at, o.blockchain_at),
+      confirmed_at = case when m.next = 'confirmed' then ${now}::timestamptz else o.confirmed_at end
+    from unnest(${column(({ id }) => id)}::text[], ${column(({ from }) => from)}::text[], ${column(({ to }) => to)}::text[],
+      ${column(({ txHash = null }) => txHash)}::text[], ${column(({ blockchainAt = null }) => blockchainAt)}::timestamptz[])
+      as m (id, status, next, tx_hash, blockchain_at)
+    where o.vault_id = ${vaultId} and o.id = m.id and o.status = m.status returning o.id`
   return {
     update,
-    rows: ids.length,
+    rows: moves.length,
     otherwise: () => conflict('wrong_state', 'The transfer was resolved by someone else'),
   }
 }
@@ -147,6 +150,11 @@ export async function correctOperationAmount(
     .execute()
 }
 
-/** SQL: sets the hash of the transaction, which may change until the end. */
-export const operationHashSet = (vaultId: string, id: string, txHash: string): RawBuilder<unknown> =>
-  sql`update operations set tx_hash = ${txHash} where vault_id = ${vaultId} and id = ${id}`
+/** SQL: sets the hashes of transactions, which may change until the end. */
+export const operationHashesSet = (
+  vaultId: string,
+  found: { id: string; txHash: string }[],
+): RawBuilder<unknown> => sql`
+  update operations o set tx_hash = m.tx_hash
+  from unnest(${found.map(({ id }) => id)}::text[], ${found.map(({ txHash }) => txHash)}::text[]) as m (id, tx_hash)
+  where o.vault_id = ${vaultId} and o.id = m.id`

@@ -123,11 +123,11 @@ export async function listRecordsOf(
   return rows.map((row) => readRecord(row, key))
 }
 
-/** SQL: JSON of the records that `listRecordsOf` reads of a target, to be a column of another statement; see `readRecords`. */
-export const recordsOf = (chain: string, noun: string, targetId: string): RawBuilder<RecordAsJson[]> => sql`(
+/** SQL: JSON of the records that `listRecordsOf` reads of targets, to be a column of another statement; see `readRecords`. */
+export const recordsOf = (chain: string, noun: string, targetIds: string[]): RawBuilder<RecordAsJson[]> => sql`(
   select coalesce(json_agg(f), '[]') from (
     select r.*, ${sealedHash} from ${withSeals}
-    where r.chain = ${chain} and r.target_id = ${targetId} and starts_with(r.action, ${`${noun}.`})) f)`
+    where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})) f)`
 
 /** Times and bytes are texts. */
 export type RecordAsJson = {

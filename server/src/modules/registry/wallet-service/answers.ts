@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
+import { walletChangesMax } from '../../../lib/limits.ts'
 import { rawAmountPattern } from '../../../lib/money.ts'
 
 /**
@@ -47,6 +48,12 @@ export const TransferStatus = Type.Object({
   replacedBy: Type.Optional(OrNull(Type.Object({ hash: Visible }))),
 })
 export type TransferStatus = Static<typeof TransferStatus>
+
+/** Each change is checked by itself, so that one that is wrong stops none of the others. */
+export const Changes = Type.Object({
+  changes: Type.Array(Type.Unknown(), { maxItems: walletChangesMax }),
+  cursor: Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }),
+})
 
 const ReplacementCost = Type.Union([
   Type.Object({ refusal: Text, maxFee: Type.Optional(Amount) }),
@@ -180,6 +187,7 @@ export const checks = {
   authorityDocument: checkOf(AuthorityDocument),
   shownAccountKey: checkOf(ShownAccountKey),
   transferStatus: checkOf(TransferStatus),
+  changes: checkOf(Changes),
   replacementQuote: checkOf(ReplacementQuote),
   transactionState: checkOf(TransactionState),
   balance: checkOf(Balance),

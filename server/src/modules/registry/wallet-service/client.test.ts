@@ -382,3 +382,64 @@ describe('T49 what the wallet client connects to', () => {
     expect(isPublicAddress(address)).toBe(expected)
   })
 })
+
+describe('changes of transfers', () => {
+  const running = new AbortController().signal
+  const question = { after: 'c1', wait: 0 }
+  const ask = (options: Parameters<typeof client>[0] = {}) => client(options).listChanges(question, running)
+
+  it('are asked for with the cursor, and each is read by itself', async () => {
+    const other = { ...queued, id: 'other', status: 'confirmed', txHash: '0x1', blockTime: '2026-01-31T09:30:00.000Z' }
+    const wrong = [
+      { ...queued, status: 'lost' },
+      { ...queued, id: undefined },
+      { ...other, blockTime: '2026-13-31T09:30:00.000Z' },
+      null,
+      [],
+      'text',
+    ]
+    answerWith(200, { changes: [queued, ...wrong, other], cursor: 'c2' })
+    const { statuses, ...rest } = (await ask()) as Exclude<Awaited<ReturnType<typeof ask>>, 'lost' | null>
+    expect([...statuses.keys()]).toEqual([queued.id, 'other'])
+    expect(rest).toEqual({ malformed: wrong.length, cursor: 'c2' })
+    expect(seen).toEqual(['GET /base/transfers/changes?limit=1000&wait=0&after=c1'])
+  })
+
+  it.each([
+    [404, null],
+    [405, null],
+    [501, null],
+    [400, 'lost'],
+    [409, 'lost'],
+    [410, 'lost'],
+  ])('%i means %s', async (status, meaning) => {
+    answerWith(status, { message: 'no' })
+    expect(await ask()).toEqual(meaning)
+  })
+
+  it('400 without a cursor means that they are not told', async () => {
+    answerWith(400, { message: 'unknown parameters' })
+    expect(await client().listChanges({ after: null, wait: 0 }, running)).toBeNull()
+  })
+
+  it.each([
+    ['no cursor', { changes: [] }],
+    ['an odd cursor', { changes: [], cursor: 'c 1' }],
+    ['a long cursor', { changes: [], cursor: 'c'.repeat(201) }],
+    ['more than 1,000', { changes: Array.from({ length: 1_001 }, () => queued), cursor: 'c2' }],
+    ['no list', { changes: {}, cursor: 'c2' }],
+    ['more than two megabytes', { changes: ['x'.repeat(2_200_000)], cursor: 'c2' }],
+    ['no JSON', 'changes'],
+  ])('with %s are invalid', async (_what, body) => {
+    answerWith(200, body)
+    expect((await failureOf(ask())).kind).toBe('invalid')
+  })
+
+  it('that never end are given up, and asked for once', async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"changes": [')
+    }
+    expect((await failureOf(ask({ timeoutMilliseconds: 200 }))).kind).toBe('timeout')
+    expect(seen).toHaveLength(1)
+  })
+})

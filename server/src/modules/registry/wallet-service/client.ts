@@ -2,9 +2,14 @@ import { type Dispatcher, request } from 'undici'
 import type { Config } from '../../../config/config.ts'
 import { type AppError, badGateway } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
-import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
+import {
+  walletCallTimeoutMilliseconds,
+  walletChangesBytesMax,
+  walletChangesMax,
+  walletReadAttemptsMax,
+  walletResponseBytesMax,
+} from '../../../lib/limits.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
-import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { createGuardedDispatcher, isConnectError, isForbiddenTarget } from '../../../outbound/guarded-connect.ts'
 import { AnswerTooLongError, readWithin } from '../../../outbound/read-within.ts'
 import {
@@ -17,6 +22,7 @@ import {
   type TransactionState,
   type TransferStatus,
 } from './answers.ts'
+import { codeOf, isPossible, messageOf, parse, withPlainReason, wordsOf } from './reply-text.ts'
 
 export type AddressOrder = { network: string; coinType: number; derivationPath: string }
 export type TransferOrder = {
@@ -41,6 +47,9 @@ export type Authorization = { order: object; authorityVersion: number; votes: ob
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
 export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee' | 'authorization'>
+export type ChangesQuestion = { after: string | null; wait: number }
+/** The newest of what is reported of each transfer, in the order in which it came, and the number of entries that say nothing. */
+export type Changes = { statuses: Map<string, TransferStatus>; malformed: number; cursor: string }
 /** The challenge is signed with the answer. */
 export type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
@@ -97,6 +106,11 @@ export type WalletClient = {
   cancelAuthority(votes: object[]): Promise<AuthorityDocument | null>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
+  /**
+   * What changed after the cursor of an answer before, for which it waits; asked once. null: the service does not offer it (404,
+   * 405, 501); 'lost': it does not know the cursor.
+   */
+  listChanges(question: ChangesQuestion, stopping: AbortSignal): Promise<Changes | 'lost' | null>
   /** Idempotent by the transaction that is replaced; sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
   /** Tells it of signed vetoes and cancellations, after which it never signs what they are about. A repetition changes nothing. */
@@ -172,6 +186,10 @@ export function createWalletClient({
       return reply.status === 404 ? null : read(checks.authorityDocument, reply)
     },
     getTransfer: (id) => find(pathOf(id), (reply) => readTransfer(id, reply)),
+    listChanges(question, stopping) {
+      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(question.wait * 1_000 + timeoutMilliseconds)])
+      return askForChanges(question, (call) => once(call, deadline))
+    },
     replaceTransaction: async (id, action, replacement) =>
       readTransfer(id, await once({ method: 'POST', path: `${pathOf(id)}/${action}`, body: replacement })),
     async stopOrders(votes) {
@@ -191,6 +209,25 @@ export function createWalletClient({
 }
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+
+async function askForChanges(
+  { after, wait }: ChangesQuestion,
+  ask: (call: Call) => Promise<Reply>,
+): Promise<Changes | 'lost' | null> {
+  const query = new URLSearchParams({ limit: String(walletChangesMax), wait: String(wait) })
+  if (after !== null) query.set('after', after)
+  const path = `/transfers/changes?${query}`
+  try {
+    const reply = await ask({ method: 'GET', path, isNullOn404: true, bytesMax: walletChangesBytesMax })
+    return reply.status === 404 ? null : readChanges(reply)
+  } catch (error) {
+    if (!(error instanceof WalletServiceError)) throw error
+    if (error.status === 405 || error.status === 501) return null
+    if (error.kind !== 'refused' && error.kind !== 'conflict') throw error
+    // A cursor of another service, or from before it was restored.
+    return after === null ? null : 'lost'
+  }
+}
 
 /** Answers null when the wallet service has no such operation. */
 async function orNotOffered<T>(answer: Promise<T>): Promise<T | null> {
@@ -257,7 +294,7 @@ export async function isWalletReachable(url: string, dispatcher: Dispatcher, dea
 }
 
 type Service = { base: string; secret: string | null; dispatcher: Dispatcher }
-type Call = { method: 'GET' | 'POST'; path: string; body?: object; isNullOn404?: boolean }
+type Call = { method: 'GET' | 'POST'; path: string; body?: object; isNullOn404?: boolean; bytesMax?: number }
 type Reply = { status: number; text: string }
 
 async function send(service: Service, deadline: AbortSignal, call: Call): Promise<Reply> {
@@ -279,7 +316,7 @@ async function send(service: Service, deadline: AbortSignal, call: Call): Promis
 async function exchange(
   { base, secret, dispatcher }: Service,
   signal: AbortSignal,
-  { method, path, body }: Call,
+  { method, path, body, bytesMax = walletResponseBytesMax }: Call,
 ): Promise<Reply> {
   const response = await request(base + path, {
     method,
@@ -292,7 +329,7 @@ async function exchange(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  const answer = await readWithin(response.body, walletResponseBytesMax)
+  const answer = await readWithin(response.body, bytesMax)
   return { status: response.statusCode, text: answer.toString('utf8') }
 }
 
@@ -332,7 +369,19 @@ function readTransfer(id: string, reply: Reply): TransferStatus {
     throw new WalletServiceError('invalid', 'The answer is about another transfer', { status: reply.status })
   }
   assertPossible(status.blockTime, reply)
-  return { ...status, failureReason: status.failureReason === null ? null : plainText(status.failureReason) }
+  return withPlainReason(status)
+}
+
+function readChanges(reply: Reply): Changes {
+  const { changes, cursor } = read(checks.changes, reply)
+  const statuses = new Map<string, TransferStatus>()
+  let malformed = 0
+  for (const change of changes) {
+    if (checks.transferStatus(change) && change.id !== undefined && isPossible(change.blockTime))
+      statuses.set(change.id, withPlainReason(change))
+    else malformed += 1
+  }
+  return { statuses, malformed, cursor }
 }
 
 function readTransaction(hash: string, reply: Reply): TransactionState {
@@ -345,38 +394,6 @@ function readTransaction(hash: string, reply: Reply): TransactionState {
 }
 
 function assertPossible(blockTime: string | null, { status }: Reply): void {
-  if (blockTime !== null && Number.isNaN(Date.parse(blockTime)))
+  if (!isPossible(blockTime))
     throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status })
-}
-
-/** Returns undefined, which matches no schema, for invalid or ambiguous JSON. */
-function parse(text: string): unknown {
-  try {
-    return parseStrictJson(text)
-  } catch {
-    return undefined
-  }
-}
-
-function codeOf(text: string): string | null {
-  const value = parse(text)
-  const details = checks.refusal(value) ? value.details : undefined
-  return typeof details === 'string' ? (/^([A-Z_]{3,40})(?::|$)/.exec(details)?.[1] ?? null) : null
-}
-
-function wordsOf(text: string): string {
-  const value = parse(text)
-  return checks.refusal(value) ? plainText(value.message) : 'no reason given'
-}
-
-/** Makes foreign text safe to store and show: one line, of limited length, without control characters. */
-function plainText(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
-    .trim()
-    .slice(0, 500)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

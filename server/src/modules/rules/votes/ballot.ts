@@ -203,7 +203,7 @@ export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded =
 }
 
 /** The further column of a statement that reads what is stored. */
-export type Beside = { beside: unknown }
+export type Beside = { id: string; beside: unknown }
 
 /** A kind of subject that waits for votes. */
 export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = RecordedSubject<
@@ -252,14 +252,32 @@ type Gathered<Stored> = { stored: Stored; records: TargetRecord[] }
 /** Reads a locked subject and its audit records, and what else is asked for, in one statement where its kind permits. */
 export async function gather<Row extends SubjectRow, Stored, Recorded, More>(
   trx: Trx,
-  { type, listStored }: RecordedSubject<Row, Stored, Recorded>,
-  { vault_id: vaultId, id }: Row,
+  subject: RecordedSubject<Row, Stored, Recorded>,
+  row: Row,
   more: RawBuilder<More>,
 ): Promise<Gathered<Stored> & { more: More }> {
-  const beside = sql`json_build_object('records', ${recordsOf(vaultId, type, id)}, 'more', ${more})`
-  const [stored] = await listStored(trx, vaultId, [id], beside)
-  const found = stored!.beside as { records: RecordAsJson[]; more: More }
-  return { stored: stored!, records: readRecords(trx, found.records), more: found.more }
+  const { gathered, more: found } = await gatherAll(trx, subject, [row], more)
+  return { ...gathered.get(row.id)!, more: found }
+}
+
+/** As `gather`, for subjects of one vault, by their ids; `more` is read once. */
+export async function gatherAll<Row extends SubjectRow, Stored, Recorded, More>(
+  trx: Trx,
+  { type, listStored }: RecordedSubject<Row, Stored, Recorded>,
+  rows: [Row, ...Row[]],
+  more: RawBuilder<More>,
+): Promise<{ gathered: Map<string, Gathered<Stored>>; more: More }> {
+  const { vault_id: vaultId } = rows[0]
+  const ids = rows.map(({ id }) => id)
+  const beside = sql`case when row_number() over () = 1
+    then json_build_object('records', ${recordsOf(vaultId, type, ids)}, 'more', ${more}) end`
+  const stored = await listStored(trx, vaultId, ids, beside)
+  const found = stored.find((each) => each.beside !== null)!.beside as { records: RecordAsJson[]; more: More }
+  const records = readRecords(trx, found.records)
+  const gathered = stored.map((each) => {
+    return [each.id, { stored: each, records: records.filter(({ targetId }) => targetId === each.id) }] as const
+  })
+  return { gathered: new Map(gathered), more: found.more }
 }
 
 /**

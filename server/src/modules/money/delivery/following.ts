@@ -1,0 +1,75 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { vaultsIn } from '../transfers/vaults-in-queue.ts'
+
+/** An answer that is older says nothing of the present. */
+const heardSeconds = 120
+
+/** SQL: whether the changes of a vault's wallet service are followed, so that its transfers are seldom asked about. */
+export const isFollowed = (vaultId: RawBuilder<unknown>, now: Date): RawBuilder<boolean> => sql`exists (
+  select from followings f where f.vault_id = ${vaultId} and f.since is not null
+    and f.heard_at > ${now}::timestamptz - make_interval(secs => ${heardSeconds}))`
+
+/** A vault whose wallet service this node follows until `leaseEndsAt`. */
+export type Following = {
+  vaultId: string
+  /** Of the last answer; null: it is asked for the first one. */
+  cursor: string | null
+  since: Date | null
+  fruitless: number
+  leaseEndsAt: Date
+}
+
+/** Claims vaults with transfers in flight whose wallet service nobody follows now. */
+export async function claimFollowings(
+  db: Db,
+  { now, leaseEndsAt, limit }: { now: Date; leaseEndsAt: Date; limit: number },
+): Promise<Following[]> {
+  const { rows } = await sql<Omit<Following, 'leaseEndsAt'>>`${prepared}
+    insert into followings as f (vault_id, ask_at)
+    select v.vault_id, ${leaseEndsAt}::timestamptz from ${vaultsIn('follow')} v
+    left join followings k on k.vault_id = v.vault_id
+    where k.vault_id is null or k.ask_at <= ${now} order by v.vault_id limit ${limit}
+    on conflict (vault_id) do update set ask_at = excluded.ask_at where f.ask_at <= ${now}
+    returning f.vault_id as "vaultId", f.cursor, f.since, f.fruitless`.execute(db)
+  return rows.map((row) => ({ ...row, leaseEndsAt }))
+}
+
+/** What an answer, or none, changes. */
+export type Rest = Pick<Following, 'cursor' | 'since' | 'fruitless'> & {
+  heardAt: Date | null
+  askAt: Date
+  strangers?: number
+}
+
+/** Ends a claim with what came of it. @throws LostClaimError when another node follows by now */
+export async function restUntilNext(trx: Trx, { vaultId, leaseEndsAt }: Following, rest: Rest): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update followings set cursor = ${rest.cursor}, since = ${rest.since}, heard_at = coalesce(${rest.heardAt}, heard_at),
+      fruitless = ${rest.fruitless}, ask_at = ${rest.askAt}, strangers = strangers + ${rest.strangers ?? 0}
+    where vault_id = ${vaultId} and ask_at = ${leaseEndsAt}`.execute(trx)
+  if (numAffectedRows !== 1n) throw new LostClaimError('Another node follows the wallet service by now')
+}
+
+export class LostClaimError extends Error {}
+
+/** Has all transfers of a vault asked about by id soon, of which a change may have been missed; claimed ones are asked about. */
+export async function askAboutAll(trx: Trx, vaultId: string, now: Date, after: Date): Promise<void> {
+  await sql`
+    update deliveries set next_attempt_at = ${now}
+    where queue = 'follow' and vault_id = ${vaultId} and next_attempt_at > ${after}`.execute(trx)
+}
+
+/** Counts a change that a question by id found before it was followed. */
+export async function countFound(db: Db, vaultId: string): Promise<void> {
+  await sql`update followings set found_by_question = found_by_question + 1 where vault_id = ${vaultId}`.execute(db)
+}
+
+/** Which of these are no transfers of the vault. */
+export async function listStrangers(trx: Trx, vaultId: string, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<{ id: string }>`
+    select n.id from unnest(${ids}::text[]) n (id)
+    where not exists (select from transfers t where t.vault_id = ${vaultId} and t.id = n.id)`.execute(trx)
+  return rows.map(({ id }) => id)
+}
