@@ -4,7 +4,7 @@ import { findMemberById } from '../../server/src/access/authenticate.ts'
 import { inTransaction } from '../../server/src/db/transaction.ts'
 import { findSources } from '../../server/src/modules/money/orders/gather.ts'
 import { loadOrder } from '../../server/src/modules/money/orders/load-order.ts'
-import { decideAgain, findCounterpartyNow } from '../../server/src/modules/money/orders/recheck.ts'
+import { decideAgain, findOrderNow } from '../../server/src/modules/money/orders/recheck.ts'
 import { listFirstCategoryKeys } from '../../server/src/modules/operations/assignments/queries.ts'
 import { decide } from '../../server/src/modules/rules/decisions/decide.ts'
 import { sumVelocity, sumVelocityOfBatch } from '../../server/src/modules/rules/decisions/velocity-sums.ts'
@@ -47,8 +47,8 @@ async function decideOnOrders({ bench, questions }: World): Promise<void> {
   }
   const recorded = { payload, facts, isWaived: false } as Parameters<typeof decideAgain>[1]
   await inTransaction(db, async (trx) => {
-    const counterparty = await findCounterpartyNow(trx, vaultId, transferId)
-    const again = await decideAgain(trx, recorded, { ...counterparty, isSumKept: false, now })
+    const found = await findOrderNow(trx, payload)
+    const again = await decideAgain(trx, recorded, { ...found, isSumKept: false, now })
     expect(again).toHaveProperty('decision')
   })
   await listFirstCategoryKeys(db, vaultId, [transferId])

@@ -114,7 +114,7 @@ const allowed: Record<string, string> = {
   'money/orders/lockAccountsOf': 'of addresses that findSources has found in scope',
   'money/transfers/lockTransfersOf': 'by the id of a payout that was locked',
   'money/orders/listCoins': 'of addresses that findSource or findSources has found in scope',
-  'money/orders/findCounterpartyNow': 'by the id of a transfer that was found visible',
+  'money/orders/findOrderNow': 'by the id of a transfer that was found visible',
   'money/transfers/lockTransfer':
     'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
 }

@@ -7,8 +7,16 @@ import type { Objection } from '../../../lib/errors.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { type RecipientSigns, recipientSignsOf } from '../../address-book/recipients/queries.ts'
 import { firstCategoryKeyOf } from '../../operations/assignments/queries.ts'
-import { decide, factsOfInitiator, findInitiator, type Initiator } from '../../rules/decisions/decide.ts'
-import type { Decision } from '../../rules/decisions/decision.ts'
+import { askPolicies, type SentPolicies } from '../../rules/decisions/candidates.ts'
+import {
+  decideBy,
+  factsOfInitiator,
+  type Initiator,
+  type Membership,
+  membershipColumn,
+  toInitiator,
+} from '../../rules/decisions/decide.ts'
+import type { Decision, PolicySnapshot } from '../../rules/decisions/decision.ts'
 import { type ActiveHold, activeHoldOn } from '../../rules/holds/active.ts'
 import type { Facts } from '../../rules/selectors/facts.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
@@ -39,7 +47,7 @@ type Rechecking = {
  * Returns the objections to a decided transfer now: the last vote asks before it releases a transfer, and the hand-over before
  * it sends one. The policies are asked when there is no other objection.
  *
- * @param order as the audit record holds it, which supplies the facts that cannot change
+ * @param recorded as the audit record holds it, which supplies the facts that cannot change
  */
 export async function findObjections(
   trx: Trx,
@@ -47,12 +55,12 @@ export async function findObjections(
   recorded: DecidedOrder,
   { signature = 'valid', isSumKept, riskScore = null, now }: Rechecking,
 ): Promise<Raised[]> {
-  const { vaultId, transferId } = recorded.payload
-  const counterparty = await findCounterpartyNow(trx, vaultId, transferId)
-  const known = { ...factsNow(transfer, counterparty), signature }
+  const { vaultId, transferId, initiatorId } = recorded.payload
+  const found = await findOrderNow(trx, { vaultId, transferId, initiatorId })
+  const known = { ...factsNow(transfer, found), signature }
   const raised = objectionsTo('recheck', known)
   if (raised.length > 0) return raised
-  const again = await decideAgain(trx, recorded, { ...counterparty, isSumKept, riskScore, now })
+  const again = await decideAgain(trx, recorded, { ...found, isSumKept, riskScore, now })
   return objectionsTo('recheck', { ...known, ...again })
 }
 
@@ -63,7 +71,7 @@ export const findObjection = async (...asked: Parameters<typeof findObjections>)
 /** The facts of an accepted transfer as they are now, before its policies are asked. */
 export function factsNow(
   { vault_locked, token_enabled, initiator_id: initiatorId }: Payable,
-  { owner, isFirstArchived, hold }: CounterpartyNow,
+  { owner, isFirstArchived, hold }: OrderNow,
 ): Gathered {
   const isArchived = isFirstArchived || (owner !== null && owner.archivedAt !== null)
   return {
@@ -78,8 +86,7 @@ export function factsNow(
   }
 }
 
-/** With the present entry of the address book for the destination. */
-type Again = Pick<CounterpartyNow, 'owner' | 'recipient' | 'category'> & {
+type Again = Pick<OrderNow, 'owner' | 'recipient' | 'category' | 'membership' | 'policiesOf'> & {
   isSumKept: boolean
   riskScore?: number | null
   now: Date
@@ -93,16 +100,27 @@ type Again = Pick<CounterpartyNow, 'owner' | 'recipient' | 'category'> & {
 export async function decideAgain(
   trx: Trx,
   { payload, facts, isWaived }: DecidedOrder,
-  { owner, recipient, category, isSumKept, riskScore = null, now, changed = {}, mayWaive = true }: Again,
+  {
+    owner,
+    recipient,
+    category,
+    membership,
+    policiesOf,
+    isSumKept,
+    riskScore = null,
+    now,
+    changed = {},
+    mayWaive = true,
+  }: Again,
 ): Promise<DecidedAgain> {
-  const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
-  const found = await findEntitled(trx, vaultId, initiatorId, isWaived)
+  const { vaultId, transferId: id, fromAddressId } = payload
+  const found = entitled(vaultId, toInitiator(membership), isWaived)
   if ('lost' in found) return { ...found, decision: null }
   const { initiator, scope: asInitiator } = found
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
   if (!canTransfer) return { lost: 'The initiator may no longer transfer from this address', decision: null }
   const { velocity = [], ...lasting } = facts
-  const decision = await decide(trx, {
+  const decision = await decideBy(trx, policiesOf(initiator.groupIds), {
     vaultId,
     actionType: 'transfer',
     initiator: { ...initiator, isAdmin: initiator.isAdmin && mayWaive },
@@ -125,13 +143,11 @@ export async function decideAgain(
 export type DecidedAgain = { decision: Decision; lost: null } | { decision: null; lost: string }
 
 /** Who ordered something, and what they see now, or why they may not order it any more. */
-export async function findEntitled(
-  trx: Trx,
+export function entitled(
   vaultId: string,
-  initiatorId: string,
+  initiator: Initiator | null,
   isWaived: boolean,
-): Promise<{ initiator: Initiator; scope: AddressScope } | { lost: string }> {
-  const initiator = await findInitiator(trx, vaultId, initiatorId)
+): { initiator: Initiator; scope: AddressScope } | { lost: string } {
   if (initiator === null) return { lost: initiatorLeft().message }
   if (isWaived && !initiator.isAdmin) return { lost: waiverLost().message }
   const scope = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
@@ -164,33 +180,43 @@ export async function findHoldOnTransfersOf(trx: Trx, vaultId: string, payoutId:
   return rows[0]?.hold ?? null
 }
 
-export type CounterpartyNow = {
+/** What can change about an accepted transfer until it is sent. */
+export type OrderNow = StoredNow & { policiesOf(groupIds: string[]): PolicySnapshot[] }
+
+type StoredNow = {
+  /** The counterparty that has the address of the destination. */
   owner: AddressOwner | null
   recipient: RecipientSigns
+  /** Whether the counterparty that had the address when the transfer was ordered is archived. */
   isFirstArchived: boolean
+  /** The active hold on the transfer or on what it touches. */
   hold: ActiveHold | null
   /** The key of the category of the transfer. */
   category: string | null
+  /** Of the initiator; null: they have left the vault, or are disabled. */
+  membership: Membership | null
 }
 
+type Asked = { vaultId: string; transferId: string; initiatorId: string }
+
 /** Of a transfer by its rows `o` and `t`. */
-const counterpartyNow: Columns<CounterpartyNow> = {
+const columns: Columns<StoredNow, Asked> = {
   hold: () => holdOnTransfer,
   category: () => firstCategoryKeyOf(sql`o.vault_id`, sql`o.id`),
   owner: () => ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`),
   recipient: () => recipientSignsOf(sql`o.vault_id`, sql`t.to_address_key`),
   isFirstArchived: () => sql`exists (select from counterparties c
     where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null)`,
+  membership: ({ vaultId, initiatorId }) => membershipColumn(vaultId, initiatorId),
 }
 
-/**
- * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
- * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
- */
-export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
-  const { rows } = await sql<CounterpartyNow>`${prepared}
-    select ${select(counterpartyNow, undefined)}
+/** Reads all of it in one statement. */
+export async function findOrderNow(trx: Trx, asked: Asked): Promise<OrderNow> {
+  const policies = askPolicies(asked.vaultId, 'transfer')
+  const { rows } = await sql<StoredNow & { sent: SentPolicies }>`${prepared}
+    select ${select(columns, asked)}, ${policies.column} as sent
     from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
-  return rows[0]!
+    where o.vault_id = ${asked.vaultId} and o.id = ${asked.transferId}`.execute(trx)
+  const { sent, ...stored } = rows[0]!
+  return { ...stored, policiesOf: (groupIds) => policies.read(sent, groupIds) }
 }

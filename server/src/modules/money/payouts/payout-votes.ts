@@ -11,7 +11,7 @@ import type { TargetRecord } from '../../record/audit/record.ts'
 import { toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/notification-rows.ts'
 import { listCandidates } from '../../rules/decisions/candidates.ts'
-import { factsOfInitiator } from '../../rules/decisions/decide.ts'
+import { factsOfInitiator, findInitiator } from '../../rules/decisions/decide.ts'
 import { decideBatch } from '../../rules/decisions/decide-batch.ts'
 import type { ActiveHold } from '../../rules/holds/active.ts'
 import { type CancelSignature, takeCancellation } from '../../rules/signatures/take.ts'
@@ -29,7 +29,7 @@ import type { VoteChoice } from '../../rules/votes/tally.ts'
 import { findSources } from '../orders/gather.ts'
 import { recipientFacts } from '../orders/load-order.ts'
 import { asOrdered, type Gathered, notAsked, objectionsTo, type Raised } from '../orders/objections.ts'
-import { findEntitled, findHoldOnTransfersOf, holdOnTransfer } from '../orders/recheck.ts'
+import { entitled, findHoldOnTransfersOf, holdOnTransfer } from '../orders/recheck.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-order.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
@@ -230,7 +230,7 @@ export async function findPayoutObjection(
   }
   const before = firstObjection(known)
   if (before !== null) return before
-  const found = await findEntitled(trx, vaultId, initiatorId, isWaived)
+  const found = entitled(vaultId, await findInitiator(trx, vaultId, initiatorId), isWaived)
   if ('lost' in found) return firstObjection({ ...known, ...found })
   const { initiator, scope } = found
   const bodies = orders.map(({ payload: { fromAddressId, toAddress, tokenId, amount } }) => {

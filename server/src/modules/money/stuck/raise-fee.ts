@@ -16,7 +16,7 @@ import { type Executor, StaleError, type Step } from '../../rules/votes/executor
 import { toAssetAmount } from '../ledger/present.ts'
 import { lostPermission, objectionsTo } from '../orders/objections.ts'
 import { isSignedOrder } from '../orders/order-payload.ts'
-import { decideAgain, factsNow, findCounterpartyNow } from '../orders/recheck.ts'
+import { decideAgain, factsNow, findOrderNow } from '../orders/recheck.ts'
 import { compareWithRecord, type RaiseRecord, type RecordedOrder } from '../transfers/compare-order.ts'
 import { movePhase } from '../transfers/move.ts'
 import {
@@ -129,22 +129,21 @@ async function decideOnRaise(
   step: Step,
   { asker, now }: { asker: Initiator; now: Date },
 ): Promise<Decision> {
-  const { vault_id: vaultId, id } = transfer
+  const { vault_id: vaultId, id, initiator_id: initiatorId } = transfer
   const { replacement, maxFee } = payloadOf(step)
-  const counterparty = await findCounterpartyNow(trx, vaultId, id)
-  const objections = replacement === 'speed-up' ? objectionsTo('recheck', factsNow(transfer, counterparty)) : []
+  const found = await findOrderNow(trx, { vaultId, transferId: id, initiatorId })
+  const objections = replacement === 'speed-up' ? objectionsTo('recheck', factsNow(transfer, found)) : []
   for (const objection of objections) throw refusalFor(objection)
   const recorded = await readRecorded(trx, vaultId, id)
   const again = await decideAgain(trx, recorded, {
-    ...counterparty,
+    ...found,
     isSumKept: true,
     now,
     changed: { maxFee: maxFee.amountDecimal },
     mayWaive: asker.isAdmin,
   })
   if (again.decision === null) throw refusalFor(lostPermission(again.lost))
-  const { initiatorId: decidedForId } = recorded.payload
-  const requirements = again.decision.requirements.map((one) => ({ ...one, decidedForId }))
+  const requirements = again.decision.requirements.map((one) => ({ ...one, decidedForId: initiatorId }))
   return { ...again.decision, requirements }
 }
 

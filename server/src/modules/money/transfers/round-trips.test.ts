@@ -4,6 +4,7 @@ import type { Address } from '../../../testing/answer.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { allowAll } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { deliverDueTransfers } from '../delivery/deliver.ts'
 import { applyStatus } from '../delivery/settle.ts'
 
 /**
@@ -72,7 +73,7 @@ describe('the round trips of a request', () => {
     expect(count).toBe(6)
   })
 
-  it('is 8 for an order that waits for votes, 6 for a vote, 10 for the last one and 6 for a cancellation', async () => {
+  it('is 8 for an order that waits for votes, 6 for a vote, 8 for the last one and 6 for a cancellation', async () => {
     await askForVotes()
     const placed = await countOf(order)
     expect(placed.answer.body.status).toBe('awaiting_approval')
@@ -82,7 +83,7 @@ describe('the round trips of a request', () => {
     expect(first.count).toBe(6)
     const vote = await countOf(() => bench.act(bench.secondApprover, placed.answer.body.id, 'approve'))
     expect(vote.answer.body.status).toBe('pending')
-    expect(vote.count).toBe(10)
+    expect(vote.count).toBe(8)
     const { body: second } = await order()
     const cancelled = await countOf(() => bench.act(bench.owner, second.id, 'cancel'))
     expect(cancelled.answer.body.status).toBe('cancelled')
@@ -101,6 +102,15 @@ describe('the round trips of a request', () => {
     expect(await bench.read(ordered.id)).toMatchObject({ status: 'confirmed', fee: '21000' })
     expect(count).toBe(7)
   })
+  it('is 15 for a hand-over that the wallet service takes, with the looks at both queues', async () => {
+    await bench.deliver()
+    const { body: ordered } = await order()
+    for (const voter of [bench.firstApprover, bench.secondApprover]) await bench.act(voter, ordered.id, 'approve')
+    const { count } = await countOf(() => deliverDueTransfers(bench.test.deps))
+    expect(await bench.sql(`select phase from transfers where id = '${ordered.id}'`)).toEqual([{ phase: 'submitted' }])
+    expect(count).toBe(15)
+  })
+
   it('is planned once per connection: each statement of an order, its votes, its hand-over and its settlement is prepared', async () => {
     const { body: ordered } = await order()
     unprepared.clear()

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { isEveryone, membershipOf } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Facts, InitiatorKind } from '../selectors/facts.ts'
@@ -167,13 +167,16 @@ function not(truth: Truth): Truth {
 
 /** The initiator with the groups that policies check; `groupIds` includes the built-in group `everyone`. */
 export type Initiator = { userId: string; kind: InitiatorKind; groupIds: string[]; isAdmin: boolean }
-type InitiatorRow = Initiator & { isAuditor: boolean }
+export type Membership = Initiator & { isAuditor: boolean }
 
 /** A member of the vault who may ask for actions; null for an auditor too, who changes nothing. */
 export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
-  const found = await findMembership(db, vaultId, userId)
-  return found === null || found.isAuditor ? null : found
+  return toInitiator(await findMembership(db, vaultId, userId))
 }
+
+/** As `findInitiator`, of a membership that was read. */
+export const toInitiator = (found: Membership | null): Initiator | null =>
+  found === null || found.isAuditor ? null : found
 
 export type DraftPolicy = PolicySnapshot & { enabled: boolean }
 
@@ -198,12 +201,18 @@ export function candidatesUnder(
 }
 
 /** A member of the vault with their role; null when they are disabled or no longer in any group of it. */
-export async function findMembership(db: Db | Trx, vaultId: string, userId: string): Promise<InitiatorRow | null> {
-  const { rows } = await sql<InitiatorRow>`${prepared}
-    select u.id as "userId", u.kind, m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
-    from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
-    join users u on u.id = ${userId} and u.disabled_at is null
-    join policy_groups e on e.vault_id = ${vaultId} and ${isEveryone('e')}
-    where m.is_member`.execute(db)
+export async function findMembership(db: Db | Trx, vaultId: string, userId: string): Promise<Membership | null> {
+  const { rows } = await sql<Membership>`${prepared} ${membership(vaultId, userId)}`.execute(db)
   return rows[0] ?? null
 }
+
+/** SQL: JSON of `findMembership`, to be a column of another statement. */
+export const membershipColumn = (vaultId: string, userId: string): RawBuilder<Membership | null> => sql`
+  (select to_json(found) from (${membership(vaultId, userId)}) found)`
+
+const membership = (vaultId: string, userId: string) => sql<Membership>`
+  select u.id as "userId", u.kind, m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
+  from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
+  join users u on u.id = ${userId} and u.disabled_at is null
+  join policy_groups e on e.vault_id = ${vaultId} and ${isEveryone('e')}
+  where m.is_member`
