@@ -74,6 +74,8 @@ async function sendAndDie(point: SendPoint): Promise<void> {
   const name = `dies-${point}`
   const mortal = new pg.Pool({ connectionString: database.url, application_name: name })
   mortal.on('error', () => undefined)
+  // A connection that is in use tells its own end.
+  mortal.on('connect', (client) => client.on('error', () => undefined))
   await new Promise<void>((reached) => {
     const at = async (here: SendPoint) => {
       if (here !== point) return
