@@ -445,6 +445,12 @@ export const coverage: Record<string, Coverage> = {
     },
   },
   deliveries: { notCovered: { [delivery]: 'vault_id id queue next_attempt_at attempts asked' } },
+  followings: {
+    notCovered: {
+      'how far news of the wallet service was read; each transfer is also asked about by its id':
+        'vault_id cursor since heard_at ask_at fruitless found_by_question strangers',
+    },
+  },
   payouts: {
     by: ['payouts'],
     compared: 'vault_id id name payment_purpose initiator_id status rows_count sums payload_hash',

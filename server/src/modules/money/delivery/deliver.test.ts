@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { handOversPerVaultMax, questionsPerVaultMax, questionsPerVaultPerSecond } from '../../../lib/limits.ts'
 import { createGuardedDispatcher } from '../../../outbound/guarded-connect.ts'
@@ -533,6 +534,33 @@ describe('the lanes of a vault', () => {
     const changing =
       /\b(phase|wallet_tx_hash|fee|fee_token_id|failure_reason|halt_reason|sent_at|stuck_since|replacement_due)\b/
     expect(indexes.filter(({ indexdef }) => changing.test(indexdef))).toEqual([])
+  })
+})
+
+describe('T22 a database that goes away while the wallet service is asked', () => {
+  it('T22 ends no process: what cannot be put back is due again when its claim ends, and sent once', async () => {
+    const id = await ordered()
+    bench.test.clock.advance(61_000)
+    const away = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/away', onError: () => {} })
+    const deps = { ...bench.test.deps }
+    const delivery = createDelivery(deps, async () => {
+      deps.db = away.db
+      throw new Error('The database is away')
+    })
+    // A promise that fails, and that nobody waits for, ends the process.
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => unhandled.push(error)
+    process.on('unhandledRejection', note)
+    await delivery.round()
+    await expect.poll(delivery.underWay).toEqual([])
+    await new Promise(setImmediate)
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+    expect(await phaseOf(id)).toBe('submitting')
+    await away.db.destroy()
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await phaseOf(id)).toBe('submitted')
   })
 })
 

@@ -73,10 +73,13 @@ export function createDelivery(
     })
     for (const due of claimed) {
       const leave = lanes.enter(due.vaultId)
-      const end = advance(deps, connect, due).finally(() => {
-        running.delete(end)
-        again(leave() ? 0 : claims.pollMilliseconds)
-      })
+      const end = advance(deps, connect, due)
+        // The database is away: the transfer is due again when the claim ends.
+        .catch((error: unknown) => deps.log.warn({ err: error, transferId: due.id }, 'transfer not put back'))
+        .finally(() => {
+          running.delete(end)
+          again(leave() ? 0 : claims.pollMilliseconds)
+        })
       running.add(end)
     }
     return claimed.length
