@@ -456,6 +456,23 @@ describe('the lanes of a vault', () => {
     await bench.deliver()
   })
 
+  it('are filled again until no order waits, however many hand-overs end at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 3 * handOversPerVaultMax }, () => ordered('1')))
+    bench.test.clock.advance(61_000)
+    let isWanted = true
+    const delivery = createDelivery(bench.test.deps, undefined, (milliseconds) => {
+      isWanted ||= milliseconds === 0
+    })
+    while (isWanted) {
+      isWanted = false
+      await delivery.round()
+      await expect.poll(() => isWanted || delivery.underWay().length === 0).toBe(true)
+    }
+    expect(ids.map((id) => bench.vault.wallet.broadcastCount(id))).toEqual(ids.map(() => 1))
+    for (const id of ids) bench.vault.wallet.confirm(id)
+    await bench.deliver()
+  })
+
   it('let an order be handed over while questions wait for answers, and ask no faster than agreed', async () => {
     const ids = await Promise.all(Array.from({ length: questionsPerVaultPerSecond + 5 }, () => ordered('1')))
     await bench.deliver()

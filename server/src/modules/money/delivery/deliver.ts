@@ -66,19 +66,17 @@ export function createDelivery(
 
   async function claim(queue: claims.DeliveryQueue, lanes: Lanes): Promise<number> {
     const places = lanes.places(deps.clock())
-    const claimed = await claims.claimDue(deps, queue, {
-      laneMax: lanes.max,
-      places,
-      claimedMax: Math.max(0, inProgressMax - running.size),
-    })
-    for (const due of claimed) {
-      const leave = lanes.enter(due.vaultId)
+    const claimedMax = Math.max(0, inProgressMax - running.size)
+    const claimed = await claims.claimDue(deps, queue, { laneMax: lanes.max, places, claimedMax })
+    const vaultIds = claimed.map(({ vaultId }) => vaultId)
+    const leaves = lanes.enter(vaultIds, places, claimed.length === claimedMax)
+    for (const [i, due] of claimed.entries()) {
       const end = advance(deps, connect, due)
         // The database is away: the transfer is due again when the claim ends.
         .catch((error: unknown) => deps.log.warn({ err: error, transferId: due.id }, 'transfer not put back'))
         .finally(() => {
           running.delete(end)
-          again(leave() ? 0 : claims.pollMilliseconds)
+          again(leaves[i]!() ? 0 : claims.pollMilliseconds)
         })
       running.add(end)
     }

@@ -4,15 +4,20 @@ export type Lanes = {
   max: number
   /** The places of the lanes that have fewer, by vault. */
   places(now: Date): Record<string, number>
-  /** Takes a place; the returned function gives it back and tells whether the lane was full. */
-  enter(vaultId: string): () => boolean
+  /**
+   * Takes a place for each of the work that was claimed for these places. The functions that it returns, in the same order,
+   * give a place back and tell whether there may be more work that it could begin.
+   *
+   * @param isCut whether more may be due in any lane, because the claim was limited otherwise
+   */
+  enter(vaultIds: string[], places: Record<string, number>, isCut: boolean): (() => boolean)[]
   /** When a lane has places again that began too often; null: no lane did. */
   refilledAt(now: Date): Date | null
   /** The vaults with work in progress. */
   busy(): string[]
 }
 
-type Lane = { inProgress: number; left: number; countedAt: number }
+type Lane = { inProgress: number; left: number; countedAt: number; hasMore: boolean }
 
 /** Pause until a lane that began too often is looked at again: it then has several places, not one. */
 const refillMilliseconds = 250
@@ -21,6 +26,7 @@ const refillMilliseconds = 250
 export function createLanes(max: number, perSecond = Number.POSITIVE_INFINITY): Lanes {
   const lanes = new Map<string, Lane>()
   const isLimited = Number.isFinite(perSecond)
+  const placesAtFirst = isLimited ? Math.min(max, perSecond) : max
 
   const placesOf = ({ inProgress, left }: Lane) => Math.max(0, Math.min(max - inProgress, Math.floor(left)))
   const refill = (now: Date) => {
@@ -33,22 +39,31 @@ export function createLanes(max: number, perSecond = Number.POSITIVE_INFINITY): 
   }
   let at = 0
   return {
-    max: isLimited ? Math.min(max, perSecond) : max,
+    max: placesAtFirst,
     places(now) {
       refill(now)
       at = now.getTime()
       return Object.fromEntries([...lanes].map(([vaultId, lane]) => [vaultId, placesOf(lane)]))
     },
-    enter(vaultId) {
-      const lane = lanes.get(vaultId) ?? { inProgress: 0, left: perSecond, countedAt: at }
-      lanes.set(vaultId, lane)
-      lane.inProgress += 1
-      lane.left -= 1
-      return () => {
-        const wasFull = lane.inProgress >= max
-        lane.inProgress -= 1
-        return wasFull
+    enter(vaultIds, places, isCut) {
+      const taken = new Map<string, number>()
+      const entered = vaultIds.map((vaultId) => {
+        taken.set(vaultId, (taken.get(vaultId) ?? 0) + 1)
+        const lane = lanes.get(vaultId) ?? { inProgress: 0, left: perSecond, countedAt: at, hasMore: false }
+        lanes.set(vaultId, lane)
+        lane.inProgress += 1
+        lane.left -= 1
+        return lane
+      })
+      for (const [vaultId, lane] of lanes) {
+        const offered = places[vaultId] ?? placesAtFirst
+        // A full lane was not looked into: what was known of it stays.
+        if (offered > 0) lane.hasMore = isCut || (taken.get(vaultId) ?? 0) >= offered
       }
+      return entered.map((lane) => () => {
+        lane.inProgress -= 1
+        return lane.hasMore && placesOf(lane) > 0
+      })
     },
     refilledAt(now) {
       const isExhausted = [...lanes.values()].some(({ left }) => left < 1)
