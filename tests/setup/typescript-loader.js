@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
+import { pluginsFor } from '../../tools/start/bundle-plugins.js'
 
 /** Where the programs of threads are kept for all processes of the suite; without it each thread makes its own. */
 const folder = process.env.TEST_THREADS_FOLDER
@@ -29,7 +30,7 @@ async function bundle(file, kept) {
       input: file,
       platform: 'node',
       logLevel: 'silent',
-      plugins: [keepOutside, keepPlaces],
+      plugins: pluginsFor(inlined),
     })
     const target = join(draft, 'program.js')
     await bundle.write({ file: target, format: 'esm', codeSplitting: false })
@@ -44,22 +45,3 @@ async function bundle(file, kept) {
 
 /** Packages of very many small files are joined, too. */
 const inlined = /\/node_modules\/(kysely|typebox|@noble|@scure)\//
-
-const keepOutside = {
-  name: 'keep-outside',
-  async resolveId(id, importer) {
-    if (importer === undefined) return null
-    const found = await this.resolve(id, importer, { skipSelf: true })
-    const isOutside = found?.id.includes('/node_modules/') && !inlined.test(found.id)
-    return isOutside ? { id, external: true } : null
-  },
-}
-
-/** Code finds the files beside it where it was before. */
-const keepPlaces = {
-  name: 'keep-places',
-  transform: (code, id) =>
-    code.includes('import.meta.url')
-      ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
-      : null,
-}

@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
+import { pluginsFor } from './bundle-plugins.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const parts = ['server', 'wallet']
@@ -39,7 +40,7 @@ export async function makeBundles() {
       input: join(root, `demo/dist/run-${part}.js`),
       platform: 'node',
       logLevel: 'silent',
-      plugins: [keepOutside, keepPlaces],
+      plugins: pluginsFor(inlined),
     })
     const draft = `${folderOf(part)}.${process.pid}`
     try {
@@ -53,25 +54,6 @@ export async function makeBundles() {
   }
   mkdirSync(folderOf('server'), { recursive: true })
   writeFileSync(stampPath, stamp)
-}
-
-const keepOutside = {
-  name: 'keep-outside',
-  async resolveId(id, importer) {
-    if (importer === undefined) return null
-    const found = await this.resolve(id, importer, { skipSelf: true })
-    const isOutside = found?.id.includes('/node_modules/') && !inlined.test(found.id)
-    return isOutside ? { id, external: true } : null
-  },
-}
-
-/** Code finds the files beside it where it was before. */
-const keepPlaces = {
-  name: 'keep-places',
-  transform: (code, id) =>
-    code.includes('import.meta.url')
-      ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
-      : null,
 }
 
 /** What bundles are made of: the place, the compiled files, and what is installed. */

@@ -158,7 +158,7 @@ export const changes: Category = {
       id: 'changes.clients',
       title: 'The changes and the cursor of another client say nothing to this one',
       section,
-      rule: 'That of another client, or what is none, is a 400.',
+      rule: 'A cursor of another client, and a text that is no cursor, are a 400.',
       advice: 'Filter the changes by the client of the secret, and bind the cursor to it.',
       needs: ['otherClient'],
       async run(wallet) {
@@ -173,7 +173,7 @@ export const changes: Category = {
     },
     {
       id: 'changes.query',
-      title: 'A cursor that is none and limits out of range are a 400',
+      title: 'A text that is no cursor and limits out of range are a 400',
       section,
       rule: '`limit` how many changes the answer has at most (1 to 1000',
       advice: 'Check the form of all three parameters.',
@@ -226,7 +226,7 @@ async function readOn(wallet: WalletUnderTest, after: string, limit: number, cli
     pages.push(page)
     cursor = page.cursor
     const isOver = page.changes.length === 0
-    const changes = pages.flatMap((each) => each.changes)
+    const changes = pages.flatMap((page) => page.changes)
     if (isOver || pages.length > pagesMax) return { pages, changes, cursor, isOver, answer: page.answer }
   }
 }

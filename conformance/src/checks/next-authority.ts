@@ -98,7 +98,7 @@ type Waiting = {
   before: Shown
   /** Of the version that waits. */
   hash: string
-  /** Who signed it. */
+  /** The people who signed the version. */
   persons: string[]
   /** Puts it again, or another one that lists this address. */
   put(address?: string): Promise<Answer>

@@ -24,7 +24,7 @@ export function noteLostCommits(client: pg.PoolClient): void {
     if (!isUnconfirmed) return answer
     lost = new OutcomeUnknownError(new Error('The wait for a standby was cancelled'))
     // The pool drops a connection that has ended.
-    void (client as unknown as pg.Client).end().catch(() => {})
+    if (client instanceof pg.Client) void client.end().catch(() => {})
     throw lost
   }
   const queryNotingLoss = (...parts: unknown[]) => {
