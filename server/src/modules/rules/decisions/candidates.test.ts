@@ -50,6 +50,13 @@ describe('policies that are kept in memory', () => {
     ['a policy is switched on again', `update policies set enabled = true where code = 'small'`, 201],
     ['a policy gets another effect', `update policies set effect = 'block' where code = 'small'`, 403],
     ['a policy allows again', `update policies set effect = 'allow' where code = 'small'`, 201],
+    [
+      'a policy is new',
+      `insert into policies select (jsonb_populate_record(p, '{"id": "cmnewpolicy0000000000000", "code": "new", "effect": "block"}')).*
+        from policies p where code = 'small'`,
+      403,
+    ],
+    ['the new policy is gone', `delete from policies where code = 'new'`, 201],
     ['a policy is gone', `delete from policies where code = 'small'`, 403],
   ])('are what the next order is decided by when elsewhere %s', async (_, change, status) => {
     await ask(bench.test.deps.db)
@@ -66,8 +73,13 @@ describe('policies that are kept in memory', () => {
     const ofLarge = `policy_id = (select id from policies where code = 'large')`
     await bench.sql(`update policy_approvers set threshold = 1 where ${ofLarge}`)
     expect(await approversOf()).toEqual([{ kind: 'group', id: bench.approversId, threshold: 1 }])
+    const [approver] = await bench.sql(`select to_jsonb(a) as row from policy_approvers a where ${ofLarge}`)
     await bench.sql(`delete from policy_approvers where ${ofLarge}`)
     expect(await approversOf()).toEqual([])
+    await bench.sql('insert into policy_approvers select * from jsonb_populate_record(null::policy_approvers, $1)', [
+      approver!.row,
+    ])
+    expect(await approversOf()).toEqual([{ kind: 'group', id: bench.approversId, threshold: 1 }])
   })
 
   it('are not those of a transaction that was rolled back', async () => {
