@@ -129,7 +129,7 @@ async function lockForChange(trx: Trx, vaultId: string, target: Target): Promise
   return (await findCounterparty(trx, vaultId, target.id))!
 }
 
-/** A hold concerns the addresses of a counterparty, so they cannot be taken away from under it. @throws 409 */
+/** Refuses to remove addresses of a held counterparty, because its hold covers them. @throws 409 */
 async function assertCounterpartyNotHeld(db: Db | Trx, vaultId: string, counterpartyId: string): Promise<void> {
   assertNotHeld(await findActiveHold(db, { vaultId, ofVault: false, counterpartyId }))
 }
@@ -150,7 +150,7 @@ async function insertAddresses(trx: Trx, { vaultId, counterpartyId, planned, now
     label,
     created_at: now,
   }))
-  // Inserted in the order of the keys, so that two of these never wait for each other.
+  // Rows are inserted in the order of their keys, so that two of these transactions never wait for each other.
   rows.sort((a, b) => (`${a.network_id} ${a.address_key}` < `${b.network_id} ${b.address_key}` ? -1 : 1))
   await trx
     .insertInto('counterparty_addresses')
@@ -210,7 +210,7 @@ export const counterpartyExecutors = {
   counterparty_archive: archive,
 }
 
-/** What policies may read of an existing counterparty. */
+/** Returns the facts of an existing counterparty that policies may read. */
 export function toFacts(row: CounterpartyRow): CounterpartyFacts {
   return {
     id: row.id,

@@ -5,7 +5,7 @@ import { listTakenAddresses } from './queries.ts'
 
 export type AddressDraft = { network: string; address: string; label?: string | null }
 
-/** An address that can be given to a counterparty, in the form it is stored in. */
+/** A free address for a counterparty, in the form in which it is stored. */
 export type PlannedAddress = {
   networkId: string
   network: string
@@ -15,9 +15,9 @@ export type PlannedAddress = {
 }
 
 type Options = {
-  /** Path of the drafts in the payload. */
+  /** The path of the drafts in the payload. */
   field: string
-  /** Addresses of counterparties that the same change removes. */
+  /** The ids of counterparty addresses that the same change removes. */
   removedIds?: string[]
 }
 
@@ -48,7 +48,7 @@ export async function planAddresses(
   const faults = outcomes.filter((outcome): outcome is FieldFault => 'field' in outcome)
   if (faults.length > 0) throw faulty(faults)
   const planned = outcomes as PlannedAddress[]
-  const repeated = planned.findIndex((one, i) => planned.findIndex((other) => isSame(one, other)) < i)
+  const repeated = planned.findIndex((address, i) => planned.findIndex((other) => isSame(address, other)) < i)
   if (repeated >= 0) throw faulty([fault(`${field}.${repeated}.address`, 'is repeated')])
 
   for (const taken of await listTakenAddresses(db, vaultId, planned)) {

@@ -12,20 +12,21 @@ import type { Kind } from './step-target.ts'
 
 type Pictured<Body extends TSchema> = {
   kind: Kind
-  /** Path below the vault. */
+  /** The path below the vault. */
   path: 'counterparties' | 'counterparty-groups'
-  /** Part of the names of the operations. */
+  /** A part of the names of the operations. */
   name: string
   noun: string
-  /** What is answered, in few words. */
+  /** The description of the answer. */
   answered: string
   answer: Body
   read: (db: Db | Trx, id: string, member: Member) => Promise<unknown>
 }
 
 /**
- * PUT and DELETE of the image of an entry of the address book, which is gated like every other change of it. For
- * administrators: an image is stored before anybody votes on showing it, and members must not fill the vault with them.
+ * Returns the endpoints PUT and DELETE of the image of an entry of the address book. Policies decide on the image as on
+ * every other change of the entry. Only administrators may use them: an image is stored before the votes, and members
+ * must not fill the vault with images.
  */
 export function gatedImageEndpoints<Body extends TSchema>(
   app: App,

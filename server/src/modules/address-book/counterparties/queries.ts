@@ -26,7 +26,7 @@ export type CounterpartyRow = RowOf<
 
 type Filter = { search?: string; kind?: CounterpartyKind; groupId?: string; archived?: boolean }
 
-/** Counterparties of the vault, newest first; one row more than the limit. */
+/** Returns counterparties of the vault, newest first; one row more than the limit. */
 export async function listCounterparties(
   db: Db | Trx,
   vaultId: string,
@@ -62,7 +62,7 @@ export async function findCounterparty(db: Db | Trx, vaultId: string, id: string
   return rows[0] ?? null
 }
 
-/** The address of a counterparty on a network, found by any spelling of the address. */
+/** Returns the address of a counterparty on a network, found by any spelling of the address. */
 export async function findCounterpartyAddress(
   db: Db | Trx,
   vaultId: string,
@@ -79,13 +79,13 @@ export async function findCounterpartyAddress(
 export type TakenAddress = {
   network_id: string
   address_key: string
-  /** null: the vault's own address. */
+  /** Null for an address of the vault itself. */
   counterparty_address_id: string | null
-  /** Name of the counterparty. */
+  /** The name of the counterparty. */
   name: string | null
 }
 
-/** Which of these on-chain addresses have an owner in the vault: a counterparty, or the vault itself. */
+/** Returns the on-chain addresses of the list that a counterparty or the vault itself already has. */
 export async function listTakenAddresses(
   db: Db | Trx,
   vaultId: string,
@@ -104,21 +104,24 @@ export async function listTakenAddresses(
   return rows
 }
 
-/** The counterparty that an on-chain address belongs to. Timestamps are ISO. */
+/** The owner of an on-chain address. Timestamps are ISO. */
 export type AddressOwner = {
   id: string
   addressId: string
   name: string
   kind: CounterpartyKind
   createdAt: string
-  /** When it got the address. */
+  /** The time at which the counterparty got the address. */
   addedAt: string
   archivedAt: string | null
-  /** Groups that it is in now. */
+  /** The ids of the groups that the counterparty is in now. */
   groupIds: string[]
 }
 
-/** `name` is left out where the counterparty is not named; null: the recipient is not archived. */
+/**
+ * Returns the objection to an archived recipient, or null. The objection has no name when the counterparty is not
+ * named.
+ */
 export const objectionOfArchived = (archived: { name?: string } | null): Objection<'archived'> | null =>
   archived && {
     reason: 'archived',
@@ -126,7 +129,7 @@ export const objectionOfArchived = (archived: { name?: string } | null): Objecti
     ...(archived.name === undefined ? {} : { details: `toAddress belongs to ${archived.name}, which is archived` }),
   }
 
-/** SQL of an `AddressOwner` or null: the counterparty with this address key on a network. The arguments are SQL. */
+/** SQL: returns the `AddressOwner` of this address key on a network, or null. The arguments are SQL. */
 export const ownerOfAddress = (
   vaultId: RawBuilder<unknown>,
   networkId: RawBuilder<unknown>,
@@ -139,7 +142,7 @@ export const ownerOfAddress = (
     from counterparty_addresses s join counterparties c on c.vault_id = s.vault_id and c.id = s.counterparty_id
     where s.vault_id = ${vaultId} and s.network_id = ${networkId} and s.address_key = ${key})`
 
-/** The ids of the groups that the counterparty `alias` is in now. */
+/** SQL: returns the ids of the groups that the counterparty `alias` is in now. */
 const groupIdsOf = (alias: string) =>
   sql<string[]>`array(select m.group_id from counterparty_group_memberships m
     where m.vault_id = ${sql.ref(`${alias}.vault_id`)} and m.counterparty_id = ${sql.ref(`${alias}.id`)} order by m.group_id)`

@@ -114,7 +114,7 @@ async function readCounterparty(db: Db | Trx, id: string, { vault }: Member): Pr
   return toCounterparty(orNotFound(await findCounterparty(db, vault.id, id), 'Counterparty'))
 }
 
-/** The body is nested in the payload of the action; errors are reported with the paths of the request. */
+/** Runs `work` and reports its errors with the paths of the request. The payload of the action nests the body. */
 async function withoutPrefix<Result>(prefix: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -52,7 +52,7 @@ export const Counterparty = Closed(
   { $id: 'Counterparty', description: 'A person or organisation outside the vault, identified by on-chain addresses.' },
 )
 
-/** The other side as it was when the operation was created; later changes of the address book do not affect it. */
+/** The counterparty as it was when the operation was created. Later changes of the address book do not affect it. */
 export const CounterpartySnapshot = Closed(
   { id: Id, name: Name, kind: described(Enum(counterpartyKinds), 'What sort of party it is.') },
   {
@@ -102,7 +102,7 @@ export const CounterpartyUpdate = Closed({
   ),
 })
 
-/** The payload of an action that needs no more than its target. */
+/** The payload of an action that needs only its target. */
 export const NoPayload = Closed({})
 
 export const CounterpartyQuery = Closed({

@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type Executor, type PreparedStep, referenceOf, StaleError, type Step } from '../../rules/votes/executor.ts'
 
-/** The two kinds of entries of the address book. Both have a version, and can no longer be changed once they are archived. */
+/** The two kinds of entries of the address book. Both have a version. An archived entry cannot be changed. */
 const kinds = {
   counterparty: { noun: 'Counterparty', table: 'counterparties' },
   counterparty_group: { noun: 'Counterparty group', table: 'counterparty_groups' },
@@ -12,7 +12,7 @@ const kinds = {
 export type Kind = keyof typeof kinds
 type Entry = { archived_at: Date | null; version: number }
 
-/** The target of a change, and the version that it must still have; null: any version. */
+/** The target of a change and the version that it must still have. Null accepts any version. */
 export type Target = { id: string; baseVersion: string | null }
 
 /** @throws 400 when an action that creates names a target */
@@ -26,7 +26,7 @@ export function assertLive(kind: Kind, { archived_at: archivedAt }: Pick<Entry, 
 }
 
 /**
- * The row that a step refers to; null when an earlier step of its chain creates it.
+ * Returns the row that a step refers to, or null when an earlier step of its chain creates the row.
  * @throws 400 when the action names no target, 404, 409 as `assertLive`
  */
 export async function findTarget<Row extends Entry>(
@@ -50,7 +50,7 @@ export function prepared(
   return { step, targetType, targetId: step.targetId, baseVersion: row === null ? null : String(row.version), facts }
 }
 
-/** How an action with a target is checked and carried out: both get the payload as `read` parses it. */
+/** Returns the check and the executor of an action with a target. Both get the payload as `read` parses it. */
 export function changing<Payload>(
   read: (payload: Record<string, unknown>) => Payload,
   prepare: (db: Db | Trx, vaultId: string, step: Step, payload: Payload) => Promise<PreparedStep>,
@@ -74,14 +74,17 @@ type Looks = {
   emoji?: string | null
 }
 
-/** The columns of what both kinds show. Those of fields that a change leaves out are undefined, which Kysely does not write. */
+/**
+ * Returns the columns of the fields that both kinds show. A field that a change leaves out is undefined, and Kysely
+ * does not write it.
+ */
 export function toColumns({ name, description, avatarUri, color, emoji }: Looks) {
   return { name, description, avatar_uri: avatarUri, color, emoji }
 }
 
 /**
- * Locks an entry until the end of the transaction: with `update` before it is changed, with `share` while a row is created
- * or deleted that refers to it.
+ * Locks an entry until the end of the transaction: with `update` before a change, with `share` while a row that refers
+ * to the entry is created or deleted.
  */
 export async function lockEntry(
   trx: Trx,
@@ -91,7 +94,7 @@ export async function lockEntry(
   strength: 'update' | 'share',
 ): Promise<Entry | null> {
   const query = trx
-    // The tables are alike in these columns.
+    // Both tables have these columns.
     .selectFrom(kinds[kind].table as 'counterparties')
     .select(['archived_at', 'version'])
     .where('vault_id', '=', vaultId)

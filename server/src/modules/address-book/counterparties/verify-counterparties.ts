@@ -13,7 +13,7 @@ type Change = {
 
 const toText = ({ network, address }: Audited): string => `${network} ${address}`
 
-/** Compares the address book of a vault with the record: which addresses belong to whom, their kind, and what is archived. */
+/** Compares the counterparties of a vault with the record: their addresses, their types and their archiving. */
 export async function verifyCounterparties(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select c.id, c.name, c.kind, c.archived_at is not null as archived,

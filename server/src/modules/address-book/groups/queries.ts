@@ -6,7 +6,7 @@ import type { CounterpartyKind } from '../counterparties/queries.ts'
 
 export type CounterpartyGroupRow = RowOf<CounterpartyGroups, { member_count: number }>
 
-/** Counterparty groups of the vault, newest first; one row more than the limit. */
+/** Returns the counterparty groups of the vault, newest first; one row more than the limit. */
 export async function listGroups(
   db: Db | Trx,
   vaultId: string,
@@ -45,7 +45,7 @@ export type MembershipRow = {
   kind: CounterpartyKind
 }
 
-/** Members of a group, the latest first; one row more than the limit. */
+/** Returns the members of a group, the latest first; one row more than the limit. */
 export async function listMemberships(
   db: Db | Trx,
   vaultId: string,

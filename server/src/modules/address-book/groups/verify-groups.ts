@@ -6,7 +6,7 @@ import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 type Stored = { id: string; code: string; name: string; archived: boolean; members: string[] }
 type Details = { code: string; name: string; counterpartyId: string; changes?: { after?: RecordedRow } | null }
 
-/** Compares the groups of the address book of a vault, and which counterparties are in them, with the record. */
+/** Compares the groups of the address book of a vault and their members with the record. */
 export async function verifyGroups(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select g.id, g.code, g.name, g.archived_at is not null as archived,

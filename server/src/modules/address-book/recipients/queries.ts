@@ -3,10 +3,10 @@ import { type AddressScope, allVisible, isAddressInScope } from '../../../access
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 
 /**
- * Which of these on-chain addresses (by their keys) resemble, without being equal to, an address that the viewer knows:
- * one of the address book, one of the vault that the viewer may see, or one that the viewer has paid; for an
- * administrator, one that any member of the vault has paid. Addresses of the address book and the viewer's own are never
- * marked. An address that was only paid may be marked, because the payment may have been a mistake.
+ * Returns the keys of the list that resemble, without being equal to, an address that the viewer knows. The viewer
+ * knows the addresses of the address book, the visible addresses of the vault and the addresses that they have paid. An
+ * administrator also knows the addresses that any member has paid. Addresses of the address book and the viewer's own
+ * are never marked. An address that was only paid may be marked, because the payment may have been a mistake.
  *
  * Addresses that the viewer may not see have no influence, so that a mark reveals nothing about them.
  */
@@ -17,12 +17,16 @@ export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: st
   return new Set(rows.map(({ key }) => key))
 }
 
-/** What a viewer should know of an address before they pay it; `isFirstPayment`: as far as they know, nobody has paid it. */
+/**
+ * The warnings that a viewer gets about an address before they pay it. `isFirstPayment` is true if the viewer knows of
+ * no payment to the address.
+ */
 export type RecipientSigns = { isLookAlike: boolean; isFirstPayment: boolean }
 
 /**
- * The signs of one recipient. Its payments are the ones that `findLookAlikes` knows: of the viewer, from an address of
- * theirs or by their order; for an administrator, of any member. An address that only others have paid is new to a member.
+ * Returns the signs of one recipient. They consider the payments that `findLookAlikes` knows: payments of the viewer,
+ * from an address of theirs or by their order; for an administrator, payments of any member. An address that only
+ * others have paid is new to a member.
  */
 export async function findRecipientSigns(db: Db | Trx, scope: AddressScope, key: string): Promise<RecipientSigns> {
   const { rows } = await sql<{ signs: RecipientSigns }>`${prepared}
@@ -31,8 +35,9 @@ export async function findRecipientSigns(db: Db | Trx, scope: AddressScope, key:
 }
 
 /**
- * SQL of the RecipientSigns of an address key as the whole vault knows it, for the policies of the vault: they decide the
- * same whoever asks, and an initiator who sees little must not be the easier victim. Both arguments are SQL.
+ * SQL: returns the `RecipientSigns` of an address key as the whole vault knows it, for the policies of the vault.
+ * Policies decide the same for every initiator, so that an initiator who sees little is not an easier victim. Both
+ * arguments are SQL.
  */
 export function recipientSignsOf(vaultId: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<RecipientSigns> {
   return signsOf(
@@ -50,8 +55,8 @@ function signsOf(known: Knowledge, key: RawBuilder<unknown>): RawBuilder<Recipie
 }
 
 /**
- * Which addresses and payments count: SQL conditions on `own`, a row of `addresses`, and `paid`, one of
- * `paid_recipients`: names that hide none of the statement around them.
+ * The SQL conditions that select the known addresses and payments. They apply to `own`, a row of `addresses`, and
+ * `paid`, a row of `paid_recipients`. These names hide no name of the statement around them.
  */
 type Knowledge = Record<'vaultId' | 'isAddressKnown' | 'isPaymentKnown', RawBuilder<unknown>>
 
@@ -88,7 +93,10 @@ function lookAlikesAmong(
     where found.looks_like_another and not found.is_trusted`
 }
 
-/** SQL condition on `paid`, a row of `paid_recipients`: a payment of the viewer; for who reads the whole vault, of the vault. */
+/**
+ * SQL condition on `paid`, a row of `paid_recipients`: the payment is of the viewer or, if the viewer reads the whole
+ * vault, of any member.
+ */
 function isPaymentKnown({ vaultId, viewer }: AddressScope): RawBuilder<unknown> {
   const isOwn = viewer.readsAll ? sql`` : sql`and paid.user_id = ${viewer.userId}`
   return sql`paid.vault_id = ${vaultId} ${isOwn}`

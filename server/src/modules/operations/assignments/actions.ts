@@ -36,7 +36,7 @@ import { type AssignmentRow, findAssignment, listAssignments } from './queries.t
 export type AssignmentOrder = {
   operation: OperationKey
   categoryId: string
-  /** null: the assignment is removed. */
+  /** Null removes the assignment. */
   values: Record<string, unknown> | null
   approvalTtlHours: number
 }
@@ -44,9 +44,9 @@ export type AssignmentOrder = {
 type Outcome = { isNew: boolean } | Exclude<RequestOutcome, { applied: true }>
 
 /**
- * Assigns a category to an operation, changes the values of its assignment or removes it: at once or, where the category
- * requires it, after approval. Changes of one operation are serialised, so that none is lost: each increments the version,
- * and the last one wins.
+ * Assigns a category to an operation, changes the values of its assignment or removes it. The change takes effect at
+ * once or, where the category requires it, after approval. Changes of one operation are serialised, so that none is
+ * lost: each increments the version, and the last one wins.
  *
  * @throws 400 naming every wrong value, 403, 404 for an operation or category that the member may not see, 409 for an
  *   archived category, one that is being changed concurrently, or a quorum that cannot be reached
@@ -73,7 +73,7 @@ export type AssignmentPayload = {
   operationType: OperationType
   operationId: string
   categoryId: string
-  /** null: the assignment is removed. */
+  /** Null removes the assignment. */
   values: Record<string, unknown> | null
 }
 
@@ -120,7 +120,7 @@ const edit: Executor = {
 
 export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
-/** Values of an archived category cannot be changed, only removed. @throws 403, 409 when it is archived */
+/** Refuses changes of values of an archived category; they can only be removed. @throws 403, 409 when it is archived */
 function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
   if (!canEdit) throw forbidden('not_permitted', 'You may not edit this category')
   if (category.archived && !removes) throw conflict('archived', 'The category is archived')
@@ -142,7 +142,9 @@ async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPay
   return targetOf(trx, viewer, operation, category)
 }
 
-/** A category that the viewer may not see is reported as missing. @throws 404 */
+/**
+ * Returns the operation and the category. A category that the viewer may not see is reported as missing. @throws 404
+ */
 async function targetOf(
   db: Db | Trx,
   viewer: Viewer,
@@ -166,15 +168,15 @@ function prepared(step: Step, target: Pick<Target, 'category' | 'assignment'>, v
   }
 }
 
-function plannedValues(category: CategoryRow, given: Record<string, unknown>, current: Values | null): Values {
-  const plan = planValues(category.fields, given, current)
+function plannedValues(category: CategoryRow, values: Record<string, unknown>, current: Values | null): Values {
+  const plan = planValues(category.fields, values, current)
   if ('faults' in plan) throw faulty(plan.faults)
   return plan.values
 }
 
 /**
- * The values were checked against an earlier version of the category; a new version may give them another meaning. The
- * version of an existing assignment differs from that of none.
+ * Returns the version of the target. The values were checked against one version of the category, and a newer version
+ * may give them another meaning. A target with an assignment and a target without one have different versions.
  */
 function versionOf({ category, assignment }: Pick<Target, 'category' | 'assignment'>): string {
   return assignment === null ? String(category.version) : `${category.version}:${assignment.version}`
@@ -196,13 +198,15 @@ async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Pr
   return { ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } }
 }
 
-/** Only `requestAssignment` creates these steps; a composite request cannot contain them. */
+/**
+ * Returns the payload of a step. Only `requestAssignment` creates these steps; a composite request cannot contain them.
+ */
 const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
 const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })
 
 /**
- * The decision of a category about an action on it, in the form that the approval engine takes from policies: the
- * category acts as the one matching policy. It waives no vote for administrators.
+ * Returns the decision of a category about an action on it, in the form that the approval engine takes from policies:
+ * the category acts as the one matching policy. It waives no vote for administrators.
  *
  * @param administratorsId the group that approves when the category names no approvers
  */
@@ -227,8 +231,8 @@ function decisionOf(category: CategoryRow, action: AssignmentAction, administrat
 }
 
 /**
- * Makes the named category the first one of a locked operation, in place of the current first one, which is unassigned;
- * null only unassigns. Only categories that the member may see count, and both changes require the member's rights.
+ * Makes the named category the first one of a locked operation. The current first category is unassigned. Null only
+ * unassigns. Only categories that the member may see count, and both changes require the member's rights.
  *
  * @throws 400 with the field `category`, 403, 409
  */
@@ -248,7 +252,7 @@ export async function replaceFirstCategory(
   await moveToFront(trx, operation, 'id' in next ? next.id : await assignNamed(trx, operation, next, by))
 }
 
-/** The existing assignment to move to the front, or the category to assign. */
+/** Returns the existing assignment to move to the front, or the category to assign. */
 async function findNext(
   trx: Trx,
   operation: OperationRow,

@@ -8,7 +8,7 @@ import type { Values } from '../categories/field-values.ts'
 import type { OperationRow } from '../feed/queries.ts'
 import type { AssignmentRow } from './queries.ts'
 
-/** The caller holds the lock on the operation, so that its assignments are changed one after the other. */
+/** An operation that the caller has locked, so that its assignments are changed one after the other. */
 type Operation = Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>
 type Author = Pick<By, 'actorId' | 'now'>
 type Named = { id: string; key: string }
@@ -82,7 +82,9 @@ export async function deleteAssignment(
   await record(trx, operation, 'unassigned', { category: categoryOf(assignment), before: assignment.values }, by)
 }
 
-/** Makes an assignment the first one of its operation, whose category `metadata.category` names. */
+/**
+ * Makes an assignment the first one of its operation. `metadata.category` names the category of the first assignment.
+ */
 export async function moveToFront(trx: Trx, operation: Operation, assignmentId: string): Promise<void> {
   await sql`
     update category_assignments set position = (
@@ -102,7 +104,9 @@ const detailsOf = ({ category, before = null, after = null }: Change) => ({
   after,
 })
 
-/** The record names the operation, so that the audit log and the evidence of the operation include it. */
+/**
+ * Writes the audit record. It names the operation, so that the audit log and the evidence of the operation include it.
+ */
 async function record(
   trx: Trx,
   operation: Operation,

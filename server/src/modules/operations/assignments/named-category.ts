@@ -13,7 +13,7 @@ import { assigning } from './assignment-rows.ts'
 /** A category that may be assigned by its name alone, and its initial values. */
 export type NamedCategory = { category: AssignableCategory; values: Values }
 
-/** What decides whether a category may be assigned. */
+/** The properties that decide if a category may be assigned. */
 export type AssignableCategory = Scopes &
   Pick<CategoryRow, 'vault_id' | 'id' | 'key' | 'version' | 'archived' | 'applies_to' | 'approval_scope'> & {
     fields: Pick<
@@ -22,7 +22,10 @@ export type AssignableCategory = Scopes &
     >[]
   }
 
-/** SQL: JSON of AssignableCategory, as a column of another statement; null: there is no such category. */
+/**
+ * SQL: returns JSON of an `AssignableCategory`, as a column of another statement, or null when there is no such
+ * category.
+ */
 export const categoryByKey = (vaultId: string, key: string | null): RawBuilder<AssignableCategory | null> => sql`(
   select jsonb_build_object('vault_id', c.vault_id, 'id', c.id, 'key', c.key, 'version', c.version, 'archived', c.archived,
     'applies_to', c.applies_to, 'approval_scope', c.approval_scope, 'view_scope', c.view_scope,
@@ -44,8 +47,8 @@ type Naming = {
 }
 
 /**
- * The category that the caller names for an operation; null: there is no such. A name alone can assign only a category that
- * needs nothing else: neither values nor approval.
+ * Returns the category that the caller names for an operation, or null when there is no such category. A name alone can
+ * assign only a category that needs neither values nor approval.
  *
  * @throws 400 with `field`, 403 for a category that the caller may see but not assign
  */
@@ -80,14 +83,14 @@ export function assertAssignable(
 
 export type AssignmentAction = 'category_assign' | 'category_edit'
 
-/** Whether the change needs the approvers of the category; removing an assignment counts as editing it. */
+/** Returns true if the change needs the approvers of the category. To remove an assignment counts as an edit. */
 export function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
   return approval_scope === 'assign_and_edit' || (approval_scope === 'edit' && action === 'category_edit')
 }
 
 /**
- * SQL: the parts that assign a named category to an operation, which may be a row of the same statement. The category is locked
- * until the transaction ends, and must be as it was when it was found: otherwise the statement ends with a 409.
+ * SQL: the parts that assign a named category to an operation, which may be a row of the same statement. The category
+ * is locked until the transaction ends. If it changed since it was found, the statement ends with a 409.
  */
 export function assigningNamed(
   trx: Trx,

@@ -7,7 +7,7 @@ import { type CategoryRow, listCategories } from '../categories/queries.ts'
 import { hasCategoryRight, type OperationViewer, rightsOf, type Scopes } from '../categories/rights.ts'
 import type { OperationRow } from '../feed/queries.ts'
 
-/** An assignment with the properties of its category that decide what the viewer may see. */
+/** An assignment with the properties of its category that decide about its visibility. */
 export type AssignmentRow = Scopes & {
   vault_id: string
   id: string
@@ -20,13 +20,13 @@ export type AssignmentRow = Scopes & {
   assigned_by: MemberProfile | null
   created_at: Date
   updated_at: Date
-  /** Keys of the fields whose values only editors may see. */
+  /** The keys of the fields whose values only editors may see. */
   sensitive_keys: string[]
 }
 
 type Operation = Pick<OperationRow, 'vault_id' | 'id'>
 
-/** The assignments of an operation that the viewer may see, in the order in which they were made. */
+/** Returns the assignments of an operation that the viewer may see, in the order in which they were made. */
 export async function listAssignments(
   db: Db | Trx,
   scope: AddressScope,
@@ -35,7 +35,7 @@ export async function listAssignments(
   return selectAssignments(db, operation, hasCategoryRight(scope, 'view', 'c', 'o'))
 }
 
-/** The assignment of a category, regardless of who may see it. */
+/** Returns the assignment of a category, without a check of its visibility. */
 export async function findAssignment(
   db: Db | Trx,
   operation: Operation,
@@ -45,7 +45,10 @@ export async function findAssignment(
   return rows[0] ?? null
 }
 
-/** SQL: the key of the category that was assigned first, regardless of who may see it; null when there is none. */
+/**
+ * SQL: returns the key of the category that was assigned first, without a check of its visibility; null without a
+ * category.
+ */
 export const firstCategoryKeyOf = (
   vaultId: RawBuilder<unknown>,
   operationId: RawBuilder<unknown>,
@@ -55,7 +58,10 @@ export const firstCategoryKeyOf = (
   where a.vault_id = ${vaultId} and a.operation_id = ${operationId}
   order by a.position, a.created_at, a.id limit 1)`
 
-/** As `firstCategoryKeyOf` for many operations, by their ids; an operation without a category is left out. */
+/**
+ * Returns the keys of `firstCategoryKeyOf` for many operations, by their ids. An operation without a category is left
+ * out.
+ */
 export async function listFirstCategoryKeys(
   db: Db | Trx,
   vaultId: string,
@@ -72,7 +78,7 @@ export async function listFirstCategoryKeys(
 
 const pageOfCategories = 100
 
-/** The categories in use that the viewer may assign to an operation, newest first. */
+/** Returns the categories in use that the viewer may assign to an operation, newest first. */
 export async function listAssignableCategories(
   db: Db | Trx,
   { vault_id: vaultId, type }: Pick<OperationRow, 'vault_id' | 'type'>,

@@ -58,7 +58,7 @@ const defaults = {
 } as const
 
 /**
- * Changes what `body` names. The only change that an archived category accepts is to be restored.
+ * Changes the fields that `body` names. An archived category can only be restored.
  * @throws 400 for an approval with the threshold 0, 403 for a caller who may not edit it or who changes what only
  *   administrators may change, 404, 409 while it is archived and for archiving a system category
  */
@@ -82,7 +82,10 @@ export async function updateCategory(trx: Trx, id: string, body: Update, by: ByM
   return finishChange(trx, category, by, 'updated', { changes: changedFields(before, after) })
 }
 
-/** An editor of a definition must not be able to let anyone, themselves included, view, assign or approve more by it. */
+/**
+ * The fields that only administrators may change. With them, an editor of a definition could let anyone, themselves
+ * included, view, assign or approve more.
+ */
 const administratorsDecide = [
   'viewScope',
   'assignScope',
@@ -92,7 +95,7 @@ const administratorsDecide = [
   'allowInitiatorApproval',
 ] as const
 
-/** An approval for which the body names no threshold takes at least one vote. @throws 400 when it names 0 */
+/** Adds the threshold 1 to an approval for which the body names no threshold. @throws 400 when the body names 0 */
 function withThreshold<Draft extends { approvalScope: string; approvalThreshold: number }>(
   draft: Draft,
   body: Update,

@@ -6,8 +6,6 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
 import { type CategoryGrantRow, type CategoryRow, findCategory, lockCategory } from './queries.ts'
 
-/** How every part of the definition of a category is changed: lock it, increment its version, write the audit record. */
-
 /** Locks the category, so that it cannot change before the transaction ends. @throws 403, 404 */
 export async function lockDefinition(trx: Trx, id: string, { member }: ByMember): Promise<CategoryRow> {
   const category = orNotFound(await lockCategory(trx, member.vault.id, id, 'update'), 'Operation category')
@@ -27,7 +25,9 @@ export function assertLive({ archived }: CategoryRow): void {
   if (archived) throw conflict('archived', 'The category is archived')
 }
 
-/** Every change of a definition increments its version once and writes one audit record. */
+/**
+ * Increments the version of a definition once and writes one audit record. Every change of a definition ends with this.
+ */
 export async function finishChange(
   trx: Trx,
   { vault_id, id, key }: CategoryRow,
@@ -58,12 +58,15 @@ export function assertNone(faults: FieldFault[]): void {
 type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin' | 'readsAll'>
 type Granting = Pick<CategoryRow, 'grants'>
 
-/** Whether the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or their group. */
+/**
+ * Returns true if the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or
+ * their group.
+ */
 export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
   return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
 }
 
-/** Only editors of the definition and auditors see the grants of others; every viewer sees their own grants. */
+/** Returns all grants to editors of the definition and to auditors. Other viewers see their own grants. */
 export function grantsSeenBy(category: Granting, viewer: Viewer): CategoryGrantRow[] {
   return viewer.readsAll || mayEditDefinition(category, viewer) ? category.grants : ownGrants(category, viewer)
 }

@@ -50,9 +50,9 @@ export async function addField(
 }
 
 /**
- * Changes everything of a field but its key and type.
- * @throws as `addField`; 403 for a caller who is not an administrator and would reveal sensitive values, 409 for another
- *   scale when there are values, and for archiving a field that holds the currency of another
+ * Changes any property of a field except its key and type.
+ * @throws as `addField`; 403 for a caller who is not an administrator and would reveal sensitive values, 409 for
+ *   another scale when there are values, and for archiving a field that holds the currency of another
  */
 export async function updateField(
   trx: Trx,
@@ -131,7 +131,7 @@ function columnsOfField(draft: FieldDraft) {
     scale: draft.scale,
     currency_field_key: draft.currencyFieldKey,
     unit: draft.unit,
-    // NULL means that there is no default; the JSON null would be a value.
+    // SQL NULL means that there is no default. The JSON null would be a value.
     default_json: (draft.defaultJson ?? null) === null ? null : JSON.stringify(draft.defaultJson),
     help_text: draft.helpText,
     sensitive: draft.sensitive,
@@ -153,12 +153,12 @@ const defaults = {
   archived: false,
 }
 
-/** A currency always has a scale, so that equal amounts are equal strings. */
+/** Gives a currency its scale. A currency always has a scale, so that equal amounts are equal strings. */
 function withScale(draft: FieldDraft): FieldDraft {
   return draft.type === 'currency' ? { ...draft, scale: draft.scale ?? currencyScaleDefault } : draft
 }
 
-/** The errors of a field that its schema cannot express, except for its link to another field. */
+/** Returns the errors of a field that its schema cannot express, except for the error of its link to another field. */
 function findFieldFaults(draft: FieldDraft): FieldFault[] {
   const { type, optionsJson, scale } = draft
   const isNumeric = type === 'number' || type === 'currency'
@@ -184,8 +184,8 @@ function findRepeatedOptions(options: { value: string }[]): FieldFault[] {
 }
 
 /**
- * The error of the field that a currency names as holding its currency, or null. An archived field may keep a link that
- * is no longer valid; the link is checked again when the field is restored.
+ * Returns the error of the field that a currency names as the holder of its currency, or null. An archived field may
+ * keep a link that is no longer valid; the link is checked again when the field is restored.
  *
  * @param fields the other fields of the category
  */

@@ -5,16 +5,20 @@ import type { CategoryFieldRow } from './queries.ts'
 
 export type FieldDefinition = Pick<CategoryFieldRow, 'type' | 'options_json' | 'scale'>
 
-/** `canonical` null: no value. `fault` completes a sentence that begins with the name of the field. */
+/**
+ * A `canonical` of null means that the field has no value. `fault` completes a sentence that begins with the name of
+ * the field.
+ */
 export type CanonicalValue = { canonical: string | null } | { fault: string }
 
 export const currencyScaleDefault = 2
 const numberDigitsMax = 15
 
 /**
- * The canonical string of a value of a field (contract 13.3), so that equal values are equal strings: numbers padded to
- * the scale of the field, days as YYYY-MM-DD, instants in UTC with milliseconds, `true` or `false`. null and a text of
- * white space only are no value. Whether a value is required is not checked here.
+ * Returns the canonical string of a value of a field (contract 13.3). Equal values have equal strings: numbers are
+ * padded to the scale of the field, days are YYYY-MM-DD, instants are in UTC with milliseconds, booleans are `true` or
+ * `false`. Null and a text of only white space mean that the field has no value. The caller checks if a value is
+ * required.
  */
 export function canonicalValue(field: FieldDefinition, value: unknown): CanonicalValue {
   if (value === null || value === undefined) return { canonical: null }
@@ -42,7 +46,7 @@ export function canonicalValue(field: FieldDefinition, value: unknown): Canonica
   }
 }
 
-/** Whether all digits of a JSON number are kept: the parser reads a double, of which 15 are certain. */
+/** Returns true if a double keeps all digits of a JSON number, which holds up to 15 digits. */
 function isExactNumber(value: unknown): value is number {
   return typeof value === 'number' && String(value).replace(/^-?[0.]*|\./g, '').length <= numberDigitsMax
 }
@@ -64,7 +68,7 @@ function canonicalText(text: string): CanonicalValue {
 
 const numberForm = /^(-?)(0|[1-9][0-9]{0,37})(?:\.([0-9]{1,36}))?$/
 
-/** @param scale fraction digits that the value is padded to; null: no padding */
+/** @param scale the fraction digits to which the value is padded; null means no padding */
 function canonicalNumber(text: string, scale: number | null): CanonicalValue {
   const match = numberForm.exec(text)
   if (match === null) return { fault: 'must be a plain decimal number of at most 38 digits before the point' }
@@ -94,12 +98,13 @@ function canonicalInstant(text: string): CanonicalValue {
 
 function canonicalUrl(text: string): CanonicalValue {
   if (text.length > uriLengthMax) return { fault: `must not be longer than ${uriLengthMax} characters` }
-  // The parser drops line breaks and outer spaces, so a URL with some would differ from the one that is opened.
+  // The parser drops line breaks and outer spaces, so a URL that contains them would differ from the one that is
+  // opened.
   const isUrl = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
   return isUrl ? { canonical: text } : { fault: 'must be an http or https URL' }
 }
 
-/** Field key to canonical string; a field without a value is absent. */
+/** Canonical strings by field key. A field without a value is absent. */
 export type Values = Record<string, string>
 
 type Field = Pick<
@@ -108,26 +113,26 @@ type Field = Pick<
 >
 
 /**
- * The values that an assignment will have. Given keys are set, and null clears a key; the others keep their values, or
- * start with the default of their field in a new assignment. A value that is sent back unchanged is no change, which is
- * all that an archived field accepts.
+ * Returns the values that an assignment will have. The sent keys are set, and null clears a key. Other keys keep their
+ * values or, in a new assignment, start with the default of their field. An archived field accepts only its unchanged
+ * value.
  *
- * @param current null: a new assignment
+ * @param current null for a new assignment
  */
 export function planValues(
   fields: Field[],
-  given: Record<string, unknown>,
+  sent: Record<string, unknown>,
   current: Values | null,
 ): { values: Values } | { faults: FieldFault[] } {
   // A Map, because a field named `constructor` must not find the property of an object.
   const byKey = new Map(fields.map((field) => [field.key, field]))
-  const faults = Object.keys(given)
+  const faults = Object.keys(sent)
     .filter((key) => !byKey.has(key))
     .map((key) => ({ field: `values.${key}`, message: 'is not a field of this category' }))
   const entries: [string, string][] = []
   for (const field of fields) {
     const present = current !== null && Object.hasOwn(current, field.key) ? current[field.key]! : null
-    const value = Object.hasOwn(given, field.key) ? given[field.key] : undefined
+    const value = Object.hasOwn(sent, field.key) ? sent[field.key] : undefined
     const outcome = planValue(field, value, present, current === null)
     if ('fault' in outcome) faults.push({ field: `values.${field.key}`, message: outcome.fault })
     else if (outcome.canonical !== null) entries.push([field.key, outcome.canonical])
@@ -135,14 +140,14 @@ export function planValues(
   return faults.length > 0 ? { faults } : { values: Object.fromEntries(entries) }
 }
 
-function planValue(field: Field, given: unknown, present: string | null, isNew: boolean): CanonicalValue {
-  const outcome = nextValue(field, given, present, isNew)
+function planValue(field: Field, sent: unknown, present: string | null, isNew: boolean): CanonicalValue {
+  const outcome = nextValue(field, sent, present, isNew)
   const isMissing = 'canonical' in outcome && outcome.canonical === null && field.required && !field.archived
   return isMissing ? { fault: 'is required' } : outcome
 }
 
-function nextValue(field: Field, given: unknown, present: string | null, isNew: boolean): CanonicalValue {
-  if (given === present) return { canonical: present }
-  if (given !== undefined) return field.archived ? { fault: 'is archived' } : canonicalValue(field, given)
+function nextValue(field: Field, sent: unknown, present: string | null, isNew: boolean): CanonicalValue {
+  if (sent === present) return { canonical: present }
+  if (sent !== undefined) return field.archived ? { fault: 'is archived' } : canonicalValue(field, sent)
   return isNew && !field.archived ? canonicalValue(field, field.default_json) : { canonical: present }
 }

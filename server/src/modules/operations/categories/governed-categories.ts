@@ -12,7 +12,7 @@ import {
 } from './schema.ts'
 import { replaceApprovers, replaceGrants } from './subject-actions.ts'
 
-/** Who approves, declares, sees and edits the values of categories, and what keeps one from being declared, as governed actions. */
+/** The governed actions on categories. They decide who may approve, assign, see and edit their values. */
 export const categoryActions = {
   category_create: governedAction(
     { operationId: 'createOperationCategory', target: null, schema: CategoryCreation },

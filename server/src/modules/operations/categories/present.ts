@@ -6,7 +6,7 @@ import type { CategoryField, CategoryUpdate, FieldCreation, OperationCategory } 
 
 type Category = Static<typeof OperationCategory>
 
-/** The category as this member sees it. */
+/** Returns the category as this member sees it. */
 export function toOperationCategory(
   row: CategoryRow,
   member: Pick<Member, 'userId' | 'groupIds' | 'isAdmin' | 'readsAll'>,

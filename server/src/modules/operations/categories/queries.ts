@@ -12,11 +12,13 @@ export type CategoryFieldRow = RowOf<
   CategoryFields,
   {
     type: FieldType
-    /** Set for a select. */
+    /** Set only for a field of the type `select`. */
     options_json: FieldOption[] | null
-    /** Fraction digits of a number or currency; always set for a currency. */
+    /** The number of fraction digits of a number or currency; always set for a currency. */
     scale: number | null
-    /** The value that a new assignment has when it does not set the field, in wire format; null: none. */
+    /**
+     * The value, in wire format, of a new assignment that does not set the field; null when the field has no default.
+     */
     default_json: string | number | boolean | null
     order_index: number
   }
@@ -43,7 +45,7 @@ export type CategoryRow = RowOf<
     assign_scope: CategoryScope
     edit_scope: CategoryScope
     approval_scope: ApprovalScope
-    /** By order_index, then the oldest first; archived ones too. */
+    /** The fields by order_index, then the oldest first, including archived fields. */
     fields: CategoryFieldRow[]
     grants: CategoryGrantRow[]
     approvers: CategoryApproverRow[]
@@ -63,15 +65,15 @@ export async function findCategoryByKey(db: Db | Trx, vaultId: string, key: stri
 }
 
 export type CategoryFilter = {
-  /** null: both kinds. */
+  /** Null includes both kinds. */
   archived: boolean | null
-  /** `transfer` and `deposit` include the categories that apply to both; null: all. */
+  /** `transfer` and `deposit` include the categories that apply to both; null includes all categories. */
   appliesTo: AppliesTo | null
   after: Position | null
   limit: number
 }
 
-/** Categories of the vault, newest first; one row more than the limit. */
+/** Returns the categories of the vault, newest first; one row more than the limit. */
 export async function listCategories(
   db: Db | Trx,
   vaultId: string,
@@ -88,7 +90,7 @@ export async function listCategories(
   )
 }
 
-/** Every category of the vault, archived ones too. */
+/** Returns every category of the vault, including archived ones. */
 export const listAllCategories = (trx: Trx, vaultId: string): Promise<CategoryRow[]> =>
   selectCategories(trx, sql`where c.vault_id = ${vaultId} order by c.id`)
 
@@ -104,11 +106,11 @@ export async function lockCategory(
 ): Promise<CategoryRow | null> {
   const query = trx.selectFrom('operation_categories').select('id').where('vault_id', '=', vaultId).where('id', '=', id)
   const locked = await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()
-  // In a statement of its own: after waiting for the lock it must see the fields, grants and approvers as committed.
+  // A separate statement: after it has waited for the lock, it must see the committed fields, grants and approvers.
   return locked === undefined ? null : findCategory(trx, vaultId, id)
 }
 
-/** Whether any assignment holds a value under this key. */
+/** Returns true if any assignment holds a value under this key. */
 export async function hasValues(db: Db | Trx, field: Pick<CategoryFieldRow, 'vault_id' | 'category_id' | 'key'>) {
   const { rows } = await sql<{ has: boolean }>`
     select exists (
@@ -119,7 +121,7 @@ export async function hasValues(db: Db | Trx, field: Pick<CategoryFieldRow, 'vau
   return rows[0]?.has === true
 }
 
-/** JSON has no dates: the times within `fields`, `grants` and `approvers` arrive as text. */
+/** A row as JSON holds it: the times within `fields`, `grants` and `approvers` arrive as text. */
 type Revived<Row> = { [Key in keyof Row]: Row[Key] extends Date ? string : Row[Key] }
 type SelectedRow = Omit<CategoryRow, 'fields' | 'grants' | 'approvers'> & {
   fields: Revived<CategoryFieldRow>[]
@@ -127,7 +129,7 @@ type SelectedRow = Omit<CategoryRow, 'fields' | 'grants' | 'approvers'> & {
   approvers: Revived<CategoryApproverRow>[]
 }
 
-/** One statement, so that version, fields, grants and approvers are consistent. */
+/** Reads with one statement, so that version, fields, grants and approvers are consistent. */
 async function selectCategories(db: Db | Trx, which: RawBuilder<unknown>): Promise<CategoryRow[]> {
   const { rows } = await sql<SelectedRow>`
     select c.*, ${profileOfUser(sql.ref('c.created_by_id'))} as created_by,

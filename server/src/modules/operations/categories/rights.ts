@@ -12,7 +12,7 @@ export type Scopes = Pick<CategoryRow, 'view_scope' | 'assign_scope' | 'edit_sco
 /** A viewer of an operation, with the properties that decide their rights to its categories. */
 export type OperationViewer = {
   readsAll: boolean
-  /** The viewer owns the address of the operation, or initiated the operation. */
+  /** True if the viewer owns the address of the operation or initiated the operation. */
   isOwnOperation: boolean
   /** The viewer's names in grants: see `subjectsOf`. */
   subjects: readonly string[]
@@ -30,10 +30,10 @@ export function operationViewer(
 export type Rights = { canView: boolean; canAssign: boolean; canEdit: boolean }
 
 /**
- * What a viewer of an operation may do with a category on it (contract 13.4): view its assignment, make it, and change or
- * remove it. Without the right to view, there is no right to make or change it. Administrators have every right, and so
- * have auditors, who use it to read: sensitive values are for those who may edit, and the guard refuses their writes.
- * `hasCategoryRight` is the same rule in SQL.
+ * Returns the rights of a viewer of an operation on the assignment of a category to it (contract 13.4): to view it, to
+ * make it, and to change or remove it. Without the right to view, there is no right to make or change it.
+ * Administrators have every right. Auditors have them too, but only read: sensitive values are for editors, and the
+ * guard refuses their writes. `hasCategoryRight` is the same rule in SQL.
  */
 export function rightsOf(scopes: Scopes, viewer: OperationViewer): Rights {
   if (viewer.readsAll) return { canView: true, canAssign: true, canEdit: true }
@@ -48,9 +48,9 @@ export function rightsOf(scopes: Scopes, viewer: OperationViewer): Rights {
 }
 
 /**
- * SQL condition: the viewer has the right on assignments of the category of alias `category` to the operation of alias
- * `operation`, given that they see the operation. It is the rule of `rightsOf` for one right; as there, a viewer who may
- * not view an assignment may not edit it either, which the caller must check separately.
+ * SQL condition: the viewer has the right on assignments of the category `category` to the operation `operation`. Both
+ * names are aliases, and the viewer must see the operation. It is the rule of `rightsOf` for one right. A viewer who
+ * may not view an assignment may not edit it either; the caller must check that separately.
  */
 export function hasCategoryRight(
   scope: AddressScope,
@@ -61,7 +61,10 @@ export function hasCategoryRight(
   return hasCategoryRightIf(scope, right, category, isOwnOperation(scope, operation))
 }
 
-/** The same for operations that are the viewer's own, or are not, as `isOwn` says. */
+/**
+ * SQL condition: as `hasCategoryRight`, for operations that are the viewer's own if `isOwn` is true, and for other
+ * operations if it is false.
+ */
 export function hasCategoryRightIf(
   scope: AddressScope,
   right: CategoryRight,
@@ -96,8 +99,8 @@ export function isCategoryGranted(
 }
 
 /**
- * SQL: the key of the category that was assigned first to the operation of `operation`, an alias of a row of
- * `operations`, among the assignments that the viewer may see; null when there is none. It is `metadata.category`.
+ * SQL: returns the key of the category that was assigned first to the operation `operation`, an alias of a row of
+ * `operations`. Only assignments that the viewer may see count; without one it is null. It is `metadata.category`.
  */
 export function firstCategoryKey(scope: AddressScope, operation: string): RawBuilder<string | null> {
   return sql<string | null>`(

@@ -19,7 +19,7 @@ import {
 import * as limits from '../../../lib/limits.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 
-/** Members are named by any string, because services without a user can be members too. */
+/** The id of a user. Any string can name a member, because services without a user can be members too. */
 const SubjectUserId = Type.String({
   minLength: 1,
   maxLength: limits.membershipUserIdLengthMax,
@@ -232,7 +232,7 @@ export const FieldUpdate = Closed({
 })
 
 const fieldId = described(GivenId, 'Identifier of the field.')
-/** The bodies of changes of a field whose target is its category. */
+/** The bodies of changes of a field. The target of the change is the category. */
 export const NamedField = Closed({ fieldId })
 export const NamedFieldUpdate = Closed({ fieldId, ...FieldUpdate.properties })
 

@@ -11,7 +11,7 @@ import type { CategoryRow } from './queries.ts'
 import type { CategoryApprovers, CategoryGrants } from './schema.ts'
 
 /**
- * Replaces the grants; for administrators. A subject that remains keeps its grant, with new rights if they differ.
+ * Replaces the grants; for administrators. A subject that remains keeps its grant, and its rights are updated.
  * @throws 400 for a subject that is not in the vault, is repeated or has no rights, 404, 409 while it is archived
  */
 export async function replaceGrants(
@@ -106,7 +106,7 @@ const grantNames = { list: 'grants', userId: 'subjectUserId', groupId: 'subjectG
 
 /**
  * Replaces the approvers; for administrators. An approver who remains keeps their row.
- * @throws 400 for one that is not in the vault or is repeated, 404, 409 while it is archived
+ * @throws 400 for an approver that is not in the vault or is repeated, 404, 409 while it is archived
  */
 export async function replaceApprovers(
   trx: Trx,
@@ -148,7 +148,7 @@ export async function replaceApprovers(
 
 const approverNames = { list: 'approvers', userId: 'userId', groupId: 'groupId' }
 
-/** Sorted ids keep rows that are added together in the order of the request. */
+/** Returns sorted ids, so that rows that are added together keep the order of the request. */
 function sortedIds(count: number, now: Date): string[] {
   return Array.from({ length: count }, () => newId(now)).sort()
 }
@@ -158,7 +158,10 @@ type NamedSubject = { kind: SubjectKind; userId?: string | null; groupId?: strin
 /** The wire names of the list and of its members. */
 type Names = { list: string; userId: string; groupId: string }
 
-/** The errors of entries that do not name exactly one subject, or repeat one; without errors `idOfSubject` returns its id. */
+/**
+ * Returns the errors of entries that do not name exactly one subject, or that repeat a subject. When there are no
+ * errors, `idOfSubject` returns the id of each entry.
+ */
 function findSubjectFaults(subjects: NamedSubject[], names: Names): FieldFault[] {
   const firstAt = new Map<string, number>()
   return subjects.flatMap((subject, i): FieldFault[] => {
@@ -177,14 +180,17 @@ function findSubjectFaults(subjects: NamedSubject[], names: Names): FieldFault[]
   })
 }
 
-/** The errors of users and groups that are not in the vault; the groups cannot be deleted until the transaction ends. */
+/**
+ * Returns the errors of users and groups that are not in the vault, and locks the groups against deletion until the
+ * transaction ends.
+ */
 async function findForeignSubjects(
   trx: Trx,
   vaultId: string,
   subjects: NamedSubject[],
   names: Names,
 ): Promise<FieldFault[]> {
-  const idsOf = (kind: SubjectKind) => subjects.filter((one) => one.kind === kind).map(idOfSubject)
+  const idsOf = (kind: SubjectKind) => subjects.filter((subject) => subject.kind === kind).map(idOfSubject)
   const members = await listMembersAmong(trx, vaultId, idsOf('user'))
   const groups = await lockExistingGroups(trx, vaultId, idsOf('group'))
   return subjects.flatMap((subject, i): FieldFault[] => {

@@ -23,7 +23,7 @@ export async function verifyCategories(trx: Trx, vaultId: string): Promise<Subje
   })
 }
 
-/** Fields by their id, grants and approvers by their subject. */
+/** Returns the row as a record holds it: fields by their id, grants and approvers by their subject. */
 function describe(row: CategoryRow): RecordedRow {
   return {
     key: row.key,
@@ -45,7 +45,7 @@ const withoutLooks = (settings: object): RecordedRow =>
 type Grant = { subject: string; canView: boolean; canAssign: boolean; canEdit: boolean }
 const grantsInOrder = (grants: Grant[]) => grants.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))
 
-/** Changes of one moment happened in the order of the versions of their category. */
+/** Returns a function that takes records of one moment in the order of the versions of their category. */
 function takeInOrder() {
   const versions = new Map<string, number>()
   return (recorded: Map<string, RecordedRow>, { action, targetId, details }: ReplayedRecord): void => {
@@ -67,7 +67,7 @@ type Details = {
   fieldId?: string
 }
 
-/** The parts of a category as a record has them. */
+/** Returns the category after a record, with its fields, grants and approvers. */
 function partsOf(before: RecordedRow, action: string, { after, changes, fieldId }: Details): RecordedRow {
   const fields = (before.fields ?? []) as string[]
   const field = `field ${fieldId}`

@@ -1,15 +1,18 @@
 import { badRequest } from '../../../lib/errors.ts'
 import type { Place, Sealer } from '../../../lib/secrets.ts'
 
-/** Where a reader of changes is: a snapshot of the database, and when it was taken. */
+/** The position of a reader of changes: a snapshot of the database and the time at which it was taken. */
 export type ChangeCursor = { snapshot: string; takenAt: Date }
 
-/** A longer text has the length of the next multiple, so that a cursor does not show how much is going on. */
+/**
+ * A longer text is padded to the next multiple, so that the length of a cursor does not reveal the number of running
+ * transactions.
+ */
 const paddedLength = 512
 
 /**
- * Sealed: a snapshot names transactions, and two of them would tell a caller who may see nothing how much others do. Every
- * node of the service opens it.
+ * Encodes and seals a cursor. A snapshot names transactions, so that two snapshots would tell a caller how much others
+ * do. Every node of the service can open the cursor.
  */
 export function encodeChangeCursor(sealer: Sealer, { snapshot, takenAt }: ChangeCursor): string {
   const text = JSON.stringify([snapshot, takenAt.getTime()])
@@ -19,7 +22,7 @@ export function encodeChangeCursor(sealer: Sealer, { snapshot, takenAt }: Change
 
 const place: Place = { table: '', column: 'cursor of changes', row: [] }
 
-/** @throws 400 when the cursor is not one of ours */
+/** @throws 400 when the cursor was not issued by this service */
 export function decodeChangeCursor(sealer: Sealer, cursor: string): ChangeCursor {
   try {
     const [snapshot, takenAt] = JSON.parse(sealer.open(place, Buffer.from(cursor, 'base64url'))) as [string, number]

@@ -9,22 +9,25 @@ import { isHoldVisible } from '../feed/hold-visibility.ts'
 import { isOperationReadable } from '../feed/queries.ts'
 import type { ChangeKind } from './schema.ts'
 
-/** `vault` is the code of a vault; null for what belongs to none. */
+/** `vault` is the code of a vault; null for objects that belong to no vault. */
 export type Change = { vault: string | null; kind: ChangeKind; id: string }
 
 export type ChangesRead = {
-  /** null: there are too many, or `after` is no snapshot of this database. */
+  /** Null when there are too many changes, or when `after` is not a snapshot of this database. */
   items: Change[] | null
   /** The snapshot of this read, as pg_snapshot writes it: the next read continues after it. */
   snapshot: string
-  /** The vaults of the user, and '' for what belongs to none. */
+  /** The ids of the vaults of the user, and '' for objects that belong to no vault. */
   vaultIds: string[]
 }
 
-/** What the log holds under the vault of what belongs to none. */
+/** The vault id in the log of objects that belong to no vault. */
 const noVault = ''
 
-/** What changed since a snapshot, of what the user may see; with null, nothing but the present snapshot. */
+/**
+ * Returns the changes since a snapshot that the user may see. When `after` is null, it returns only the present
+ * snapshot.
+ */
 export function readChanges(db: Db, userId: string, after: string | null): Promise<ChangesRead> {
   return readSnapshot(db, async (trx) => {
     const viewers = await listViewers(trx, userId)
@@ -52,8 +55,8 @@ async function listChanges(trx: Trx, viewers: ViewerOfVault[], after: string): P
 }
 
 /**
- * The present snapshot, and the vaults with any changes since another one, visible to a viewer or not: what a node asks for
- * all waiting requests at once.
+ * Returns the present snapshot, and the vaults with any changes since another snapshot, visible to a viewer or not. A
+ * node calls it once for all waiting requests.
  */
 export async function findChangedVaults(
   db: Db | Trx,
@@ -67,8 +70,9 @@ export async function findChangedVaults(
 }
 
 /**
- * SQL condition: the row of `c` was written by a transaction that `after` does not show. Every row that a statement reads
- * was committed in its own snapshot, so the new rows are exactly the difference of the two snapshots.
+ * SQL condition: the transaction that wrote the row of `c` is not in the snapshot `after`. Every row that a statement
+ * reads was committed in the snapshot of that statement, so that the new rows are exactly the difference of the two
+ * snapshots.
  */
 function isNew(after: string | null): RawBuilder<boolean> {
   return sql<boolean>`(c.xid >= pg_snapshot_xmin(${after}::pg_snapshot)
@@ -76,7 +80,10 @@ function isNew(after: string | null): RawBuilder<boolean> {
     and pg_visible_in_snapshot(c.xid, pg_current_snapshot()))`
 }
 
-/** The changes in the vault of a viewer, or in what belongs to no vault, oldest first; one more than an answer may hold. */
+/**
+ * Returns the changes in the vault of a viewer, or of objects that belong to no vault, oldest first; one row more than
+ * an answer may hold.
+ */
 async function listVisible(trx: Trx, viewer: ViewerOfVault | null, after: string): Promise<Change[]> {
   const { rows } = await sql<Omit<Change, 'vault'>>`
     select c.kind, c.id from (
@@ -88,7 +95,10 @@ async function listVisible(trx: Trx, viewer: ViewerOfVault | null, after: string
   return rows.map(({ kind, id }) => ({ vault: viewer?.vault.code ?? null, kind, id }))
 }
 
-/** SQL condition: the viewer may read what the row of `c` names. What every member of a vault reads has no condition. */
+/**
+ * SQL condition: the viewer may read the object that the row of `c` names. Objects that every member of a vault reads
+ * have no condition.
+ */
 function isVisible(viewer: ViewerOfVault): RawBuilder<boolean> {
   const scope = visibleScopeOf(viewer)
   const isOf = (table: string, condition: RawBuilder<unknown>) => sql`exists (

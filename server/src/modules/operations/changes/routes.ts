@@ -50,7 +50,10 @@ export function changeRoutes(app: App, deps: Deps): void {
   })
 }
 
-/** It waits before it reads again, and reads again after every change that came while it read: none falls between. */
+/**
+ * Reads until changes are found or the time is over. A change during a read ends the next wait at once, so that no
+ * change is missed.
+ */
 async function awaitChanges(
   waiters: Waiters,
   waiter: Waiter,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Closed, described, Enum, Nullable, VaultCode } from '../../../http/schema.ts'
 import { changesPerAnswerMax, changeWaitSecondsMax } from '../../../lib/limits.ts'
 
-/** What can change. Triggers write these names (migrations 0030, 0033 and 0039). */
+/** The kinds of objects that can change. Triggers write these names (migrations 0030, 0033 and 0039). */
 export const changeKinds = [
   'transfer',
   'deposit',

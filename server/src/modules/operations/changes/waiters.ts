@@ -11,11 +11,14 @@ import { findChangedVaults } from './queries.ts'
 
 /** A request that waits for changes. It holds no connection of the database while it waits. */
 export type Waiter = {
-  /** The vaults whose changes concern it; null: all of them. */
+  /** The vaults whose changes concern the request; null means all vaults. */
   vaultIds: Set<string> | null
-  /** Resolves with true at a change that may concern it, and with false when the time is over or the wait was ended. */
+  /**
+   * Resolves with true at a change that may concern the request, and with false when the time is over or the wait was
+   * ended.
+   */
   next(until: number): Promise<boolean>
-  /** Ends the wait for good, for a caller that is gone. */
+  /** Ends the wait for good, when the caller is gone. */
   end(): void
   leave(): void
 }
@@ -25,8 +28,8 @@ export type Waiters = ReturnType<typeof createWaiters>
 const retrySeconds = 5
 
 /**
- * The requests of this node that wait. A signal costs one short query for all of them, which finds the vaults that have
- * changed; only requests of members of those are woken.
+ * The waiting requests of this node. A signal costs one short query for all of them, which finds the changed vaults.
+ * Only requests of members of those vaults are woken.
  */
 export function createWaiters(db: Db, signal: ChangeSignal) {
   const waiting = new Set<ReturnType<typeof createWaiter>>()
@@ -39,15 +42,20 @@ export function createWaiters(db: Db, signal: ChangeSignal) {
   const look = async () => {
     const { snapshot, vaultIds } = await findChangedVaults(db, seen)
     seen = snapshot
-    for (const one of waiting) {
-      const { vaultIds: own } = one.waiter
-      if (vaultIds === null || (vaultIds.length > 0 && own === null) || vaultIds.some((id) => own?.has(id))) one.wake()
+    for (const entry of waiting) {
+      const { vaultIds: watchedIds } = entry.waiter
+      if (
+        vaultIds === null ||
+        (vaultIds.length > 0 && watchedIds === null) ||
+        vaultIds.some((id) => watchedIds?.has(id))
+      )
+        entry.wake()
     }
   }
   const onSignal = () => {
     timer ??= setTimeout(() => {
       look()
-        // A database that does not answer is asked again at the next signal or poll.
+        // If the database does not answer, the next signal or poll asks again.
         .catch(() => {})
         .finally(() => {
           timer = undefined
@@ -57,15 +65,15 @@ export function createWaiters(db: Db, signal: ChangeSignal) {
   }
 
   return {
-    /** @throws 429 when too many requests of the caller wait, 503 when too many do in all or the node stops */
+    /** @throws 429 when the caller has too many waiting requests, 503 when the node has too many or stops */
     enter(callerId: string): Waiter {
       const ofCaller = byCaller.get(callerId) ?? 0
       if (ofCaller >= changeWaitersPerCallerMax)
         throw tooManyRequests('too_many_at_once', 'Too many of your requests wait for changes', retrySeconds)
       if (isStopped || waiting.size >= changeWaitersMax)
         throw unavailable('overloaded', 'Too many requests wait for changes here', retrySeconds)
-      const one = createWaiter(() => {
-        if (!waiting.delete(one)) return
+      const entry = createWaiter(() => {
+        if (!waiting.delete(entry)) return
         const left = byCaller.get(callerId)! - 1
         if (left === 0) byCaller.delete(callerId)
         else byCaller.set(callerId, left)
@@ -74,17 +82,17 @@ export function createWaiters(db: Db, signal: ChangeSignal) {
         unwatch = undefined
         seen = null
       })
-      waiting.add(one)
+      waiting.add(entry)
       byCaller.set(callerId, ofCaller + 1)
       unwatch ??= signal.watch(onSignal)
-      return one.waiter
+      return entry.waiter
     },
-    /** How many requests wait here. */
+    /** The number of requests that wait here. */
     size: () => waiting.size,
     /** Ends all waits, so that a node that stops answers them. */
     stop() {
       isStopped = true
-      for (const one of waiting) one.waiter.end()
+      for (const entry of waiting) entry.waiter.end()
     },
     inTurn: createTurns(changeReadsRunningMax),
   }
@@ -123,7 +131,7 @@ function createWaiter(leave: () => void) {
   return { waiter, wake }
 }
 
-/** Runs a few at a time, in the order of their arrival. */
+/** Creates a queue that runs a few tasks at a time, in the order of their arrival. */
 function createTurns(runningMax: number) {
   let running = 0
   const queue: (() => void)[] = []

@@ -1,24 +1,24 @@
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 
-/** The filters of a list of operations; null: not filtered. The folder is part of the scope. */
+/** The filters of a list of operations. A null filter is not applied. The folder is part of the scope. */
 export type FeedFilters = {
   /** Only transfers of other initiators, from any address, that wait for the vote of this caller. */
   awaitingApprovalOf: string | null
   type: OperationType | null
-  /** Statuses of transfers; they exclude deposits. */
+  /** Statuses of transfers. With this filter, the list has no deposits. */
   statuses: OperationStatus[] | null
-  /** Code of a token. */
+  /** The code of a token. */
   asset: string | null
   tokenId: string | null
-  /** Slug of a network. */
+  /** The slug of a network. */
   network: string | null
   addressId: string | null
   flowType: FlowType | null
   counterpartyId: string | null
-  /** Counterparties that are in this group now. */
+  /** Only operations of counterparties that are in this group now. */
   counterpartyGroupId: string | null
   counterpartyAddressId: string | null
-  /** Key of a category: operations with an assignment of it that the viewer may see. */
+  /** The key of a category. The list has the operations with an assignment of it that the viewer may see. */
   category: string | null
   paymentPurpose: string | null
   decisionPolicyId: string | null
@@ -27,7 +27,10 @@ export type FeedFilters = {
   /** Raw amounts of one token, inclusive. */
   minimumAmount: string | null
   maximumAmount: string | null
-  /** Text in purpose, note or name of the counterparty; from six characters on also in the hash or the other address. */
+  /**
+   * Text in the purpose, the note or the name of the counterparty; from six characters on also in the hash or the other
+   * address.
+   */
   search: string | null
   /** Both inclusive. */
   from: Date | null

@@ -2,7 +2,7 @@ import type { AddressScope } from '../../../access/address-scope.ts'
 import { feedGatheredRangesMax, feedMergedRangesMax } from '../../../lib/limits.ts'
 import type { FeedFilters } from './feed-filters.ts'
 
-/** The filters of a request after codes, slugs and groups were resolved; null: not filtered by it. */
+/** The filters of a request after codes, slugs and groups were resolved. A null filter is not applied. */
 export type ResolvedFilters = Omit<
   FeedFilters,
   | 'awaitingApprovalOf'
@@ -14,26 +14,26 @@ export type ResolvedFilters = Omit<
   | 'counterpartyGroupId'
   | 'category'
 > & {
-  /** Only the transfers of any initiator that may wait for the vote of the viewer. */
+  /** True for only the transfers of any initiator that may wait for the vote of the viewer. */
   awaitsVote: boolean
   tokenIds: string[] | null
   /** The addresses that match both the address filter and the folder filter. */
   addressIds: string[] | null
   /**
-   * Of these, the addresses in scope that the viewer does not own. Without a filter, the shared ones; when there are more
-   * than can be merged, only enough of them to show that.
+   * The addresses among `addressIds` that are in scope and that the viewer does not own. Without an address filter, the
+   * shared addresses; when these are too many to merge, only enough ids to show that.
    */
   visibleAddressIds: string[]
   counterpartyIds: string[] | null
   categoryIds: string[] | null
 }
 
-/** The ranges to merge, and the other conditions on their rows. */
+/** The ranges to merge, and the conditions that the ranges do not already meet. */
 export type FeedPath = { ranges: { feed: FeedName; keys: string[] }[]; conditions: FeedCondition[] }
 
 /**
- * The ranges of an index in the order of the feed; all but the first ones need a key. With each the conditions that every
- * row of it meets by being in it.
+ * The index ranges along which the feed can be read, each with the conditions that every row of it meets. All but the
+ * first ranges need a key.
  */
 const settled = {
   // This index is ordered by id, without a time.
@@ -59,9 +59,9 @@ const settled = {
 export type FeedName = keyof typeof settled
 
 /**
- * Chooses the ranges along which the feed is read: for the whole vault the one with the fewest rows, for a member only
- * their own and shared rows, so that neither the time nor the cursor of a page depends on the rows of others.
- * null: no row can match the filters.
+ * Chooses the ranges along which the feed is read: for the whole vault the range with the fewest rows, for a member
+ * only their own and shared rows. Neither the time nor the cursor of a page then depends on the rows of others. Returns
+ * null when no row can match the filters.
  */
 export function chooseFeedPath(scope: AddressScope, resolved: ResolvedFilters): FeedPath | null {
   if (isContradictory(resolved)) return null
@@ -69,10 +69,10 @@ export function chooseFeedPath(scope: AddressScope, resolved: ResolvedFilters): 
     .map(([feed, keys]) => ({ feed, keys }))
     .filter(({ keys }) => keys.length > 0)
   if (ranges.length === 0) return null
-  const given = conditionsOf(scope, resolved)
-  const conditions = (Object.keys(given) as FeedCondition[]).filter(
+  const required = conditionsOf(scope, resolved)
+  const conditions = (Object.keys(required) as FeedCondition[]).filter(
     (condition) =>
-      given[condition] && !ranges.every(({ feed }) => (settled[feed] as FeedCondition[]).includes(condition)),
+      required[condition] && !ranges.every(({ feed }) => (settled[feed] as FeedCondition[]).includes(condition)),
   )
   return { ranges, conditions }
 }
@@ -84,7 +84,7 @@ function isContradictory(resolved: ResolvedFilters): boolean {
   return resolved.awaitsVote && resolved.statuses?.includes('awaiting_approval') === false
 }
 
-/** Filters by status, vote, policy or initiator apply to transfers only. */
+/** Returns the type of the listed operations. Filters by status, vote, policy or initiator apply to transfers only. */
 export function typeOf(resolved: ResolvedFilters): ResolvedFilters['type'] {
   const { type, awaitsVote, statuses, decisionPolicyId, initiatorId } = resolved
   const isAboutTransfers = awaitsVote || statuses !== null || decisionPolicyId !== null || initiatorId !== null
@@ -98,12 +98,16 @@ function rangesOf(scope: AddressScope, resolved: ResolvedFilters): Range[] {
   if (resolved.txHash !== null) return [['hash', [resolved.txHash]]]
   if (scope.isWholeVault) return [rangeOfVault(resolved)]
   const people = scope.ownerId === null ? [] : [scope.ownerId]
-  // With an address filter, all own rows are rows of those addresses; on other addresses, only what the viewer initiated.
-  const own: Range[] = resolved.addressIds === null ? [['owner', people]] : []
-  return [...own, ['initiator', people], ['address', resolved.visibleAddressIds]]
+  // With an address filter, all rows of the viewer are rows of those addresses; on other addresses, only operations
+  // that the viewer initiated match.
+  const ownRanges: Range[] = resolved.addressIds === null ? [['owner', people]] : []
+  return [...ownRanges, ['initiator', people], ['address', resolved.visibleAddressIds]]
 }
 
-/** From the most to the least selective; sets too large to merge cost a lookup of each key, so they come late. */
+/**
+ * Returns the range for the whole vault. Tests run from the most to the least selective filter. Large sets cost a
+ * lookup for each key, so they come late.
+ */
 function rangeOfVault(resolved: ResolvedFilters): Range {
   const { addressIds, counterpartyIds, tokenIds, statuses } = resolved
   const ofSet = (feed: FeedName, keys: string[] | null, keysMax: number): Range | false =>
@@ -128,7 +132,7 @@ function rangeOfVault(resolved: ResolvedFilters): Range {
   return candidates.find((candidate) => candidate !== false) ?? ['vault', ['']]
 }
 
-/** Which conditions the request makes; the walk along the path has to check them row by row. */
+/** Returns the conditions of the request. The walk along the path checks them row by row. */
 function conditionsOf(scope: AddressScope, resolved: ResolvedFilters) {
   return {
     // Votes are always those of the caller, while an administrator may choose the initiator.

@@ -15,7 +15,7 @@ export type Walk = {
   path: FeedPath
   limits: FeedLimits
 }
-/** The next `rowsMax` rows of the path, or of one of its ranges. */
+/** The next `rowsMax` rows of the path or of one range. */
 export type Window = { after: Position | null; rowsMax: number }
 
 /** Walks window after window until the page is full, the path ends, or the request has read its maximum. */
@@ -23,7 +23,7 @@ export async function walkPath(db: Db, walk: Walk, page: Paging): Promise<{ ids:
   const { windowRows, gatheredRows, gatheringsMax } = walk.limits
   const gathers = walk.path.ranges.some((range) => range.feed === 'waiting' || isGathered(range, walk))
   const isFiltered = walk.path.conditions.length > 0
-  // A search may look at the other table for each row.
+  // A search may read the other table for each row.
   const streamedRows = walk.path.conditions.includes('search') ? Math.min(windowRows, feedSearchedRows) : windowRows
   const rowsMax = Math.max(page.limit + 1, !isFiltered ? 0 : gathers ? gatheredRows : streamedRows)
   const read = !isFiltered ? readRows : gathers ? readGathered : readStreamed
@@ -47,21 +47,27 @@ type Part = { found: Position[]; end: Position | null }
 type PositionRow = { created_at: Date; id: string }
 const toPosition = (row: PositionRow): Position => ({ createdAt: row.created_at, id: row.id })
 
-/** Without conditions a window is a page, and an incomplete one is the last. */
+/** Reads a page. Without conditions a window is a page, and an incomplete window is the last one. */
 async function readRows(db: Db, walk: Walk, window: Window): Promise<Part> {
   const mark = hasFewForms(walk) ? prepared : sql``
   const { rows } = await sql<PositionRow>`${mark} ${windowSql(walk, window, false)} limit ${window.rowsMax}`.execute(db)
   return { found: rows.map(toPosition), end: null }
 }
 
-/** The text contains no number of keys, so that each feed has one prepared statement per kind of viewer, with and without cursor. */
+/**
+ * Returns true if the statement has few forms. Its text contains no number of keys, so that each feed has one prepared
+ * statement per kind of viewer, with and without a cursor.
+ */
 function hasFewForms(walk: Walk): boolean {
   const { filters, path } = walk
   const isBounded = filters.from !== null || filters.to !== null
   return !isBounded && path.ranges.every((range) => range.keys.length === 1 || isGathered(range, walk))
 }
 
-/** PostgreSQL stops at the last row of the page; the end of the window is computed only when the page is not full. */
+/**
+ * Reads a stream of rows. PostgreSQL stops at the last row of the page. The end of the window is computed only when the
+ * page is not full.
+ */
 async function readStreamed(db: Db, walk: Walk, window: Window, foundMax: number): Promise<Part> {
   const { rows } = await sql<PositionRow>`
     select w.created_at, w.id from (${windowSql(walk, window, true)} limit ${window.rowsMax}) w
@@ -73,7 +79,7 @@ async function readStreamed(db: Db, walk: Walk, window: Window, foundMax: number
   return { found, end: ends.rows.map(toPosition)[0] ?? null }
 }
 
-/** Gathered rows are read completely in any case, so the end of the window is returned with them. */
+/** Reads gathered rows. They are read completely in any case, so the statement also returns the end of the window. */
 async function readGathered(db: Db, walk: Walk, window: Window, foundMax: number): Promise<Part> {
   const order = sql`order by created_at desc, id desc`
   const { rows } = await sql<PositionRow & { is_end: boolean }>`
@@ -87,7 +93,7 @@ async function readGathered(db: Db, walk: Walk, window: Window, foundMax: number
   }
 }
 
-/** The ranges of the path as one stream in its order. A row that is in two of them is returned once. */
+/** SQL: returns the ranges of the path as one stream in its order. A row that is in two ranges is returned once. */
 export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawBuilder<unknown> {
   const ranges = walk.path.ranges.flatMap((range) =>
     isGathered(range, walk)
@@ -105,9 +111,10 @@ export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawB
 export const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.length > limits.mergedRangesMax
 
 /**
- * The window of many ranges without a stream for each: reads the newest row of every range, keeps as many ranges as the
- * window has rows, those with the newest rows, and reads from them what is not older than the newest row of the last: no
- * other row can be in the window. This runs only when the newest rows of the vault do not fill the window.
+ * SQL: returns the window of many ranges without a stream for each range. It reads the newest row of every range and
+ * keeps the ranges with the newest rows, as many as the window has rows. From these it reads every row that is at least
+ * as new as the newest row of the last kept range: no other row can be in the window. This runs only when the newest
+ * rows of the vault do not fill the window.
  */
 function gatheredSql(
   walk: Walk,
@@ -116,13 +123,13 @@ function gatheredSql(
   isFiltered: boolean,
 ): RawBuilder<unknown> {
   const isOfShared = feed === 'address' && walk.resolved.addressIds === null
-  const all = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
+  const allKeys = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
   const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
   const since = sql`and x.created_at >= oldest.created_at`
   const scanNewest = walk.scope.isWholeVault || (isOfShared && !isFiltered) ? feeds[feed].scanNewest : undefined
   const isFull = sql`(select count(*) from newest) = ${window.rowsMax}`
   return sql`
-    with keys (key) as materialized (${all}),
+    with keys (key) as materialized (${allKeys}),
     newest as materialized (${scanNewest === undefined ? sql`select where false` : siftedSql(walk, scanNewest, window, isFiltered)}),
     heads as materialized (
       select k.key, h.created_at from keys k cross join lateral (${newest}) h where not ${isFull}
@@ -137,9 +144,9 @@ function gatheredSql(
 }
 
 /**
- * The window, if the newest rows of the vault contain it: one range of some thousand rows instead of a lookup in each of a
- * thousand ranges. For a viewer who may not see the whole vault all of these rows are checked, however many match. The
- * sub-select is no join, so that it is hashed.
+ * SQL: returns the window if the newest rows of the vault contain it. This reads one range of some thousand rows
+ * instead of a thousand ranges. For a viewer who may not see the whole vault all of these rows are checked, however
+ * many match. The sub-select is not a join, so that PostgreSQL hashes it.
  */
 function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boolean): RawBuilder<unknown> {
   const vault = rangeSql(
@@ -159,7 +166,7 @@ function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boole
     order by v.created_at desc, v.id desc limit ${window.rowsMax}`
 }
 
-/** One range of an index, in its order. Without conditions it is an index-only scan. */
+/** SQL: returns one range of an index, in its order. Without conditions it is an index-only scan. */
 function rangeSql(
   walk: Walk,
   feed: FeedName,
@@ -191,18 +198,18 @@ function rangeSql(
 }
 
 type Feed = {
-  /** `operations` by default; other tables repeat its id and time. */
+  /** The table of the index, `operations` by default. Other tables repeat the id and time of the operation. */
   table?: string
   source?(walk: Walk, after: Position | null): RawBuilder<unknown>
   /** The position in the feed, as columns of the range's index. */
   at?: RawBuilder<unknown>
   id?: RawBuilder<unknown>
   where(key: RawBuilder<unknown>, scope: AddressScope): RawBuilder<unknown>
-  /** The key column, if rows of many keys may be selected from the newest rows of the vault. */
+  /** The key column, set if rows of many keys may be selected from the newest rows of the vault. */
   scanNewest?: string
 }
 
-/** Each uses one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
+/** The feeds, each with its index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
 const feeds: Record<FeedName, Feed> = {
   // An approver may be a voter on very many requests. Ids sort by creation (lib/ids.ts), so the subject ids of votes are in
   // the order of the feed; the fence keeps the planner from starting with the operations.
@@ -225,7 +232,7 @@ const feeds: Record<FeedName, Feed> = {
   initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
   ordered: { where: (key) => sql`x.type = 'transfer' and ${isExactly('x.initiator_id', key)}` },
   address: { where: (key) => isExactly('x.address_id', key), scanNewest: 'address_id' },
-  // A handful of rows at most, so a member's rows are filtered before any window is cut.
+  // The range has few rows, so a member's rows are filtered before any window is cut.
   hash: {
     where: (key, scope) =>
       sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
@@ -250,8 +257,8 @@ const feeds: Record<FeedName, Feed> = {
 }
 
 /**
- * The same condition three times, for the planner: with every condition it estimates a smaller range, and a higher cost
- * for a walk along another index, past the rows of others. PostgreSQL drops what the first condition implies.
+ * SQL: returns the same condition three times, for the planner. It then estimates a smaller range, and a higher cost
+ * for a walk along another index, past the rows of others. PostgreSQL drops conditions that the first one implies.
  */
 function isExactly(column: string, key: RawBuilder<unknown>): RawBuilder<unknown> {
   const ref = sql.ref(column)
@@ -276,7 +283,7 @@ export const checkedColumns = (alias: string) =>
 /** The conditions that the walk checks row by row; `w` is the row. */
 const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
   person: ({ scope }) => sql`${scope.ownerId} in (w.owner_id, w.initiator_id)`,
-  // The snapshot still names users who have since left the group that made them voters.
+  // The snapshot also names users who have since left the group that made them voters.
   awaiting: ({ filters }) => sql`w.status = 'awaiting_approval' and w.initiator_id <> ${filters.awaitingApprovalOf}
     and exists (select from approval_voters v
       where v.vault_id = w.vault_id and v.subject_id = w.id and v.user_id = ${filters.awaitingApprovalOf}
@@ -308,13 +315,16 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
   search: ({ resolved }) => containsText(resolved.search!),
 }
 
-/** The texts of a row that a viewer of the operation sees, the short ones first. */
+/**
+ * SQL condition: a text of the row that every viewer of the operation sees contains the search text. Short texts come
+ * first.
+ */
 function containsText(text: string): RawBuilder<unknown> {
   const pattern = containsPattern(text)
-  const own = sql`w.payment_purpose ilike ${pattern} or w.counterparty_name ilike ${pattern} or w.note ilike ${pattern}`
-  if (text.length < searchedPartMin) return sql`(${own})`
-  // Not by `exists`, which PostgreSQL may answer by reading the other table from end to end.
-  return sql`(${own} or w.tx_hash ilike ${pattern} or case w.type
+  const textMatch = sql`w.payment_purpose ilike ${pattern} or w.counterparty_name ilike ${pattern} or w.note ilike ${pattern}`
+  if (text.length < searchedPartMin) return sql`(${textMatch})`
+  // `exists` is avoided, because PostgreSQL may answer it with a scan of the whole other table.
+  return sql`(${textMatch} or w.tx_hash ilike ${pattern} or case w.type
     when 'transfer' then (select t.to_address from transfers t where t.vault_id = w.vault_id and t.id = w.id)
     else (select d.from_address from deposits d where d.vault_id = w.vault_id and d.id = w.id) end ilike ${pattern})`
 }

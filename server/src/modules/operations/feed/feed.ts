@@ -19,10 +19,13 @@ import type { FeedFilters, FeedLimits } from './feed-filters.ts'
 import { chooseFeedPath, type ResolvedFilters } from './feed-path.ts'
 import { walkPath } from './feed-walk.ts'
 
-/** `next` is the position to continue at; a page may be short, even empty, and have a next one (docs/decisions/0014-feeds.md). */
+/**
+ * `next` is the position at which to continue. A page may be short or empty and still have a `next`
+ * (docs/decisions/0014-feeds.md).
+ */
 export type FeedRows<Row> = { rows: Row[]; next: Position | null }
 
-/** For every request; only tests use other values. */
+/** The limits of every request. Only tests use other values. */
 const feedLimits: FeedLimits = {
   windowRows: feedWindowRows,
   mergedRangesMax: feedMergedRangesMax,
@@ -55,13 +58,13 @@ export async function readFeed<Row extends { id: string }>(
   })
 }
 
-/** Ties the cursors of a list to all filters that decide its content: another query refuses them. */
+/** Returns a tag of all filters that decide the content of a list. A cursor with another tag is refused. */
 export function feedTag(list: string, scope: AddressScope, filters: FeedFilters): string {
   const { vaultId, isWholeVault, ownerId, includesShared, folderId } = scope
   return cursorTag({ ...filters, list, vaultId, isWholeVault, ownerId, includesShared, folderId })
 }
 
-/** The ids behind codes, slugs, groups and folders, in one round trip if there are any to find. */
+/** Resolves codes, slugs, groups and folders to ids, in at most one round trip. */
 export async function lookUp(
   db: Db,
   scope: AddressScope,
@@ -114,7 +117,7 @@ function lookupsOf(
       isNamed && {
         visible: sql`select a.id from addresses a where ${isAddressInScope(scope, 'a')} ${only('a.id', addressId)}`,
       }),
-    // Enough ids to decide whether to merge them; beyond that limit the gathering finds all of them by itself.
+    // Finds enough ids to decide if they are merged. Beyond that limit the gathering finds all ids by itself.
     ...(isOwnPath &&
       !isNamed &&
       scope.includesShared && {

@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { isAddressInScope, type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import { isOperationReadable } from './queries.ts'
 
-/** SQL condition: the viewer sees what the hold of `alias` stops, placed it, is held by it, or reads the whole vault. */
+/**
+ * SQL condition: the viewer sees the object that the hold `alias` stops, placed the hold, is held by it, or reads the
+ * whole vault.
+ */
 export function isHoldVisible(viewer: Viewer, alias: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   const ofVault = sql`${column('vault_id')} = ${viewer.vault.id}`
@@ -20,7 +23,7 @@ export function isHoldVisible(viewer: Viewer, alias: string): RawBuilder<boolean
         and ${isOperationReadable(scope, 'stopped')}) end))`
 }
 
-/** SQL condition: the hold of `alias` stops the viewer themselves. */
+/** SQL condition: the hold `alias` stops the viewer. */
 export function isHeldSelf({ userId, vault }: Pick<Viewer, 'userId' | 'vault'>, alias: string): RawBuilder<boolean> {
   return sql<boolean>`(${sql.ref(`${alias}.vault_id`)} = ${vault.id}
     and ${sql.ref(`${alias}.subject_type`)} = 'user' and ${sql.ref(`${alias}.subject_id`)} = ${userId})`

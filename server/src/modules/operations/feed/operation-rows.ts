@@ -22,10 +22,10 @@ export type NewOperation = {
   tokenId: string
   amount: bigint
   decimals: number
-  /** null: no rate was fresh enough. */
+  /** Null when no rate was fresh enough. */
   rate: RateSnapshot | null
   flowType: FlowType
-  /** The other side, as the address book holds it now. */
+  /** The counterparty, as the address book holds it now. */
   counterparty: OperationCounterparty | null
   txHash: string | null
   tags: string[]
@@ -41,7 +41,7 @@ export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
   return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
 }
 
-/** The columns that transfers and deposits share, to be inserted with those of their own. */
+/** Returns the columns that transfers and deposits share. */
 export function toOperationRow(operation: NewOperation) {
   return {
     vault_id: operation.vaultId,
@@ -90,7 +90,7 @@ export async function moveOperation(trx: Trx, { vaultId, now, ...move }: Move & 
   await runParts(trx, [operationsMoved({ vaultId, now }, [move]).update])
 }
 
-/** SQL: the statement of `moveOperation` for several at once, to be a part of another one. */
+/** SQL: the statement of `moveOperation` for several operations, as a part of another statement. */
 export function operationsMoved({ vaultId, now }: Moment, moves: Move[]): CompareAndSet {
   const column = <T>(read: (move: Move) => T) => moves.map(read)
   const update = sql`
@@ -120,7 +120,7 @@ type RecordedColumns = {
   now: Date
 }
 
-/** Brings the columns that the audit record of an order holds back to it, whatever they say now (threat T56). */
+/** Restores the columns that the audit record of an order holds, whatever they hold now (threat T56). */
 export async function restoreOperation(trx: Trx, recorded: RecordedColumns): Promise<void> {
   await sql`
     update operations set status = ${recorded.status}, initiator_id = ${recorded.initiatorId},
@@ -130,7 +130,7 @@ export async function restoreOperation(trx: Trx, recorded: RecordedColumns): Pro
     where vault_id = ${recorded.vaultId} and id = ${recorded.id}`.execute(trx)
 }
 
-/** The amount of a deposit as two people corrected it, and its value at the rate of its time. */
+/** Sets the amount of a deposit that two people corrected, and its value at the rate of its time. */
 export async function correctOperationAmount(
   trx: Trx,
   { vaultId, id, amount, decimals, now }: { vaultId: string; id: string; amount: string; decimals: number; now: Date },

@@ -3,7 +3,7 @@ import type { FlowType } from '../../../lib/operations.ts'
 import type { CounterpartyKind } from '../../address-book/counterparties/queries.ts'
 import type { RateColumns } from '../../registry/rates/queries.ts'
 
-/** What every list of operations shows of an operation. */
+/** The columns that every list of operations shows. */
 export type OperationColumns = Omit<RateColumns, 'usd_rate_as_of'> & {
   id: string
   network: string
@@ -18,7 +18,7 @@ export type OperationColumns = Omit<RateColumns, 'usd_rate_as_of'> & {
   counterparty_id: string | null
   counterparty_name: string | null
   usd_value: string | null
-  /** Key of the category assigned first, of those that the viewer may see. */
+  /** The key of the category that was assigned first, among those that the viewer may see. */
   category: string | null
   tags: string[]
   payment_purpose: string | null
@@ -26,7 +26,7 @@ export type OperationColumns = Omit<RateColumns, 'usd_rate_as_of'> & {
   created_at: Date
 }
 
-/** What an operation that is read by itself shows as well. */
+/** The columns that a single operation shows in addition. */
 export type DetailColumns = OperationColumns &
   RateColumns & {
     vault_id: string

@@ -5,7 +5,7 @@ import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { isVoter } from '../../rules/votes/queries.ts'
 
-/** An operation as paths name it. */
+/** The type and id of an operation, as paths name it. */
 export type OperationKey = { type: OperationType; id: string }
 
 export type OperationRow = {
@@ -17,7 +17,7 @@ export type OperationRow = {
   owner_id: string
   initiator_id: string | null
   token_id: string
-  /** Raw, in the smallest unit of the token. */
+  /** The raw amount, in the smallest unit of the token. */
   amount: string
   tags: string[]
   payment_purpose: string | null
@@ -25,7 +25,10 @@ export type OperationRow = {
   created_at: Date
 }
 
-/** An operation that the viewer may read, also as an approver of a transfer; null also when it is of the other type. */
+/**
+ * Returns an operation that the viewer may read, also as an approver of a transfer; null also when it has the other
+ * type.
+ */
 export async function findOperation(db: Db | Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(db, viewer, key, sql``)
 }

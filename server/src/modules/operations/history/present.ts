@@ -4,7 +4,7 @@ import type { HistoryRow } from './queries.ts'
 import type { HistoryItem } from './schema.ts'
 
 export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
-  const own = { id: row.address_id, address: row.address, label: row.label }
+  const ownAddress = { id: row.address_id, address: row.address, label: row.label }
   const isOut = row.type === 'transfer'
   const other = { id: row.other_id, label: row.other_label }
   return {
@@ -14,7 +14,7 @@ export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
     status: row.status,
     fee: row.fee,
     failureReason: row.failure_reason,
-    fromAddress: isOut ? own : row.from_address === null ? null : { ...other, address: row.from_address },
+    fromAddress: isOut ? ownAddress : row.from_address === null ? null : { ...other, address: row.from_address },
     fromAddressLabel: isOut ? row.label : other.label,
     toAddress: isOut ? row.to_address! : row.address,
     toAddressId: isOut ? other.id : row.address_id,

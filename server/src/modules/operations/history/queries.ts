@@ -19,13 +19,13 @@ export type HistoryRow = OperationColumns & {
   label: string | null
   to_address: string | null
   from_address: string | null
-  /** The address of the other side resembles one that the viewer knows, and is a different one. */
+  /** True if the address of the other side resembles a different address that the viewer knows. */
   is_look_alike: boolean
-  /** A deposit below the dust limit of its token. */
+  /** True for a deposit below the dust limit of its token. */
   is_dust: boolean
   initiator_id: string | null
   initiator: MemberProfile | null
-  /** The address of the other side, if it is one of the vault that the viewer sees. */
+  /** The address of the other side, if it is an address of the vault that the viewer sees. */
   other_id: string | null
   other_label: string | null
   expires_at: Date | null
@@ -38,13 +38,13 @@ export type HistoryRow = OperationColumns & {
   payout_id: string | null
   external_id: string | null
   confirmed_at: Date | null
-  /** Of a deposit that the chain took back. */
+  /** Set for a deposit that the chain took back. */
   orphaned_at: Date | null
 }
 
 const orphanedReason = 'ORPHANED: The chain no longer has the deposit'
 
-/** One page of the feed, newest first. */
+/** Returns one page of the feed, newest first. */
 export function listHistory(
   db: Db,
   scope: AddressScope,
@@ -55,7 +55,10 @@ export function listHistory(
   return readFeed(db, scope, filters, page, (snapshot, ids) => describe(snapshot, scope, ids), limits)
 }
 
-/** The text has two forms, one for administrators and one for members; planning it takes longer than running it. */
+/**
+ * Reads the rows of the ids. The statement has two forms, one for administrators and one for members, because planning
+ * it takes longer than running it.
+ */
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
   const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount,
@@ -87,19 +90,19 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
   })
 }
 
-/** The addresses of the vault on the other side, by network and key, of those that the viewer sees. */
+/** Returns the addresses of the vault on the other side that the viewer sees, by network and key. */
 async function findVisibleAddresses(
   db: Db,
   scope: AddressScope,
   rows: OtherSide[],
   keys: (string | null)[],
 ): Promise<Map<string, { id: string; label: string | null }>> {
-  const asked = [...new Set(keys.filter((key) => key !== null))]
-  if (asked.length === 0) return new Map()
+  const uniqueKeys = [...new Set(keys.filter((key) => key !== null))]
+  if (uniqueKeys.length === 0) return new Map()
   const networkIds = [...new Set(rows.map(({ network_id }) => network_id))]
   const found = await sql<{ network_id: string; address_key: string; id: string; label: string | null }>`${prepared}
     select r.network_id, r.address_key, r.id, r.label from addresses r
-    where r.network_id = any(${networkIds}::text[]) and r.address_key = any(${asked}::text[])
+    where r.network_id = any(${networkIds}::text[]) and r.address_key = any(${uniqueKeys}::text[])
       and ${isAddressInScope(allVisible(scope), 'r')}`.execute(db)
   return new Map(found.rows.map(({ network_id, address_key, ...address }) => [`${network_id} ${address_key}`, address]))
 }

@@ -40,7 +40,7 @@ export function historyRoutes(app: App, deps: Deps): void {
   })
 }
 
-/** Sorted, so that cursors do not depend on the order in which they are named. */
+/** Returns the statuses in sorted order, so that a cursor does not depend on their order in the request. */
 function statusesOf({ status }: Static<typeof HistoryQuery>): OperationStatus[] | null {
   return status === undefined ? null : ([...new Set(status.join().split(','))].sort() as OperationStatus[])
 }

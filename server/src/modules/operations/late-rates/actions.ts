@@ -15,8 +15,8 @@ import type { OperationRate } from './schema.ts'
 type Rated = Static<typeof OperationRate>
 
 /**
- * Gives an operation without a USD rate the recorded rate that it would have had at its creation, had it been recorded by
- * then. Nobody chooses the rate, one that exists is returned unchanged, and no decision uses an added one
+ * Gives an operation without a USD rate the recorded rate that applied at its creation, even if that rate was recorded
+ * later. The caller cannot choose the rate, an existing rate is returned unchanged, and no decision uses an added rate
  * (docs/decisions/0031-late-rates.md).
  *
  * @throws 404 for an operation that the member may not see, 409 when no rate of its time is recorded
@@ -70,7 +70,7 @@ async function findRate(trx: Trx, { vault_id, id }: OperationRow): Promise<Rated
   return row === undefined ? null : { ...row, usdRateAsOf: row.usdRateAsOf?.toISOString() ?? null }
 }
 
-/** The recorded rate of the time of the operation, by the rule that applies when an operation is created. */
+/** Returns the recorded rate of the time of the operation, by the rule that applies when an operation is created. */
 async function findRecordedRate(trx: Trx, { token_id, created_at }: OperationRow) {
   const { rows } = await sql<RateColumns & { decimals: number }>`
     select t.decimals, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source

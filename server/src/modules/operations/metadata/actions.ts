@@ -14,8 +14,8 @@ type Metadata = Static<typeof OperationMetadata>
 type Update = Static<typeof MetadataUpdate>
 
 /**
- * Changes the owner's metadata of an operation; absent fields stay, null clears one. It changes neither money nor a
- * decision.
+ * Changes the owner's metadata of an operation. Absent fields stay, and null clears a field. It changes neither money
+ * nor a decision.
  *
  * @throws 404 for an operation that the member may not see, 403 for one that is not on an address of their own, 400 and
  *   409 as `replaceFirstCategory`

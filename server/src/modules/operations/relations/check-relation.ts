@@ -8,9 +8,9 @@ export type End = { status: OperationStatus; tokenId: string; amount: bigint }
 
 export type WantedRelation = {
   relationType: RelationType
-  /** Raw, above zero; null: not given. */
+  /** The raw amount, above zero; null when the request names no amount. */
   relatedAmount: bigint | null
-  /** null: the token that both operations share. */
+  /** The token of the amount; null means the token that both operations share. */
   tokenId: string | null
   source: End
   target: End
@@ -18,13 +18,15 @@ export type WantedRelation = {
 
 /** The existing relations of the two operations, read under the lock of both. */
 export type ExistingRelations = {
-  /** The same source, target and type. */
+  /** True if a relation with the same source, target and type exists. */
   isRelated: boolean
-  /** The same type, with source and target swapped. */
+  /** True if a relation of the same type with source and target swapped exists. */
   isRelatedInReverse: boolean
-  /** The number of relations of the operation that has more of them. */
+  /** The larger number of relations among the two operations. */
   relationsCount: number
-  /** The amount of the target that refunds and reversals took back, raw; ended sources without effect are not included. */
+  /**
+   * The raw amount of the target that refunds and reversals took back. Ended sources without effect are not included.
+   */
   refunded: bigint
 }
 
@@ -34,8 +36,8 @@ type Verdict =
   | { effect: 'conflict'; reason: ReasonOf<409>; why: string }
 
 /**
- * Whether the requested relation is permitted (contract 14). Amounts and statuses matter only for refunds and reversals:
- * an operation without effect refunds nothing, and nothing is refunded twice.
+ * Decides if the requested relation is permitted (contract 14). Amounts and statuses matter only for refunds and
+ * reversals: an operation without effect refunds nothing, and nothing is refunded twice.
  */
 export function checkRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {
   const { source, target, relationType } = wanted

@@ -20,7 +20,7 @@ export function toOperationRelation(row: RelationRow): Static<typeof OperationRe
   }
 }
 
-/** A relation as it is listed for one of its two operations. */
+/** Returns a relation as it is listed for one of its two operations. */
 export function toRelationOfOperation(row: RelationRow, operationId: string): Static<typeof RelationOfOperation> {
   return { ...toOperationRelation(row), role: row.source_operation_id === operationId ? 'source' : 'target' }
 }

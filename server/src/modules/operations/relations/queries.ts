@@ -21,8 +21,9 @@ export type RelationRow = RowOf<
 >
 
 /**
- * Prevents other relations of either operation until the transaction ends. The locks are advisory, so that the operations
- * themselves can still be updated; every transaction takes them in the same order, so that none can deadlock.
+ * Prevents other relations of both operations until the transaction ends. The locks are advisory, so that the
+ * operations themselves can still be updated. Every transaction takes them in the same order, so that they cannot
+ * deadlock.
  */
 export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [string, string]): Promise<void> {
   for (const id of [...operationIds].sort()) {
@@ -30,7 +31,7 @@ export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [
   }
 }
 
-/** The existing relations of the two operations, whether or not the viewer may see them. */
+/** Returns the existing relations of the two operations, including those that the viewer may not see. */
 export async function findExistingRelations(
   trx: Trx,
   vaultId: string,
@@ -54,12 +55,15 @@ export async function findExistingRelations(
   return { ...existing, refunded: BigInt(refunded) }
 }
 
-/** A relation both ends of which the viewer may see. */
+/** Returns a relation if the viewer may see both ends. */
 export async function findRelation(db: Db | Trx, scope: AddressScope, id: string): Promise<RelationRow | null> {
   return (await selectVisible(db, scope, sql`r.id = ${id}`))[0] ?? null
 }
 
-/** The relations of one operation whose other end the viewer may see too, newest first; at most `relationsPerOperationMax`. */
+/**
+ * Returns the relations of one operation whose other end the viewer may see too, newest first; at most
+ * `relationsPerOperationMax`.
+ */
 export function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
   return selectVisible(db, scope, sql`r.source_operation_id = ${operationId} or r.target_operation_id = ${operationId}`)
 }
@@ -83,7 +87,7 @@ export type RelationFilter = {
   limit: number
 }
 
-/** Relations both ends of which the viewer may see, newest first; one row more than the limit. */
+/** Returns the relations of which the viewer may see both ends, newest first; one row more than the limit. */
 export async function listRelations(db: Db, scope: AddressScope, filter: RelationFilter): Promise<RelationRow[]> {
   const isOfOneOperation = filter.sourceOperationId !== null || filter.targetOperationId !== null
   const pages = scope.isWholeVault || isOfOneOperation ? feedOfVault(scope, filter) : feedOfViewer(scope, filter)
@@ -94,7 +98,7 @@ export async function listRelations(db: Db, scope: AddressScope, filter: Relatio
   return rows
 }
 
-/** For administrators, and for the few relations of one operation. */
+/** SQL: returns the relations for an administrator, or the few relations of one operation. */
 function feedOfVault(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
   return sql`
     select ${columns} from operation_relations r
@@ -103,8 +107,8 @@ function feedOfVault(scope: AddressScope, filter: RelationFilter): RawBuilder<un
 }
 
 /**
- * For other viewers: the relations that they see by name are one range of an index, and so are those of each address that
- * is shared with them. The relations of others are never read, however many there are.
+ * SQL: returns the relations for other viewers. The relations that they see by name are one range of an index, and so
+ * are those of each address that is shared with them. The relations of others are never read, however many there are.
  */
 function feedOfViewer(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
   const { vaultId, viewer } = scope
@@ -130,30 +134,33 @@ const columns = sql`
   r.vault_id, r.id, r.source_operation_type, r.source_operation_id, r.target_operation_type, r.target_operation_id,
   r.relation_type, r.related_amount, r.token_id, r.comment, r.created_by_id, r.created_at`
 
-/** Apart from the columns: a union compares these, and JSON cannot be compared. */
+/**
+ * SQL: returns the creator as a column. It is added after the union, because a union compares its columns and JSON
+ * cannot be compared.
+ */
 const createdBy = (relation: string) => sql`${profileOfUser(sql.ref(`${relation}.created_by_id`))} as created_by`
 
 function isWanted(filter: RelationFilter): RawBuilder<unknown> {
-  const all = [sql`true`]
-  if (filter.relationType !== null) all.push(sql`r.relation_type = ${filter.relationType}`)
-  if (filter.sourceOperationId !== null) all.push(sql`r.source_operation_id = ${filter.sourceOperationId}`)
-  if (filter.targetOperationId !== null) all.push(sql`r.target_operation_id = ${filter.targetOperationId}`)
-  if (filter.tokenId !== null) all.push(sql`r.token_id = ${filter.tokenId}`)
-  return sql`${sql.join(all, sql` and `)}`
+  const conditions = [sql`true`]
+  if (filter.relationType !== null) conditions.push(sql`r.relation_type = ${filter.relationType}`)
+  if (filter.sourceOperationId !== null) conditions.push(sql`r.source_operation_id = ${filter.sourceOperationId}`)
+  if (filter.targetOperationId !== null) conditions.push(sql`r.target_operation_id = ${filter.targetOperationId}`)
+  if (filter.tokenId !== null) conditions.push(sql`r.token_id = ${filter.tokenId}`)
+  return sql`${sql.join(conditions, sql` and `)}`
 }
 
 /** `createdAt` and `id` are the columns of the index along which the feed is read. */
 function isInWindow({ from, to, after }: RelationFilter, createdAt: string, id: string): RawBuilder<unknown> {
-  const all = [sql`true`]
-  if (from !== null) all.push(sql`${sql.ref(createdAt)} >= ${from}`)
-  if (to !== null) all.push(sql`${sql.ref(createdAt)} <= ${to}`)
-  if (after !== null) all.push(sql`(${sql.ref(createdAt)}, ${sql.ref(id)}) < (${after.createdAt}, ${after.id})`)
-  return sql`${sql.join(all, sql` and `)}`
+  const conditions = [sql`true`]
+  if (from !== null) conditions.push(sql`${sql.ref(createdAt)} >= ${from}`)
+  if (to !== null) conditions.push(sql`${sql.ref(createdAt)} <= ${to}`)
+  if (after !== null) conditions.push(sql`(${sql.ref(createdAt)}, ${sql.ref(id)}) < (${after.createdAt}, ${after.id})`)
+  return sql`${sql.join(conditions, sql` and `)}`
 }
 
 /**
- * SQL condition: the viewer may see both ends of the relation `r`. Each end is a lookup of one row, not a join, which the
- * planner could start from the operations.
+ * SQL condition: the viewer may see both ends of the relation `r`. Each end is a lookup of one row. A join would let
+ * the planner start from the operations.
  */
 function isRelationVisible(scope: AddressScope): RawBuilder<unknown> {
   if (scope.isWholeVault) return sql`true`

@@ -58,7 +58,7 @@ export const RelationOfOperation = Closed(
 
 export const operationRelationComponents = [OperationRelation, RelationOfOperation]
 
-/** Another operation than that of `GivenId`, so that the example can be sent. */
+/** The key of an operation. Its example differs from that of `GivenId`, so that the example can be sent. */
 const OtherKey = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0z9y8x7w6v5u4t3s'] })
 
 export const RelationBody = Closed({

@@ -12,19 +12,19 @@ import type { FoundKind } from './schema.ts'
 export type FoundRow = {
   kind: FoundKind
   id: string
-  /** Of everything but operations. */
+  /** Null for operations. */
   title: string | null
   subtitle: string | null
-  /** Of operations: raw amount, decimals and symbol of the token. */
+  /** Set for operations: raw amount, decimals and symbol of the token. */
   amount: string | null
   decimals: number | null
   symbol: string | null
 }
 
 /**
- * What the viewer may see and the text finds: by id, hash or on-chain address over all of it, by a part of a name over the
- * newest `searchedRowsMax` rows of each kind that the viewer may see. The scope is applied before that limit, so that
- * nothing that others have can push out what the viewer sees.
+ * Finds objects that the viewer may see: by id, hash or on-chain address among all of them, and by a part of a name
+ * among the newest `searchedRowsMax` rows of each kind that the viewer may see. The scope is applied before that limit,
+ * so that rows of others cannot push out rows that the viewer sees.
  */
 export async function searchVault(db: Db, scope: AddressScope, text: string): Promise<FoundRow[]> {
   const found = await Promise.all([findExactly(db, scope, text), findByName(db, scope, text)])
@@ -45,11 +45,13 @@ const policyItem = sql`5 as rank, 'policy' as kind, p.id, p.name as title, p.cod
 const personItem = sql`6 as rank, 'person' as kind, u.id, ${displayNameOf('u')} as title, u.username as subtitle, ${none}`
 const categoryItem = sql`7 as rank, 'category' as kind, c.id, c.name as title, c.key as subtitle, ${none}`
 
-/** What the parts find, in the order of their ranks; no part finds more than an answer may hold. */
+/**
+ * Returns the rows that the parts find, in the order of their ranks. No part finds more rows than an answer may hold.
+ */
 async function selectFound(db: Db, parts: RawBuilder<unknown>[]): Promise<FoundRow[]> {
-  const all = parts.map((part) => sql`(${part} limit ${searchResultsMax})`)
+  const limitedParts = parts.map((part) => sql`(${part} limit ${searchResultsMax})`)
   const { rows } = await sql<FoundRow>`
-    select * from (${sql.join(all, sql` union all `)}) found order by rank, id desc limit ${searchResultsMax}`.execute(
+    select * from (${sql.join(limitedParts, sql` union all `)}) found order by rank, id desc limit ${searchResultsMax}`.execute(
     db,
   )
   return rows
@@ -80,14 +82,17 @@ async function findExactly(db: Db, scope: AddressScope, text: string): Promise<F
   ])
 }
 
-/** SQL condition on `address_key`: the address in any spelling, or its beginning if that is long enough to be selective. */
+/**
+ * SQL condition on `address_key`: the text is the address in any spelling, or the beginning of it if the text is long
+ * enough to be selective.
+ */
 function isKeyOf(text: string): (alias: string) => RawBuilder<unknown> {
   const keys = [...new Set([text, text.toLowerCase(), bitcoinKeyOf(text) ?? text])]
   return (alias) => {
     const key = sql.ref(`${alias}.address_key`)
     if (text.length < searchedPartMin) return sql`false`
     return sql`(${sql.join(
-      keys.map((each) => sql`${key} like ${prefixPattern(each)}`),
+      keys.map((spelling) => sql`${key} like ${prefixPattern(spelling)}`),
       sql` or `,
     )})`
   }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Nullable, Ref } from '../../../http/schema.ts'
 import { searchResultsMax, searchTextLengthMax, searchTextLengthMin } from '../../../lib/limits.ts'
 
-/** What a search finds, in the order of the results. */
+/** The kinds of results, in their order. */
 export const foundKinds = [
   'address',
   'address_group',

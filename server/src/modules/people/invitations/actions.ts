@@ -85,8 +85,8 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
 }
 
 /**
- * Revokes a pending invitation. If a revocation and an acceptance happen at the same time, one of them wins: each changes
- * the status only from pending.
+ * Revokes a pending invitation. If a revocation and an acceptance happen at the same time, the first one wins: each
+ * changes the status only from pending.
  * @throws 404 for a caller who does not administer the vault, 409 when it is no longer pending
  */
 export async function revokeInvitation(trx: Trx, id: string, { caller, now }: ByCaller): Promise<InvitationRow> {
@@ -106,8 +106,8 @@ export async function revokeInvitation(trx: Trx, id: string, { caller, now }: By
 }
 
 /**
- * Locks the pending invitations of an e-mail until the transaction ends, so that they cannot be revoked meanwhile.
- * Returns their number.
+ * Locks the pending invitations of an e-mail address until the transaction ends, so that they cannot be revoked
+ * meanwhile. Returns their number.
  */
 export async function lockPendingInvitations(trx: Trx, email: string): Promise<number> {
   const rows = await trx
@@ -122,7 +122,7 @@ export async function lockPendingInvitations(trx: Trx, email: string): Promise<n
   return rows.length
 }
 
-/** Accepts every pending invitation of the e-mail for its user: memberships and status in one transaction. */
+/** Accepts every pending invitation of the e-mail address for its user: memberships and status in one transaction. */
 export async function acceptInvitations(trx: Trx, email: string, userId: string, now: Date): Promise<void> {
   const pending = await trx
     .selectFrom('invitations')
@@ -132,7 +132,7 @@ export async function acceptInvitations(trx: Trx, email: string, userId: string,
     .orderBy('vault_id')
     .execute()
   for (const { vault_id: vaultId, id } of pending) {
-    // Who invited has decided about the membership; it is a state of the rules of its own all the same.
+    // The inviter has decided about the membership. The new membership is still a new version of the rules.
     await publishing(trx, vaultId, { actorId: userId, now }, () =>
       acceptInvitation(trx, { vaultId, id, email }, { userId, now }),
     )

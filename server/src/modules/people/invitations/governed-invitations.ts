@@ -6,13 +6,13 @@ import { vaultOf } from '../../rules/governance/govern.ts'
 import { createInvitation, revokeInvitation } from './actions.ts'
 import { CreateInvitation } from './schema.ts'
 
-/** Invitations as governed actions. */
+/** The governed actions on invitations. */
 export const invitationActions = (deps: Deps) => ({
   invitation_create: governedAction(
     { operationId: 'createInvitation', target: null, schema: CreateInvitation },
     async (trx, { payload }, { member, now }) => {
       const { row } = await createInvitation(trx, deps, payload, { caller: member, now })
-      // The groups say which vault it is.
+      // The vault is known by the groups.
       if (row.vault_id !== member.vault.id) throw notFound('Policy group')
       return row.id
     },

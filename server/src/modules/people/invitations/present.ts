@@ -1,7 +1,7 @@
 import type { InvitationRow } from './queries.ts'
 import type { Invitation } from './schema.ts'
 
-/** An invitation without its token, which only `toInvitationWithToken` shows. */
+/** Returns an invitation without its token. Only `toInvitationWithToken` shows the token. */
 export function toInvitation(row: InvitationRow): Invitation {
   return {
     id: row.id,

@@ -8,14 +8,14 @@ import type { InvitationStatus } from './schema.ts'
 type Reader = Db | Trx
 export type InvitationRow = Awaited<ReturnType<typeof listInvitations>>[number]
 
-/** Invitations of a vault, newest first. */
+/** Returns the invitations of a vault, newest first. */
 export function listInvitations(db: Reader, vaultId: string, status?: InvitationStatus) {
   let query = selectInvitations(db).where('invitations.vault_id', '=', vaultId)
   if (status !== undefined) query = query.where('invitations.status', '=', status)
   return query.orderBy('invitations.created_at', 'desc').orderBy('invitations.id', 'desc').execute()
 }
 
-/** An invitation, if the caller administers its vault and no hold stops them; null for all other callers. */
+/** Returns an invitation if the caller administers its vault and no hold stops them; null for all other callers. */
 export async function findInvitation(db: Reader, callerId: string, id: string): Promise<InvitationRow | null> {
   const row = await selectInvitations(db)
     .where('invitations.id', '=', id)
@@ -62,7 +62,7 @@ const person = ['u.id', 'u.name', 'u.email'] as const
 type InvitableGroup = VaultRole & { vaultId: string; isEveryone: boolean }
 type VaultRole = { isMember: boolean; isAdmin: boolean; isAuditor: boolean }
 
-/** The groups among `groupIds` that exist, each with the role of the caller in its vault. */
+/** Returns the groups among `groupIds` that exist, each with the role of the caller in its vault. */
 export async function listInvitableGroups(db: Reader, callerId: string, groupIds: string[]): Promise<InvitableGroup[]> {
   const { rows } = await sql<InvitableGroup>`
     select g.vault_id as "vaultId", ${isEveryone('g')} as "isEveryone",
@@ -76,14 +76,20 @@ export async function listInvitableGroups(db: Reader, callerId: string, groupIds
   return rows
 }
 
-/** Whether there is a pending invitation of the e-mail address; with `tokenHash`, whether it is the one of this token. */
+/**
+ * Returns true if there is a pending invitation of the e-mail address. With `tokenHash`, the invitation must have this
+ * token.
+ */
 export async function hasPendingInvitation(db: Reader, email: string, tokenHash: Buffer | null): Promise<boolean> {
   let query = db.selectFrom('invitations').select('id').where('email', '=', email).where('status', '=', 'pending')
   if (tokenHash !== null) query = query.where('token_hash', '=', tokenHash)
   return (await query.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** The e-mail address and vault of a pending invitation by its token; null when it is unknown, accepted or revoked. */
+/**
+ * Returns the e-mail address and vault of a pending invitation by its token; null when it is unknown, accepted or
+ * revoked.
+ */
 export async function findInvitedByToken(
   db: Reader,
   tokenHash: Buffer,
@@ -98,7 +104,7 @@ export async function findInvitedByToken(
   return row ?? null
 }
 
-/** The facts for the mail of an invitation; null when it is no longer pending. */
+/** Returns the facts for the mail of an invitation; null when it is no longer pending. */
 export async function findInvitationToMail(db: Reader, vaultId: string, id: string) {
   const row = await db
     .selectFrom('invitations')

@@ -1,6 +1,6 @@
 import type { Place, Sealer } from '../../../lib/secrets.ts'
 
-/** What the token of an invitation is sealed for. */
+/** Returns the place for which the token of an invitation is sealed. */
 export const placeOfToken = (vaultId: string, id: string): Place => ({
   table: 'invitations',
   column: 'token_sealed',

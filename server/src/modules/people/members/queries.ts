@@ -21,9 +21,10 @@ export type MemberRow = {
 type Filter = { search?: string | undefined; kind?: string | undefined }
 
 /**
- * Who is a member of the vault and can use it, the newest id first; ids that no user is behind and disabled users are left
- * out. The page walks an index of memberships by user, so that a large vault costs no more than a small one. When somebody
- * was last seen tells of what they do, here and in other vaults: only those who read the whole vault learn it.
+ * Returns the members of the vault who can use it, the newest id first. Ids without a user and disabled users are left
+ * out. The page walks an index of memberships by user, so that a large vault costs no more than a small one. The time
+ * at which a member was last seen reveals their activity, here and in other vaults, so only viewers who read the whole
+ * vault get it.
  */
 export async function listMembers(
   db: Db,
@@ -50,7 +51,7 @@ export async function listMembers(
   return rows
 }
 
-/** The groups of the vault that name the user, by name. */
+/** Returns the groups of the vault that have the user as a member, by name. */
 export async function listGroupsOf(db: Db | Trx, vaultId: string, userId: string): Promise<MemberGroup[]> {
   const { rows } = await sql<{ groups: MemberGroup[] }>`
     select ${groupsOf(sql`${vaultId}::text`, sql`${userId}::text`)} as groups`.execute(db)

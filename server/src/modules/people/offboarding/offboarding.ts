@@ -17,16 +17,16 @@ import type { Offboarding, PlatformUser } from '../users/schema.ts'
 export type Offboard = {
   userId: string
   reason: string
-  /** null: an operator at the command line, who is named instead. */
+  /** Null for an operator at the command line; `operator` then names them. */
   actorId: string | null
   operator?: string
   now: Date
 }
 
 /**
- * Disables a user: sessions, service token, votes and mails end with the next request, on every node. Memberships stay, so
- * that enabling restores them.
- * @throws 403 for oneself, 404, 409 for who is disabled already and for the last platform administrator
+ * Disables a user. Sessions, service token, votes and mails end with the next request, on every node. Memberships stay,
+ * so that `enable` restores them.
+ * @throws 403 for oneself, 404, 409 for a user who is disabled already and for the last platform administrator
  */
 export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
   const { userId, actorId, now } = by
@@ -47,8 +47,8 @@ export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
 }
 
 /**
- * Enables a user who was disabled; they sign in anew. Their memberships and the votes that they cast count again.
- * @throws 404, 409 for who is not disabled, and for a service whose token was revoked
+ * Enables a disabled user, who must sign in again. Their memberships and their earlier votes count again.
+ * @throws 404, 409 for a user who is not disabled, and for a service whose token was revoked
  */
 export async function enable(trx: Trx, by: Offboard): Promise<PlatformUser> {
   const { userId, now } = by
@@ -62,8 +62,8 @@ export async function enable(trx: Trx, by: Offboard): Promise<PlatformUser> {
 }
 
 /**
- * As `enable`, for a platform administrator: a member of a vault with governance gets rights back there, so that another platform
- * administrator confirms it. An operator at the command line enables anybody.
+ * Enables a user as a platform administrator. A member of a vault with governance regains rights there, so that another
+ * platform administrator must confirm it. An operator at the command line enables any user at once.
  */
 export async function askToEnable(
   trx: Trx,
@@ -83,15 +83,15 @@ async function isGovernedMember(trx: Trx, userId: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** What a user leaves behind. @throws 404 */
+/** Returns the objects that a user leaves behind. @throws 404 */
 export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offboarding> {
   const row = await findPlatformUser(db, userId)
   if (row === null) throw notFound('User')
   const { serviceTokens, invitations, onlyAdministratorOf } = await findLeft(db, userId)
   const vaultIds = await listVaultIdsOf(db, userId)
   const withoutQuorum = (await listWithoutQuorum(db, { userIds: [userId], vaultIds })).length
-  const ofWire = <T extends Left>({ vaultId: _, createdAt, ...one }: T) => ({
-    ...one,
+  const ofWire = <T extends Left>({ vaultId: _, createdAt, ...item }: T) => ({
+    ...item,
     createdAt: createdAt.toISOString(),
   })
   return {
@@ -103,12 +103,12 @@ export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offb
   }
 }
 
-/** How much of each kind is listed. */
+/** The number of listed objects of each kind. */
 const listedMax = 100
 
 type Vault = { code: string; name: string }
 
-/** Something that a user made and that works without them. */
+/** An object that a user made and that works without them. */
 type Left = { vaultId: string; vault: Vault; id: string; createdAt: Date }
 
 type LeftBehind = {
@@ -117,7 +117,10 @@ type LeftBehind = {
   onlyAdministratorOf: Vault[]
 }
 
-/** What a user made in vaults and that still works, and which vaults no other administrator of theirs can administer. */
+/**
+ * Finds the objects that a user made in vaults and that still work, and the vaults that would have no other
+ * administrator.
+ */
 async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind> {
   const vault = sql`json_build_object('code', v.code, 'name', v.name) as vault`
   const serviceTokens = await sql<LeftBehind['serviceTokens'][number]>`
@@ -142,7 +145,7 @@ async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind> {
   return { serviceTokens: serviceTokens.rows, invitations: invitations.rows, onlyAdministratorOf: administered.rows }
 }
 
-/** The user of an e-mail address. @throws 404 */
+/** Returns the user of an e-mail address. @throws 404 */
 export async function findUserIdOf(trx: Trx, email: string): Promise<string> {
   const row = await trx.selectFrom('users').select('id').where('email', '=', email.toLowerCase()).executeTakeFirst()
   if (row === undefined) throw notFound('User')
@@ -150,7 +153,7 @@ export async function findUserIdOf(trx: Trx, email: string): Promise<string> {
 }
 
 /**
- * The platform administrators who can sign in, locked so that two of them cannot disable each other.
+ * Returns the platform administrators who can sign in, and locks them so that two of them cannot disable each other.
  * @throws 403 for an actor who was disabled while they waited
  */
 async function lockPlatformAdministrators(trx: Trx, actorId: string | null): Promise<string[]> {
@@ -181,7 +184,10 @@ async function setDisabled(trx: Trx, userId: string, disabledAt: Date | null, no
   await trx.updateTable('users').set({ disabled_at: disabledAt, updated_at: now }).where('id', '=', userId).execute()
 }
 
-/** Each vault learns of what was made in it, so that its administrators revoke it; and nothing of other vaults. */
+/**
+ * Announces the change in each vault of the user. The mail names the objects of that vault alone, so that its
+ * administrators can revoke them.
+ */
 async function announce(
   trx: Trx,
   verb: 'disabled' | 'enabled',
@@ -191,16 +197,16 @@ async function announce(
   const details = { reason, email: email ?? undefined, operator }
   const event = { actorId, action: `user.${verb}`, targetType: 'user', targetId: id, details, now }
   const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by an administrator of the platform`
-  const said = { reason, operator }
-  await announceRegistryChange(trx, { ...event, words: { sentence, after: said } }, [])
+  const facts = { reason, operator }
+  await announceRegistryChange(trx, { ...event, words: { sentence, after: facts } }, [])
   const { serviceTokens, invitations } = await findLeft(trx, userId)
   for (const vaultId of await listVaultIdsOf(trx, userId)) {
-    const ofVault = <T extends Left>(left: T[]) => left.filter((one) => one.vaultId === vaultId)
+    const ofVault = <T extends Left>(left: T[]) => left.filter((item) => item.vaultId === vaultId)
     const after =
       verb === 'enabled'
-        ? said
+        ? facts
         : {
-            ...said,
+            ...facts,
             'service tokens to revoke': ofVault(serviceTokens).map((token) => token.name),
             'invitations to revoke': ofVault(invitations).map((invitation) => invitation.email),
           }

@@ -28,10 +28,11 @@ export type PasskeyNotice = {
 }
 
 /**
- * Adds a passkey. Who has one confirms with it, so that a stolen session cannot add its own. In a protected vault a session
- * alone adds no first one either: it is returned with the vault where a second person must accept it, and is no key yet.
- * @throws 403 without that confirmation; 409 for an answer that is not of this person, origin and moment, and when nobody could
- *   accept it
+ * Adds a passkey. A person who already has a passkey confirms with it, so that a stolen session cannot add its own. In
+ * a protected vault a session alone cannot add a first passkey: the key is returned with the vault where a second
+ * person must accept it, and it cannot be used before.
+ * @throws 403 without that confirmation; 409 for an answer that is not of this person, origin and moment, and when
+ *   there is no second person to accept it
  */
 export async function addPasskey(
   trx: Trx,
@@ -45,7 +46,7 @@ export async function addPasskey(
     throw conflict('limit_reached', `A person has at most ${passkeysPerPersonMax} passkeys`)
   }
   if (present.length > 0) await assertSigned(trx, deps, { assertion: body.confirmation, purpose }, now)
-  // The nonces of both answers are of one purpose; which kind of answer it is stands in what was signed.
+  // The nonces of both answers have one purpose. The signed data says which kind of answer it is.
   const key = await verifyNewKey(trx, deps, { attestation: body.credential, purpose }, now)
   if (key === null) {
     throw conflict(
@@ -70,7 +71,7 @@ export async function addPasskey(
 
 type Kept = { userId: string; email: string | null; key: NewKey; now: Date }
 
-/** Makes a key a passkey of the person. @throws 409 for one that is known */
+/** Stores a key as a passkey of the person. @throws 409 for a known key */
 export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): Promise<void> {
   await trx
     .insertInto('passkeys')
@@ -84,7 +85,9 @@ export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): 
 
 type ByOperator = { userId: string; reason: string; operator: string; now: Date }
 
-/** Lets a person add their first passkey without a second person for an hour, by an operator of the service. */
+/**
+ * Lets a person add their first passkey without a second person for an hour, as ordered by an operator of the service.
+ */
 export async function allowPasskeyOf(trx: Trx, { userId, reason, operator, now }: ByOperator): Promise<void> {
   const { email } = await lockPerson(trx, userId)
   const until = new Date(now.getTime() + firstPasskeyMinutes * 60_000)
@@ -108,7 +111,7 @@ export async function removePasskey(trx: Trx, caller: Caller, id: string, now: D
   await announce(trx, { userId: caller.userId, email, actorId: caller.userId, change: 'removed', key, now })
 }
 
-/** Removes all passkeys of a person who lost them, by an operator of the service. Returns how many there were. */
+/** Removes all passkeys of a person who lost them, as ordered by an operator of the service. Returns their number. */
 export async function removePasskeysOf(trx: Trx, { userId, reason, operator, now }: ByOperator): Promise<number> {
   const { email } = await lockPerson(trx, userId)
   const keys = await trx.deleteFrom('passkeys').where('user_id', '=', userId).returning(['id', 'name']).execute()
@@ -129,7 +132,7 @@ export async function assertSigned(
   }
 }
 
-/** Serialises the changes to the passkeys of one person, so that two first ones are not both unconfirmed. */
+/** Locks the passkeys of one person, so that two first passkeys cannot both be added without confirmation. */
 export function lockPerson(trx: Trx, userId: string): Promise<{ email: string | null; mayAddUntil: Date | null }> {
   return trx
     .selectFrom('users')
@@ -151,7 +154,10 @@ type Change = {
   now: Date
 }
 
-/** On the record of the platform and of each vault of the person, and in a mail that they cannot switch off. */
+/**
+ * Records the change on the platform and in each vault of the person, and sends a mail that the person cannot switch
+ * off.
+ */
 async function announce(trx: Trx, { key, actorId, change, ...about }: Change): Promise<void> {
   const { userId, email, keyHash, reason, operator, now } = about
   const details = { userId, name: key.name, keyHash, reason, operator }

@@ -13,7 +13,7 @@ const readAssertion = payloadReader(Assertion)
 
 /**
  * Demands that a passkey of the caller signed exactly this request (the header `Passkey-Assertion`).
- * @throws 403 without a signature for this method, path and body; 400 for a header that is not one
+ * @throws 403 without a signature for this method, path and body; 400 for a header that is not an assertion
  */
 export async function assertConfirmed(
   trx: Trx,
@@ -24,7 +24,7 @@ export async function assertConfirmed(
   if (unlessNone === true && (await listCredentials(trx, caller.userId)).length === 0) return
   const path = request.url.split('?')[0]!
   const { method, bodyHash } = request
-  // Nobody gets a nonce for the empty hash of a body that has none.
+  // No nonce is issued for the empty hash of a request without a body.
   const purpose = { for: 'confirm', userId: caller.userId, method, path, bodyHash: bodyHash ?? '' } as const
   await assertSigned(trx, deps, { assertion, purpose }, now)
 }

@@ -21,7 +21,7 @@ export type KeyColumns = {
 /** A key of a person, as it is stored. */
 export type NewKey = KeyColumns & { signatures: number; transports: string[] }
 
-/** A key that waits, as the payload of its approval request. */
+/** Returns a waiting key as the payload of its approval request. */
 export function toPayload({ id, name, credential_id, public_key, ...key }: NewKey): Static<typeof NewPasskey> {
   return {
     passkeyId: id,
@@ -35,7 +35,10 @@ export function toPayload({ id, name, credential_id, public_key, ...key }: NewKe
   }
 }
 
-/** @throws 400 for what is no such payload, 409 when its fingerprint, which people compare, is not that of its key */
+/**
+ * Reads a waiting key from its payload. @throws 400 for another payload, 409 when the fingerprint, which people
+ * compare, does not match the key
+ */
 export function readNewKey(payload: unknown, createdAt: Date): NewKey {
   const { passkeyId, name, fingerprint, credentialId, coseKey, signatures, transports, isSynced } = readPayload(payload)
   const publicKey = Buffer.from(coseKey, 'base64url')

@@ -9,7 +9,10 @@ type Checks = Pick<Deps, 'sealer'>
 type Credentials = Awaited<ReturnType<typeof listCredentials>>
 const timeout = passkeyChallengeMinutes * 60_000
 
-/** What a browser asks an authenticator to sign for the purpose. Without `credentials`: any passkey of this service. */
+/**
+ * Returns the options with which a browser asks an authenticator to sign for the purpose. Without `credentials`, any
+ * passkey of this service may sign.
+ */
 export function requestOptions(deps: Checks, purpose: Purpose, credentials: Credentials, now: Date): RequestOptions {
   return {
     nonce: newNonce(deps.sealer, purpose, now),
@@ -19,7 +22,7 @@ export function requestOptions(deps: Checks, purpose: Purpose, credentials: Cred
   }
 }
 
-/** What a browser needs to make a passkey for the person, and to confirm it with one that they have. */
+/** Returns the options with which a browser creates a passkey for the person and confirms it with an existing one. */
 export async function passkeyOptions(
   db: Db | Trx,
   deps: Checks,
