@@ -9,7 +9,7 @@ import { equalsSecret, type Sealer, sha256 } from '../../../lib/secrets.ts'
 import type { NewKey } from './new-key.ts'
 import { type Assertion, type Attestation, algorithms } from './schema.ts'
 
-/** What the answer of a passkey is for. An answer for one purpose is none for another. */
+/** The purpose of the answer of a passkey. An answer for one purpose is not valid for another. */
 export type Purpose =
   | { for: 'sign-in'; bindingHash: string }
   | { for: 'add'; userId: string }
@@ -18,8 +18,9 @@ export type Purpose =
 const headBytes = 24
 
 /**
- * A nonce for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC with the purpose.
- * Nothing is stored until it is answered. It is never signed as it is: the client signs what `challengeOf` makes of it.
+ * Returns a nonce for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC
+ * with the purpose. Nothing is stored until it is answered. The client does not sign the nonce itself but the result of
+ * `challengeOf`.
  */
 export function newNonce(sealer: Sealer, purpose: Purpose, now: Date): string {
   const head = Buffer.alloc(headBytes)
@@ -37,7 +38,10 @@ function isNonceFor(sealer: Sealer, purpose: Purpose, nonce: string, now: Date):
   return head.readBigUInt64BE(16) > BigInt(now.getTime())
 }
 
-/** Takes a nonce that was answered. Returns false when it was answered before: a passkey that is synced counts nothing. */
+/**
+ * Marks a nonce as used. Returns false when it was answered before. This also protects synced passkeys, which do not
+ * count their signatures.
+ */
 async function useNonce(trx: Trx, nonce: string): Promise<boolean> {
   const bytes = Buffer.from(nonce, 'base64url')
   const { numInsertedOrUpdatedRows } = await trx
@@ -54,10 +58,13 @@ const macOf = (sealer: Sealer, purpose: Purpose, head: Buffer): Buffer =>
 type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
 type VerifiedKey = Pick<NewKey, 'credential_id' | 'public_key' | 'signatures' | 'is_synced'>
 
-/** The host whose passkeys these are: a browser offers them on its pages only. */
+/** Returns the host of these passkeys. A browser offers them only on its pages. */
 const rpIdOf = ({ publicOrigin }: Pick<Deps, 'publicOrigin'>): string => new URL(publicOrigin()).hostname
 
-/** The key that an authenticator made for the nonce; null if it is not one for this person, origin and moment. */
+/**
+ * Returns the key that an authenticator made for the nonce, or null if the answer is not valid for this person, origin
+ * and moment.
+ */
 export async function verifyNewKey(
   trx: Trx,
   deps: Checks,
@@ -85,8 +92,8 @@ export async function verifyNewKey(
 }
 
 /**
- * The passkey that signed the challenge, and whose it is; null if the signature is none of a known passkey for this purpose,
- * origin and moment. An answer counts once.
+ * Returns the passkey that signed the challenge and its person. Returns null if no known passkey signed for this
+ * purpose, origin and moment. An answer counts once.
  */
 export async function verifyAssertion(
   trx: Trx,
@@ -96,7 +103,7 @@ export async function verifyAssertion(
 ): Promise<{ id: string; userId: string } | null> {
   const { id, nonce, ...response } = assertion
   if (!isNonceFor(deps.sealer, purpose, nonce, now) || !isReadable(response)) return null
-  // Locked, so that of two answers of one authenticator with the same count one is refused.
+  // The lock makes sure that of two answers of one authenticator with the same count one is refused.
   const key = await trx
     .selectFrom('passkeys')
     .select(['id', 'user_id', 'public_key', 'signatures'])
@@ -122,13 +129,16 @@ export async function verifyAssertion(
   return { id: key.id, userId: key.user_id }
 }
 
-/** What the client says where it signed must be one thing to every reader; the library compares it with what is expected. */
+/**
+ * Returns true if every reader takes the same meaning from the client data. The library compares them with the expected
+ * values.
+ */
 function isReadable({ clientDataJSON }: { clientDataJSON: string }): boolean {
   const bytes = readBase64url(clientDataJSON)
   return bytes !== null && readClientData(bytes) !== null
 }
 
-/** To what every answer is bound. */
+/** Returns the values to which every answer is bound. */
 const expectedOf = (deps: Checks, purpose: Purpose, nonce: string) => ({
   expectedChallenge: challengeOf(termsOf(purpose, deps.publicOrigin(), nonce)),
   expectedOrigin: deps.publicOrigin(),
@@ -146,8 +156,8 @@ function termsOf(purpose: Purpose, origin: string, nonce: string): ChallengeTerm
 const publicKeyOf = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} })
 
 /**
- * The library throws for whatever it refuses and for whatever it cannot read. What it reads is given by the caller alone, so
- * each of these is the fault of the answer.
+ * Returns null for an answer that the library refuses or cannot read. The caller alone sends its input, so every error
+ * of the library is the fault of the answer.
  */
 async function unlessRefused<T>(verify: () => Promise<T>): Promise<T | null> {
   try {

@@ -7,10 +7,10 @@ import type { PreparedStep } from '../../rules/votes/executor.ts'
 
 import { type KeyColumns, readNewKey } from './new-key.ts'
 
-/** A passkey; `waitsFor` is set while it is none, because a second person has not accepted it yet. */
+/** A passkey. `waitsFor` is set until a second person accepts it; before that the passkey cannot be used. */
 export type PasskeyRow = KeyColumns & { waitsFor: { vaultCode: string; approvalRequestId: string } | null }
 
-/** The passkeys of a person and those that wait, newest first; one row more than `limit`. */
+/** Returns the passkeys of a person, including those that wait, newest first; one row more than `limit`. */
 export async function listPasskeys(
   db: Db | Trx,
   userId: string,
@@ -24,8 +24,8 @@ export async function listPasskeys(
   const waiting = (await listWaiting(db, userId, now)).filter(
     (row) => after === null || isOlder(row, { created_at: after.createdAt, id: after.id }),
   )
-  const all = [...waiting, ...rows.map((row) => ({ ...row, waitsFor: null }))]
-  return all.sort((a, b) => (isOlder(a, b) ? 1 : -1)).slice(0, limit + 1)
+  const listed = [...waiting, ...rows.map((row) => ({ ...row, waitsFor: null }))]
+  return listed.sort((a, b) => (isOlder(a, b) ? 1 : -1)).slice(0, limit + 1)
 }
 
 type Dated = Pick<PasskeyRow, 'created_at' | 'id'>
@@ -35,7 +35,7 @@ const isOlder = (a: Dated, b: Dated): boolean => {
   return later < 0 || (later === 0 && a.id < b.id)
 }
 
-/** At most one in each protected vault of the person. */
+/** Returns the waiting passkeys of a person: at most one in each of their protected vaults. */
 async function listWaiting(db: Db | Trx, userId: string, now: Date): Promise<PasskeyRow[]> {
   const { rows } = await sql<{ id: string; vaultCode: string; steps: PreparedStep[]; createdAt: Date }>`
     select r.id, v.code as "vaultCode", r.steps, r.created_at as "createdAt"
@@ -49,7 +49,7 @@ async function listWaiting(db: Db | Trx, userId: string, now: Date): Promise<Pas
   }))
 }
 
-/** The credentials of a person, as browsers name them; at most as many as a person may have. */
+/** Returns the credentials of a person in the form of browsers; at most as many as a person may have. */
 export async function listCredentials(db: Db | Trx, userId: string) {
   const rows = await db
     .selectFrom('passkeys')
@@ -65,9 +65,9 @@ export async function listCredentials(db: Db | Trx, userId: string) {
 }
 
 /**
- * Where a second person can accept the first passkey of a person: the first of their protected vaults that another administrator
- * with a passkey has; null in it when there is none. null: they are in no protected vault. The vaults are locked against being
- * switched.
+ * Finds the vault where a second person can accept the first passkey of a person: the first of their protected vaults
+ * with another administrator who has a passkey. `vaultId` is null when no vault has such an administrator. Returns null
+ * when the person is in no protected vault. The vaults are locked so that their protection cannot be switched.
  */
 export async function findSecondPersons(trx: Trx, userId: string): Promise<{ vaultId: string | null } | null> {
   const { rows } = await sql<{ id: string; hasOther: boolean }>`

@@ -59,8 +59,8 @@ export function passkeyRoutes(app: App, deps: Deps): void {
       const { key, waitsIn } = await addPasskey(trx, deps, { caller, body, now })
       if (waitsIn === null) return toPasskey({ ...key, waitsFor: null })
       const { approvalTtlHours } = deps.config
-      const asked = { userId: caller.userId, vaultId: waitsIn, key, approvalTtlHours, now }
-      const { member, requestId } = await askSecondPerson(trx, asked)
+      const waiting = { userId: caller.userId, vaultId: waitsIn, key, approvalTtlHours, now }
+      const { member, requestId } = await askSecondPerson(trx, waiting)
       return accepted({ request: await readRequest(trx, member, requestId, now) })
     },
   })

@@ -171,7 +171,7 @@ export const AddPasskey = Closed({
 })
 export type AddPasskey = Static<typeof AddPasskey>
 
-/** What a second person accepts. */
+/** The passkey that a second person accepts. */
 export const NewPasskey = Closed({
   passkeyId: Id,
   name: Name,

@@ -11,8 +11,9 @@ import { type NewKey, readNewKey, toPayload } from './new-key.ts'
 import { listCredentials } from './queries.ts'
 
 /**
- * The first passkey of a person in a protected vault, which a session alone must not add: an administrator accepts it with a
- * signed vote, whose payload is the key. Until then there is no row of it that anything could sign with.
+ * The executor that adds the first passkey of a person in a protected vault. A session alone must not add it: an
+ * administrator accepts it with a signed vote whose payload is the key. Until then no row of the key exists, so that
+ * nothing can sign with it.
  */
 export const passkeyExecutors: { passkey_add: Executor } = {
   passkey_add: {

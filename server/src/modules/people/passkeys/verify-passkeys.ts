@@ -8,11 +8,11 @@ import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectDifference, SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { listSignedVotes } from '../../rules/signatures/queries.ts'
 
-/** What the record holds of a key: another key under the same name is another one. */
+/** Returns the hash by which the record identifies a key. Another key under the same name has another hash. */
 export const fingerprintOfKey = (key: { credential_id: Buffer; public_key: Buffer }): string =>
   sha256(Buffer.concat([sha256(key.credential_id), sha256(key.public_key)])).toString('hex')
 
-/** What the record of the platform says of the keys of people. */
+/** The passkeys of people according to the record of the platform. */
 class Recorded {
   readonly keys = new Map<string, { userId: string; keyHash: unknown; isFirst: boolean }>()
   private readonly counts = new Map<string, number>()
@@ -38,7 +38,10 @@ class Recorded {
   }
 }
 
-/** Compares the passkeys of all people with the record of the platform, and the first ones with those of protected vaults. */
+/**
+ * Compares the passkeys of all people with the record of the platform, and first passkeys with the records of protected
+ * vaults.
+ */
 export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []
   const name = (targetId: string, detail: string) =>
@@ -60,7 +63,7 @@ export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
     recorded.keys.delete(id)
     if (known === undefined) name(id, `no audit record gives it to ${userId}`)
     else if (known.userId !== userId) name(id, `it belongs to ${userId}, and according to the audit records to another`)
-    // Records before the hash was written name the person alone.
+    // Records from before the hash was introduced name only the person.
     else if (known.keyHash !== undefined && known.keyHash !== fingerprintOfKey(key)) {
       name(id, 'its key is not the one that was added')
     } else if (known.isFirst && unconfirmed.has(id)) {
@@ -74,7 +77,10 @@ export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
   return { checked: stored.length, differences }
 }
 
-/** The passkeys that were added by members of a vault while it was protected, without a second person who signed for that there. */
+/**
+ * Returns the passkeys that members added while their vault was protected, without the signed vote of a second person
+ * there.
+ */
 async function listUnconfirmed(trx: Trx): Promise<Set<string>> {
   const unconfirmed = new Set<string>()
   const { rows } = await sql<{ id: string }>`select id from vaults order by id`.execute(trx)
@@ -87,7 +93,7 @@ async function listUnconfirmed(trx: Trx): Promise<Set<string>> {
       if (fault !== null) continue
       if (action === 'vault.protection_updated') protectedAt = details.after === 'off' ? null : at
       else if (action === 'passkey.added') {
-        // What is of the same moment may have come before.
+        // The order of records of the same moment is not known, so such a passkey may have been added before.
         if (protectedAt !== null && protectedAt < at) unconfirmed.add(targetId)
       } else if (details.action === 'passkey_add' && (protectedAt === null || (await isSigned(trx, vaultId, record)))) {
         for (const { resultId } of details.results as { resultId: string }[]) accepted.add(resultId)
@@ -97,7 +103,7 @@ async function listUnconfirmed(trx: Trx): Promise<Set<string>> {
   return new Set([...unconfirmed].filter((id) => !accepted.has(id)))
 }
 
-/** Whether somebody else than the one whose key it is signed the approval. */
+/** Returns true if a person other than the owner of the key signed the approval. */
 async function isSigned(trx: Trx, vaultId: string, { targetId, details }: ReplayedRecord): Promise<boolean> {
   const { rows } = await sql<{ initiatorId: string }>`
     select initiator_id as "initiatorId" from approval_requests where vault_id = ${vaultId} and id = ${targetId}`.execute(

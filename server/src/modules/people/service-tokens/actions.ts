@@ -12,7 +12,7 @@ import { listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './
 import type { CreateServiceToken } from './schema.ts'
 
 /**
- * Creates a service: its own user in the given groups, and the digest of the token it acts with.
+ * Creates a service: its own user in the groups of the request, and the digest of the token with which it acts.
  * @throws 400 for a past expiry or the group `everyone`, 404 for a group that the vault does not have
  */
 export async function createServiceToken(
@@ -82,7 +82,7 @@ type ServiceTokenEvent = {
   id: string
   name: string
   details: Record<string, unknown>
-  /** The groups in which the service votes now, or voted until now. */
+  /** The groups in which the service votes, or voted until this change. */
   groups: { id: string }[]
 }
 

@@ -5,13 +5,13 @@ import { createServiceToken } from './actions.ts'
 import { addServiceKey, revokeServiceKey } from './keys.ts'
 import { AddServiceKey, CreateServiceToken } from './schema.ts'
 
-/** The token was shown to who asked for it, and is valid from the moment of the change on. */
+/** The token was shown to the caller who requested it. It is valid from the moment of the change on. */
 const GovernedServiceToken = Closed({
   ...CreateServiceToken.properties,
   tokenHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 })
 
-/** Service tokens as governed actions. */
+/** The governed actions on service tokens. */
 export const serviceTokenActions = {
   service_token_create: governedAction(
     { operationId: 'createServiceToken', target: null, schema: GovernedServiceToken, isDirectOnly: true },

@@ -14,7 +14,7 @@ const columns = ['id', 'name', 'public_key', 'created_by_id', 'created_at', 'rev
 
 export type ServiceKeyRow = Awaited<ReturnType<typeof listServiceKeys>>[number]
 
-/** The user of a service of the vault. @throws 404 */
+/** Returns the user of a service of the vault. @throws 404 */
 export async function findService(db: Db | Trx, vaultId: string, tokenId: string) {
   const service = await db
     .selectFrom('service_tokens')
@@ -26,15 +26,16 @@ export async function findService(db: Db | Trx, vaultId: string, tokenId: string
   return service
 }
 
-/** The keys of a service, newest first; one row more than `limit`. */
+/** Returns the keys of a service, newest first; one row more than `limit`. */
 export function listServiceKeys(db: Db | Trx, { vaultId, userId }: { vaultId: string; userId: string }, page: Paging) {
   const keys = db.selectFrom('service_keys').select(columns)
   return newestFirst(keys.where('vault_id', '=', vaultId).where('user_id', '=', userId), page).execute()
 }
 
 /**
- * Registers a key with which a service signs. An administrator does that, not the service: who stole its token must not add one.
- * @throws 400 for what is no Ed25519 key, 404, 409 for a revoked service, a known key or too many
+ * Registers a key with which a service signs. An administrator registers it, not the service: a thief of its token must
+ * not be able to add a key.
+ * @throws 400 for a value that is not an Ed25519 key, 404, 409 for a revoked service, a known key or too many
  */
 export async function addServiceKey(
   trx: Trx,
@@ -100,11 +101,11 @@ function readEd25519(publicKey: string): Buffer {
   const spki = Buffer.from(publicKey, 'base64url')
   try {
     const key = readKey(spki)
-    // One form for each key, so that its fingerprint is its own.
+    // Every key is stored in one form, so that its fingerprint is unique.
     const exported = key.export({ type: 'spki', format: 'der' })
     if (key.asymmetricKeyType === 'ed25519' && exported.equals(spki)) return spki
   } catch {
-    // Whatever cannot be read is no such key.
+    // A value that cannot be read is not such a key.
   }
   throw badRequest('publicKey', 'must be an Ed25519 key as SPKI in DER')
 }

@@ -18,13 +18,13 @@ export const serviceTokenColumns = [
 
 export type ServiceTokenRow = Awaited<ReturnType<typeof listServiceTokens>>[number]
 
-/** One row more than `limit`, newest first. */
+/** Returns the service tokens, newest first; one row more than `limit`. */
 export function listServiceTokens(db: Db | Trx, vaultId: string, page: Paging) {
   const query = db.selectFrom('service_tokens').select(serviceTokenColumns).where('vault_id', '=', vaultId)
   return newestFirst(query, page).execute()
 }
 
-/** The groups of the list that exist in the vault. */
+/** Returns the groups of the list that exist in the vault. */
 export function listGroupsOfVault(db: Db | Trx, vaultId: string, groupIds: string[]) {
   return db
     .selectFrom('policy_groups')

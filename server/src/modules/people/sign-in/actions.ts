@@ -31,13 +31,13 @@ export type MagicLinkRequest = {
   bindingHash: string | null
   redirectTo: string | null
   invitationHash: string | null
-  /** Whether the person of the e-mail address signed in before from the device of this request. */
+  /** True if the person of the e-mail address signed in before from the device of this request. */
   isKnownDevice: boolean
 }
 
 /**
- * Counts the request and enqueues its mail. About the e-mail address it only looks up whether the device cookie belongs to
- * its person, so that neither the answer nor its time reveals whether the address is known.
+ * Counts the request and enqueues its mail. The only lookup about the e-mail address is if the device cookie belongs to
+ * its person. Neither the answer nor its time then reveals if the address is known.
  * @throws 429 when the sender made too many requests, for this e-mail address or in all
  */
 export async function requestMagicLink(
@@ -72,9 +72,9 @@ export async function requestMagicLink(
 }
 
 /**
- * Creates the token of a sign-in link and the code that is required on another device, and stores their digests. Returns
- * null when the e-mail address may not sign in, or when unknown devices requested enough links for it. Those links all
- * work, so strangers can neither flood a mailbox nor lock its owner out.
+ * Creates the token of a sign-in link and the code that is required on another device, and stores their digests.
+ * Returns null when the e-mail address may not sign in, or when unknown devices requested enough links for it. Those
+ * links all work, so that strangers can neither flood a mailbox nor lock its owner out.
  */
 export async function issueMagicLink(
   trx: Trx,
@@ -115,8 +115,8 @@ export type OperatorLinkNotice = {
 }
 
 /**
- * A sign-in link that an operator hands over instead of a mail. It leads to the confirm page in any browser and requires
- * no code. The operator could use it to sign in as the person, so it is recorded and the person is notified.
+ * Creates a sign-in link that an operator hands over instead of a mail. It leads to the confirm page in any browser and
+ * requires no code. The operator could use it to sign in as the person, so it is recorded and the person is notified.
  * @throws 404 when no person has the e-mail address
  */
 export async function createSignInLink(
@@ -146,7 +146,10 @@ export async function createSignInLink(
   return `${deps.publicOrigin()}/sign-in/confirm?token=${token}`
 }
 
-/** The account of the operating system that this process runs as; a container may give it a number and no name. */
+/**
+ * Returns the account of the operating system that this process runs as. In a container it may be a number without a
+ * name.
+ */
 export function nameOfOperator(): string {
   try {
     return userInfo().username
@@ -201,11 +204,14 @@ export async function redeemWithCode(
   return signInByLink(trx, deps, { ...link, method: link.code_hash === null ? 'magic_link' : 'code', device }, now)
 }
 
-/** What the answer of a passkey is for that signs in: the browser with this cookie. */
+/** Returns the purpose of a passkey answer that signs in the browser with this cookie. */
 export const signInPurpose = (binding: string) =>
   ({ for: 'sign-in', bindingHash: sha256(binding).toString('base64url') }) as const
 
-/** Signs in the person whose passkey answered. Returns null for a passkey that may not, or an answer that is not valid. */
+/**
+ * Signs in the person whose passkey answered. Returns null for a passkey that may not sign in, or for an answer that is
+ * not valid.
+ */
 export async function signInWithPasskey(
   trx: Trx,
   deps: Pick<Deps, 'config' | 'sealer' | 'publicOrigin'>,
@@ -233,7 +239,7 @@ async function signInByLink(
   const user = known ?? (await ensureUser(trx, link.email, now))
   if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)
   const method = link.by_operator ? 'operator_link' : invitations > 0 ? 'invitation' : link.method
-  // After the invitations, so that the sign-in is also recorded for the vaults that were just joined.
+  // This runs after the invitations, so that the sign-in is also recorded for the vaults that were just joined.
   const session = await openSession(trx, deps, { user, method, device: link.device }, now)
   return { ...session, user, redirectTo: link.redirect_to }
 }
@@ -267,7 +273,10 @@ async function countWrongCode(trx: Trx, token: string): Promise<void> {
     .execute()
 }
 
-/** A keyed hash that includes the token, so that codes cannot be found by trial in a copy of the database alone. */
+/**
+ * Returns a keyed hash that includes the token, so that a copy of the database alone does not let anyone find codes by
+ * trial.
+ */
 const hashOfCode = (sealer: Deps['sealer'], token: string, code: string): Buffer =>
   sealer.mac('sign-in code', `${token} ${code}`)
 

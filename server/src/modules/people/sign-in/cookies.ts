@@ -10,10 +10,13 @@ import type { OpenedSession } from './sessions.ts'
 /** Binds a sign-in link to the browser that requested it; sent to the sign-in routes only. */
 export const bindingCookie = 'magic_link_binding'
 
-/** Binds the answer of a passkey to the browser that asked for it, so that no other site signs it in to another account. */
+/**
+ * Binds the answer of a passkey to the browser that asked for it, so that no other site can sign it in to another
+ * account.
+ */
 export const passkeyCookie = 'passkey_binding'
 
-/** Outlasts the session: it identifies a known browser, and a sign-in from an unknown one is reported by mail. */
+/** Identifies a known browser beyond the end of a session. A sign-in from an unknown browser is reported by mail. */
 export const deviceCookie = 'device'
 
 const deviceCookieOptions = (publicOrigin: string) => cookieOptions(publicOrigin, '/', deviceCookieDays * 86_400)
@@ -24,18 +27,24 @@ export const bindingCookieOptions = (publicOrigin: string) =>
 export const passkeyCookieOptions = (publicOrigin: string) =>
   cookieOptions(publicOrigin, '/api/v1/auth', passkeyChallengeMinutes * 60)
 
-/** The server decides how long a session lives; the cookie is kept until its latest possible end. */
+/**
+ * Returns the options of the session cookie. The server decides how long a session lives; the cookie is kept until its
+ * latest possible end.
+ */
 export const sessionCookieOptions = (publicOrigin: string, expires?: Date): CookieSerializeOptions => ({
   ...cookieOptions(publicOrigin, '/'),
   expires,
 })
 
-/** Browsers drop a Secure cookie over plain HTTP, which is possible only with ALLOW_INSECURE or on the local machine. */
+/**
+ * Returns the options of a cookie. Browsers drop a Secure cookie over plain HTTP, which is possible only with
+ * ALLOW_INSECURE or on the local machine.
+ */
 function cookieOptions(publicOrigin: string, path: string, maxAge?: number): CookieSerializeOptions {
   return { httpOnly: true, sameSite: 'lax', secure: new URL(publicOrigin).protocol === 'https:', path, maxAge }
 }
 
-/** The device and address that a request to sign in comes from. */
+/** Returns the device and address of a request to sign in. */
 export function deviceOf(request: FastifyRequest, kind: Device['kind']): Device {
   const cookie = request.cookies[deviceCookie]
   return { kind, userAgent: request.headers['user-agent'] ?? null, ip: request.ip, cookie: cookie ?? null }

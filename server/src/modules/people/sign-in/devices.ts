@@ -13,7 +13,7 @@ export type Device = {
   cookie: string | null
 }
 
-/** Whether the person of an e-mail address signed in with this device cookie before. */
+/** Returns true if the person of an e-mail address signed in with this device cookie before. */
 export async function isDeviceOf(db: Db | Trx, email: string, cookie: string): Promise<boolean> {
   const row = await db
     .selectFrom('known_devices as d')
@@ -26,8 +26,9 @@ export async function isDeviceOf(db: Db | Trx, email: string, cookie: string): P
 }
 
 /**
- * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A cookie
- * that this service did not issue is replaced: another site of the same domain may have set it, and would know it.
+ * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A
+ * cookie that this service did not issue is replaced: another site of the same domain may have set it, and would know
+ * it.
  */
 export async function noteDevice(
   trx: Trx,
@@ -62,7 +63,9 @@ async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** The hashed text includes the kind, so that the name of a program cannot equal a cookie. */
+/**
+ * Returns the hash of a cookie. The hashed text includes the kind, so that the name of a program cannot equal a cookie.
+ */
 export const hashOfCookie = (cookie: string): Buffer => sha256(JSON.stringify(['cookie', cookie]))
 const hashOfProgram = ({ userAgent, ip }: Device): Buffer =>
   sha256(JSON.stringify(['program', userAgent, networkOf(ip)]))
@@ -87,7 +90,10 @@ const systems: [name: string, mark: RegExp][] = [
   ['Linux', /\bLinux\b/],
 ]
 
-/** A User-Agent header for people, such as `Firefox 128 on Linux` or `curl/8.5.0`, without any free text of the header. */
+/**
+ * Returns a User-Agent header in a form for people, such as `Firefox 128 on Linux` or `curl/8.5.0`, without any free
+ * text of the header.
+ */
 export function describeAgent(userAgent: string | null): string {
   const text = userAgent ?? ''
   const system = systems.find(([, mark]) => mark.test(text))?.[0]
@@ -95,6 +101,7 @@ export function describeAgent(userAgent: string | null): string {
     const version = pattern.exec(text)?.[1]
     if (version !== undefined) return `${name} ${version}${system === undefined ? '' : ` on ${system}`}`
   }
-  // A product and its version (RFC 9110, 10.1.5), without dots in the name: mail programs make links of host names.
+  // The pattern matches a product and its version (RFC 9110, 10.1.5). The name has no dots, because mail programs make
+  // links of host names.
   return /^[A-Za-z][\w-]{0,39}(?:\/\d[\w.-]{0,19})?(?=$|[\s(])/.exec(text)?.[0] ?? 'an unknown program'
 }

@@ -8,7 +8,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { type ProfileRow, profileColumns } from '../users/queries.ts'
 import type { SignInMethod } from './sessions.ts'
 
-/** A user with the vaults of which they are a member. */
+/** Returns a user with the vaults of which they are a member. */
 export async function getPerson(db: Db | Trx, userId: string) {
   const row = await db
     .selectFrom('users')
@@ -30,7 +30,7 @@ async function listVaultsOf(db: Db | Trx, userId: string) {
 
 export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
 
-/** The unexpired sessions of a user, newest first; one row more than `limit`. */
+/** Returns the unexpired sessions of a user, newest first; one row more than `limit`. */
 export function listSessions(db: Db | Trx, userId: string, page: Paging, now: Date) {
   const query = db
     .selectFrom('sessions')
@@ -42,7 +42,7 @@ export function listSessions(db: Db | Trx, userId: string, page: Paging, now: Da
   return newestFirst(query, page).execute()
 }
 
-/** A sign-in link that still works; reading it does not redeem it. */
+/** Returns a sign-in link that still works. Reading it does not redeem it. */
 export async function findMagicLink(
   db: Db | Trx,
   token: string,
@@ -57,7 +57,10 @@ export async function findMagicLink(
   return row === undefined ? null : { email: row.email, asksForCode: row.code_hash !== null }
 }
 
-/** Whether a mailbox has the maximum of working links that unknown devices requested, apart from those of the given mail. */
+/**
+ * Returns true if a mailbox has the maximum of working links that unknown devices requested. Links of the mail `mailId`
+ * do not count.
+ */
 export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string, now: Date): Promise<boolean> {
   const mails = await trx
     .selectFrom('magic_links')
@@ -71,7 +74,7 @@ export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string
   return mails.length === unexpiredLinksPerEmailMax
 }
 
-/** The session that a mail reports, if it has not ended. */
+/** Returns the session that a mail reports, if it has not ended. */
 export async function findMailedSession(db: Db, id: string, now: Date) {
   const row = await db
     .selectFrom('sessions')
@@ -84,8 +87,8 @@ export async function findMailedSession(db: Db, id: string, now: Date) {
 }
 
 /**
- * The user of an e-mail address, which is stored and compared in lower case. Who was disabled, or is held in every vault of
- * theirs, may not sign in.
+ * Returns the user of an e-mail address, which is stored and compared in lower case. A user who was disabled, or who is
+ * held in all of their vaults, may not sign in.
  */
 export function findUserByEmail(db: Db | Trx, email: string) {
   return findUser(db, 'email', email.toLowerCase())

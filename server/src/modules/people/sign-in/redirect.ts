@@ -1,6 +1,7 @@
 /**
- * Returns true if a path leads to a page of our own origin, for every reader that it passes: it begins with one slash, holds only
- * visible ASCII and no backslash (which browsers read as a slash), and means the same path after it is normalised or decoded.
+ * Returns true if a path leads to a page of our own origin, however a reader takes it. It begins with one slash, holds
+ * only visible ASCII and no backslash (which browsers read as a slash), and means the same path after it is normalised
+ * or decoded.
  */
 export function isOwnPath(path: string): boolean {
   if (!/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path) || mayChange(path.split(/[?#]/)[0]!)) return false
@@ -8,7 +9,10 @@ export function isOwnPath(path: string): boolean {
   return URL.canParse(path, base) && new URL(path, base).origin === base
 }
 
-/** `/..//evil.example.org` is `//evil.example.org` after it is normalised, and so is each of its encodings after it is decoded. */
+/**
+ * Returns true if normalising or decoding may change a path. `/..//evil.example.org` becomes `//evil.example.org` when
+ * it is normalised, and so does each of its encodings when it is decoded.
+ */
 function mayChange(pathname: string): boolean {
   if (/%(?:25)*(?:2f|5c)/i.test(pathname)) return true
   const segments = pathname.replace(/%(?:25)*2e/gi, '.').split('/')

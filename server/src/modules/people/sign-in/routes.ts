@@ -66,7 +66,7 @@ export function authRoutes(app: App, deps: Deps): void {
     answers: { 302: null },
     handler: async (db, { query: { token }, now }, { request, reply }) => {
       const binding = request.cookies[bindingCookie]
-      // HEAD must change nothing: it never redeems.
+      // A HEAD request must change nothing, so it never redeems.
       if (binding !== undefined && request.method !== 'HEAD') {
         const link = { token, binding, device: deviceOf(request, 'browser') }
         const signedIn = await inTransaction(db, (trx) => redeemMagicLink(trx, deps, link, now))
@@ -99,7 +99,7 @@ export function authRoutes(app: App, deps: Deps): void {
       const signedIn = await redeemMagicLink(trx, deps, { token, device: deviceOf(request, 'program') }, now)
       if (signedIn === null) {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
-        // Thrown and not returned, so that a 429 is not stored for the Idempotency-Key.
+        // The error is thrown and not returned, so that a 429 is not stored for the Idempotency-Key.
         if (tooMany !== null) throw tooMany
         return {
           refusal: unauthorized(

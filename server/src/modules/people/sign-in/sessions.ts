@@ -13,7 +13,7 @@ import { type Device, forgetDevice, noteDevice } from './devices.ts'
 
 const dayMilliseconds = 86_400_000
 
-/** How a session began. */
+/** The ways in which a session can begin. */
 export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation', 'passkey'] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
@@ -97,8 +97,8 @@ export async function revokeSession(trx: Trx, caller: Caller, id: string, now: D
 }
 
 /**
- * Ends all sessions of a person who is shut out, on the record of their vaults, and forgets their devices, so that their next
- * sign-in is reported by mail.
+ * Ends all sessions of a person who loses access, and records it in their vaults. It also forgets their devices, so
+ * that their next sign-in is reported by mail.
  */
 export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'disabled', now: Date): Promise<void> {
   const ended = await trx.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
@@ -111,7 +111,7 @@ export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'dis
   }
 }
 
-/** The key in the mail about a sign-in. It can only end that session, so it works without signing in. */
+/** Returns the key in the mail about a sign-in. It can only end that session, so it works without signing in. */
 export function keyToEnd(sealer: Deps['sealer'], sessionId: string): string {
   return sealer.mac('end session', sessionId).toString('base64url')
 }
@@ -125,7 +125,7 @@ export async function endMailedSession(trx: Trx, id: string, now: Date): Promise
   return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
 }
 
-/** The device is forgotten too, so that the next sign-in from it is reported by mail again. */
+/** Ends a session. The device is forgotten too, so that the next sign-in from it is reported by mail again. */
 async function endSession(
   trx: Trx,
   { id, userId, details }: { id: string; userId: string | null; details: Record<string, unknown> },
@@ -140,7 +140,9 @@ async function endSession(
   return true
 }
 
-/** Recorded for the platform and for each vault of the person, so that the administrators of both can see it. */
+/**
+ * Records the event for the platform and for each vault of the person, so that the administrators of both can see it.
+ */
 async function insertSessionRecord(
   trx: Trx,
   action: 'user.signed_in' | 'user.signed_out' | 'session.revoked',

@@ -15,9 +15,9 @@ import { senderOf } from '../../../lib/sender.ts'
 const windowMilliseconds = signInWindowMinutes * 60_000
 
 /**
- * Counts a request for a sign-in link, whether the e-mail address is known or not: the requests of this sender for this
- * address, and all requests of this sender. Requests of other senders do not count, or they could lock the owner of the
- * address out. A lock on the sender serialises concurrent requests, on every node.
+ * Counts a request for a sign-in link, for known and unknown e-mail addresses alike. It counts the requests of this
+ * sender for this address, and all requests of this sender. Requests of other senders do not count, or they could lock
+ * the owner of the address out. A lock on the sender serialises concurrent requests, on every node.
  * @throws 429 with Retry-After in seconds
  */
 export async function countSignInAttempt(trx: Trx, email: string, sender: string, now: Date): Promise<void> {
@@ -41,8 +41,8 @@ export async function countSignInAttempt(trx: Trx, email: string, sender: string
 }
 
 /**
- * Counts a token or code that was wrong, used or expired. It runs after the redemption failed, so that a working link is
- * never refused because of others in the same network. Concurrent requests may exceed the limit by a few.
+ * Counts a token or code that was wrong, used or expired. It runs after the redemption failed, so that others in the
+ * same network cannot cause a working link to be refused. Concurrent requests may exceed the limit by a few.
  * @returns the error to answer with when the sender failed too often, else null
  */
 export async function countFailedRedemption(trx: Trx, sender: string, now: Date): Promise<AppError | null> {
@@ -56,7 +56,10 @@ export async function countFailedRedemption(trx: Trx, sender: string, now: Date)
   return null
 }
 
-/** As `countFailedRedemption`, in its own transaction, because the failed one only read or was rolled back. */
+/**
+ * Does the same as `countFailedRedemption` in its own transaction, because the failed transaction only read or was
+ * rolled back.
+ */
 export function countFailedRequest(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   request: { ip: string },

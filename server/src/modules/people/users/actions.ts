@@ -7,10 +7,13 @@ import { audit } from '../../record/audit/record.ts'
 import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './queries.ts'
 import type { UpdateProfile } from './schema.ts'
 
-/** No signed-in actor: a first sign-in creates a person, and an operator creates a platform administrator. */
+/**
+ * Returns the author of a change without a signed-in actor: a first sign-in creates a person, and an operator creates a
+ * platform administrator.
+ */
 const byService = (now: Date) => ({ vaultId: null, actorId: null, now })
 
-/** The person of an e-mail address, created when there is none; two creators at once get the same one. */
+/** Returns the person of an e-mail address, and creates them if necessary. Two concurrent calls get the same person. */
 export async function ensureUser(trx: Trx, email: string, now: Date): Promise<ProfileRow> {
   const address = email.toLowerCase()
   const created = await trx
@@ -68,7 +71,7 @@ export async function disableUser(trx: Trx, userId: string, now: Date): Promise<
 }
 
 /**
- * Changes the fields that are given; null clears one.
+ * Changes the fields of the body; null clears a field.
  * @throws 409 when the username is taken, regardless of case
  */
 export async function updateProfile(
@@ -79,7 +82,7 @@ export async function updateProfile(
 ): Promise<OwnProfileRow> {
   const row = await trx
     .updateTable('users')
-    // Fields that are undefined are left out of the statement.
+    // Kysely leaves undefined fields out of the statement.
     .set({
       name,
       username,
@@ -99,7 +102,8 @@ export async function updateProfile(
 }
 
 /**
- * Replaces what a user interface remembers for the user. It decides nothing in the service, so there is no audit record.
+ * Replaces the data that a user interface remembers for the user. It decides nothing in the service, so there is no
+ * audit record.
  * @throws 400 when it is too large
  */
 export async function replacePreferences(

@@ -2,7 +2,7 @@ import type { Profile } from '../../../http/schema.ts'
 import type { OwnProfileRow, PlatformUserRow, ProfileRow } from './queries.ts'
 import type { OwnProfile, PlatformUser } from './schema.ts'
 
-/** Names each field, so that a row with more columns never leaks what is not part of a profile. */
+/** Returns the profile of a row. It names each field, so that other columns of the row cannot leak. */
 export function toProfile(row: ProfileRow): Profile {
   return {
     id: row.id,

@@ -26,7 +26,7 @@ export function getOwnProfile(db: Db | Trx, userId: string): Promise<OwnProfileR
   return db.selectFrom('users').select(ownProfileColumns).where('id', '=', userId).executeTakeFirstOrThrow()
 }
 
-/** What a user interface remembers for the user; empty until they stored something. */
+/** Returns the data that a user interface remembers for the user; empty until it stores something. */
 export async function getPreferences(db: Db | Trx, userId: string): Promise<Record<string, unknown>> {
   const query = db.selectFrom('user_preferences').select('preferences').where('user_id', '=', userId)
   return ((await query.executeTakeFirst())?.preferences ?? {}) as Record<string, unknown>
@@ -50,12 +50,12 @@ const platformUser = sql`
   (select coalesce(json_agg(json_build_object('code', v.code, 'name', v.name) order by v.code), '[]') from vaults v
     where v.id in (select m.vault_id from policy_group_memberships m where m.user_id = u.id)) as vaults`
 
-/** SQL: whether the user `u` is a service whose token was revoked, which no one can enable again. */
+/** SQL condition: the user `u` is a service whose token was revoked. It cannot be enabled again. */
 export const isRevokedService = sql<boolean>`(u.kind = 'service' and not exists (
   select from service_tokens t where t.user_id = u.id and t.revoked_at is null))`
 
 /**
- * Users of the service that can use it, or that were disabled, the newest id first, with the vaults in which a group names
+ * Returns the active or the disabled users of the service, the newest id first, with the vaults in which a group names
  * them. Services whose token was revoked are in neither list.
  */
 export async function listPlatformUsers(

@@ -25,7 +25,7 @@ const mails = {
   decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
 }
 
-/** The own profile of a person; only they see which mails they receive. */
+/** The profile of the caller. Only they see which mails they receive. */
 export const OwnProfile = Closed(
   {
     ...Profile.properties,
@@ -78,7 +78,7 @@ export const PlatformUser = Closed(
 )
 export type PlatformUser = Static<typeof PlatformUser>
 
-/** Of lists of people. */
+/** The search text of lists of people. */
 export const Search = Type.Optional(
   Type.String({
     minLength: 1,
@@ -88,7 +88,7 @@ export const Search = Type.Optional(
   }),
 )
 
-/** Of a list of users. */
+/** The status filter of a list of users. */
 const userStatuses = ['active', 'disabled'] as const
 export type UserStatus = (typeof userStatuses)[number]
 
@@ -98,7 +98,7 @@ export const PlatformUserQuery = Closed({
   status: Type.Optional(described(Enum(userStatuses), 'Who can use the service, or who was disabled.')),
 })
 
-/** Why somebody is disabled or enabled. */
+/** The reason for which a user is disabled or enabled. */
 export const DisableUser = Closed({
   reason: described(
     Type.String({ minLength: 1, maxLength: noteLengthMax, pattern: '\\S', examples: ['Left the company'] }),

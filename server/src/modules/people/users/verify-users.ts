@@ -3,7 +3,7 @@ import { compareRows, ofTarget } from '../../record/audit/compare-rows.ts'
 import { platformChain } from '../../record/audit/record.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 
-/** Compares the people with the record: who they are by their e-mail address, who is disabled, and who administers the platform. */
+/** Compares the people with the record: their e-mail addresses, who is disabled, and who administers the platform. */
 export async function verifyUsers(trx: Trx): Promise<SubjectReport> {
   const users = await trx
     .selectFrom('users')
@@ -24,7 +24,7 @@ export async function verifyUsers(trx: Trx): Promise<SubjectReport> {
       id,
       row: { kind, email, 'platform administration': is_platform_admin, disabling: disabled_at !== null },
     })),
-    // A service is recorded with its token, in its vault; it has no address to sign in with.
+    // A service is recorded with its token, in its vault. It has no e-mail address.
     isUnrecorded: ({ kind, email, 'platform administration': isAdmin }) =>
       kind === 'service' && email === null && isAdmin === false,
   })

@@ -8,7 +8,7 @@ import { appendSeal, type Sealing, takeSealing } from '../seals/append.ts'
 import { type AuditRecordRow, beforeAllRecords, listUnsealedRecords, type RecordPlace } from './queries.ts'
 import { faultOfRecord } from './record.ts'
 
-/** Thrown after everything else is sealed: these records were written to the database without the service. */
+/** Thrown after every other record is sealed. These records were written to the database without the service. */
 export class ForgedRecordsError extends Error {
   readonly count: number
 
@@ -22,8 +22,8 @@ export class ForgedRecordsError extends Error {
 }
 
 /**
- * Seals every committed record that no seal holds yet and that the service wrote, in batches of one transaction each, and
- * returns how many it sealed. One node at a time: while another node seals, this does nothing.
+ * Seals the committed records that the service wrote and that no seal holds yet, in batches of one transaction each.
+ * Returns the number of sealed records. Only one node seals at a time: while another node seals, this does nothing.
  * @throws ForgedRecordsError when it left records out
  */
 export async function sealAuditRecords({
@@ -47,7 +47,7 @@ export async function sealAuditRecords({
   return sealed
 }
 
-/** `next` is where the next batch begins; null: there is none. */
+/** `next` is the place where the next batch begins; null after the last batch. */
 type Batch = { sealed: number; forged: RecordPlace[]; next: RecordPlace | null }
 
 async function sealBatch(trx: Trx, after: RecordPlace, sealing: Sealing): Promise<Batch> {

@@ -6,12 +6,18 @@ import { beforeAllRecords, type RecordPlace } from './queries.ts'
 import { faultOfMac, type MacSubject, macOf } from './record.ts'
 
 type Authentication = {
-  /** Its MACs are replaced; a record with another one stays as it is. null: the records that have no MAC. */
+  /**
+   * The key whose MACs are replaced. A record with the MAC of another key stays as it is. Null selects the records
+   * without a MAC.
+   */
   from: RecordKey | null
   to: RecordKey
 }
 
-/** Gives records MACs under a key, in pages, and returns how many. Nobody may write records meanwhile: the caller locks them. */
+/**
+ * Gives records MACs under a key, in pages, and returns their number. The caller locks the records, because nobody may
+ * write any meanwhile.
+ */
 export async function authenticateRecords(trx: Trx, { from, to }: Authentication): Promise<number> {
   let count = 0
   let after: RecordPlace | null = beforeAllRecords

@@ -3,28 +3,31 @@ import { isSameJson } from '../../../lib/canonical-json.ts'
 import { type ReplayedRecord, replay } from './queries.ts'
 import type { SubjectDifference, SubjectReport } from './verify-subjects.ts'
 
-/** What records make of a row, by the names in which a difference is told. A field that they do not hold is left out. */
+/**
+ * The content of a row according to its records, by the names with which a difference is reported. Fields that the
+ * records do not hold are left out.
+ */
 export type RecordedRow = Record<string, unknown>
 
-/** Changes what was recorded so far, by the ids of the rows. */
+/** Applies a record to the rows that were recorded so far, by their ids. */
 type Take = (recorded: Map<string, RecordedRow>, record: ReplayedRecord) => void
 
-/** Rows of one kind of a chain, and how the records make them. */
+/** The rows of one kind in a chain, and the way in which records create them. */
 export type RecordedKind = {
   chain: string
   targetType: string
-  /** In the order in which those of one moment happened. */
+  /** The actions, in the order in which those of one moment happened. */
   actions: readonly string[]
   take: Take
-  /** A function throws for a row that nobody can read. */
+  /** A function reads its row, and throws for a row that cannot be read. */
   rows: { id: string; row: RecordedRow | (() => RecordedRow) }[]
-  /** Whether a row without records is one that the service makes without them. */
+  /** Returns true if the service creates such a row without records. */
   isUnrecorded?(row: RecordedRow): boolean
 }
 
 /**
- * For records that are about one row each. `apply` returns what a record makes of it: `before` is undefined for the first one, and
- * null means that there is no row any more.
+ * Returns a `Take` for records about one row each. `apply` returns the row after a record: `before` is undefined for
+ * the first record, and null means that the row no longer exists.
  */
 export const ofTarget =
   (apply: (before: RecordedRow | undefined, record: ReplayedRecord) => RecordedRow | null): Take =>
@@ -34,7 +37,7 @@ export const ofTarget =
     else recorded.set(record.targetId, after)
   }
 
-/** Compares rows with what their records make of them. */
+/** Compares rows with their records. */
 export async function compareRows(
   trx: Trx,
   { chain, targetType, actions, take, rows, isUnrecorded }: RecordedKind,
@@ -58,7 +61,7 @@ export async function compareRows(
   return { checked: rows.length, differences }
 }
 
-/** A row that was not written by the service may hold anything. */
+/** Returns the row, or null when it cannot be read: a row that the service did not write may hold anything. */
 function readRow(row: RecordedRow | (() => RecordedRow)): RecordedRow | null {
   try {
     return typeof row === 'function' ? row() : row
@@ -73,10 +76,12 @@ function differencesOf(row: RecordedRow, recorded: RecordedRow): string[] {
     .map((field) => `its ${field} is not what was recorded`)
 }
 
-/** A row that the service did not write may hold what has no canonical form. */
-export function isSame(one: unknown, other: unknown): boolean {
+/**
+ * Returns true if two values are equal. A row that the service did not write may hold a value without a canonical form.
+ */
+export function isSame(value: unknown, other: unknown): boolean {
   try {
-    return isSameJson(one ?? null, other ?? null)
+    return isSameJson(value ?? null, other ?? null)
   } catch {
     return false
   }

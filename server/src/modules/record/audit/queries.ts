@@ -14,12 +14,12 @@ import type { SealRow } from '../seals/queries.ts'
 import { readRecord, type TargetRecord } from './record.ts'
 
 export type AuditRecordRow = Selectable<AuditRecords>
-/** A record for a list: with who acted. */
+/** An audit record with its actor, for a list. */
 export type ListedRecordRow = AuditRecordRow & { actor: MemberProfile | null }
 
 type AuditFilter = { actor?: string; action?: string; target?: string; bounds: Bounds }
 
-/** Records of one chain, newest first. */
+/** Returns the records of one chain, newest first. */
 export async function listAuditRecords(
   db: Db | Trx,
   chain: string,
@@ -39,11 +39,11 @@ export async function listAuditRecords(
   return newestFirst(query, page).execute()
 }
 
-/** Where a page of records ends, in the order of chain and id. */
+/** The place where a page of records ends, in the order of chain and id. */
 export type RecordPlace = Pick<AuditRecordRow, 'chain' | 'id'>
 export const beforeAllRecords: RecordPlace = { chain: '', id: '' }
 
-/** Committed records that no seal holds yet, by chain and id. */
+/** Returns committed records that no seal holds yet, by chain and id. */
 export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, limit: number) {
   return db
     .selectFrom('audit_records')
@@ -56,7 +56,10 @@ export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, li
     .execute()
 }
 
-/** The first chain after the given one, of records or seals: lists the chains without reading all their rows. */
+/**
+ * Returns the first chain of records or seals after the given one. This lists the chains without reading all their
+ * rows.
+ */
 export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
   const { rows } = await sql<{ chain: string | null }>`
     select least(
@@ -66,7 +69,7 @@ export async function findNextChain(db: Db | Trx, after: string): Promise<string
   return rows[0]?.chain ?? null
 }
 
-/** Seals of one chain, newest first, one more than the limit; or the one of this number. */
+/** Returns the seals of one chain, newest first, one more than the limit; or only the seal of a number. */
 export async function listSealsBefore(
   db: Db | Trx,
   chain: string,
@@ -82,14 +85,16 @@ export async function listSealsBefore(
     .execute()
 }
 
-/** A forged cursor must not reach PostgreSQL as a number that it cannot hold. */
+/**
+ * Returns the sequence number of a cursor. A forged cursor must not reach PostgreSQL as a number that it cannot hold.
+ */
 function sequenceOfCursor({ id }: Position): string {
   const sequence = sequenceOfId(id)
   if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
   return sequence.toString()
 }
 
-/** Records that name one of the seals from `first` to `last`. */
+/** Returns the records that name one of the seals from `first` to `last`. */
 export function listRecordsOfSeals(db: Db | Trx, chain: string, [first, last]: [string, string], limit: number) {
   return db
     .selectFrom('audit_records')
@@ -107,7 +112,9 @@ export async function findAuditRecord(db: Db | Trx, chain: string, id: string): 
   return db.selectFrom('audit_records').selectAll().where('chain', '=', chain).where('id', '=', id).executeTakeFirst()
 }
 
-/** Every record about the targets whose action begins with the noun, such as `transfer`, in no particular order. */
+/**
+ * Returns every record about the targets whose action begins with the noun, such as `transfer`, in no particular order.
+ */
 export async function listRecordsOf(
   db: Db | Trx,
   chain: string,
@@ -123,13 +130,13 @@ export async function listRecordsOf(
   return rows.map((row) => readRecord(row, key))
 }
 
-/** SQL: JSON of the records that `listRecordsOf` reads of targets, to be a column of another statement; see `readRecords`. */
+/** SQL: returns JSON of the records that `listRecordsOf` reads, as a column of another statement; see `readRecords`. */
 export const recordsOf = (chain: string, noun: string, targetIds: string[]): RawBuilder<RecordAsJson[]> => sql`(
   select coalesce(json_agg(f), '[]') from (
     select r.*, ${sealedHash} from ${withSeals}
     where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})) f)`
 
-/** Times and bytes are texts. */
+/** A record as JSON: times and bytes are texts. */
 export type RecordAsJson = {
   [Column in keyof SealedRecordRow]: Extract<SealedRecordRow[Column], string | null> | AsText<SealedRecordRow[Column]>
 }
@@ -151,20 +158,20 @@ export function readRecords(db: Db | Trx, rows: RecordAsJson[]): TargetRecord[] 
   )
 }
 
-/** From `\\x` and hex digits. */
+/** Decodes `\\x` and hex digits. */
 const bytesOf = (text: string) => Buffer.from(text.slice(2), 'hex')
 
-/** A record with the hash under which the seal that it names holds it; null: that seal does not. */
+/** A record with the hash under which its seal holds it; null when the named seal does not hold it. */
 type SealedRecordRow = AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }
 const sealedHash = sql`s.record_hashes[array_position(s.record_ids, r.id)] as sealed_hash`
 const withSeals = sql`audit_records r left join audit_seals s on s.chain = r.chain and s.sequence = r.seal_sequence`
 
-/** A record with its moment; `rank` orders those of one moment, which a change set writes all at once. */
+/** A record with its moment. `rank` orders the records of one moment, such as those of a change set. */
 export type ReplayedRecord = TargetRecord & { at: Date }
 
 /**
- * The records of a chain with these actions, in the order in which things happened: by time, and within a millisecond in the
- * order of `actions`, because ids of one moment have none.
+ * Returns the records of a chain with these actions in their order: by time, and within a millisecond in the order of
+ * `actions`, because ids of one moment have no order.
  */
 export async function* replay(
   trx: Db | Trx,
@@ -189,7 +196,7 @@ export async function* replay(
   }
 }
 
-/** The first record that names a seal that does not exist; seals are numbered from 1 to `last`. */
+/** Returns the first record that names a seal that does not exist. Seals are numbered from 1 to `last`. */
 export function findRecordBeyondSeals(db: Db | Trx, chain: string, last: string) {
   return db
     .selectFrom('audit_records')

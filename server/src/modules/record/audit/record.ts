@@ -13,23 +13,23 @@ import { equalsSecret, sha256 } from '../../../lib/secrets.ts'
 export const platformChain = 'platform'
 
 export type AuditEvent = {
-  /** null: an event of the platform. */
+  /** Null for an event of the platform. */
   vaultId: string | null
-  /** null: the service itself, or someone not signed in. */
+  /** Null for the service itself, or for a caller who is not signed in. */
   actorId: string | null
-  /** What happened, as noun.verb: `transfer.approved`, `policy.updated`. */
+  /** The event, as noun.verb: `transfer.approved`, `policy.updated`. */
   action: string
   targetType: string
   targetId: string | null
-  /** Strings, booleans, whole numbers, and arrays and objects of them; never a secret. */
+  /** Strings, booleans, whole numbers, and arrays and objects of them. They never hold a secret. */
   details: Record<string, unknown>
   now: Date
 }
 
 /**
- * Writes an audit record in the transaction of what it records, and returns its id. `action` is noun.verb, as in
- * `policy.updated`. A `vaultId` of null makes it an event of the platform; an `actorId` of null is the service itself, or
- * someone who is not signed in. `details` never holds a secret.
+ * Writes an audit record in the transaction of the change, and returns its id. `action` is noun.verb, as in
+ * `policy.updated`. A `vaultId` of null makes it an event of the platform. An `actorId` of null is the service itself,
+ * or a caller who is not signed in. `details` never holds a secret.
  */
 export function audit(
   trx: Trx,
@@ -50,8 +50,8 @@ export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<st
 
 /**
  * Records an event of the platform that concerns vaults, for the platform and for each of the vaults, in one statement.
- * The administrators of a vault read its own audit log only, so `details` must not mention another vault. Returns the id
- * of the audit record of the platform.
+ * The administrators of a vault read only its own audit log, so `details` must not mention another vault. Returns the
+ * id of the audit record of the platform.
  */
 export async function insertAuditRecords(
   trx: Trx,
@@ -65,9 +65,9 @@ export async function insertAuditRecords(
 }
 
 /**
- * An audit record to be inserted by `trx` together with the change that it records. It contains the hash of its content, and a
- * MAC that nobody who only has the database can compute; a sealing job chains committed records later, so that no two writes
- * wait for each other (contract 18.2).
+ * Returns an audit record that `trx` must insert together with its change. It contains the hash of its content, and a
+ * MAC that cannot be computed from the database alone. A sealing job chains committed records later, so that no two
+ * writes wait for each other (contract 18.2).
  */
 export function toAuditRow(trx: Trx, event: AuditEvent): Insertable<AuditRecords> {
   wake(trx, 'seal-audit')
@@ -100,7 +100,10 @@ export function toAuditRow(trx: Trx, event: AuditEvent): Insertable<AuditRecords
 
 type Fields = Record<string, unknown>
 
-/** The details of an update for its audit record: only the fields that differ, before and after. null: no field differs. */
+/**
+ * Returns the details of an update for its audit record: the fields that differ, before and after. Returns null when no
+ * field differs.
+ */
 export function changedFields(before: Fields, after: Fields): { before: Fields; after: Fields } | null {
   const names = Object.keys(after).filter((name) => !isSameJson(before[name], after[name]))
   if (names.length === 0) return null
@@ -122,8 +125,8 @@ type RecordColumns = {
 }
 
 /**
- * The fault of a record by itself: a wrong hash, a column that differs from the content, or a MAC that is not of the key (null:
- * nobody here has it). null: there is none.
+ * Returns the fault of a record by itself, or null: a wrong hash, a column that differs from the content, or a MAC that
+ * is not of the key. The key is null when this process does not have it.
  */
 export function faultOfRecord(record: RecordColumns, key: RecordKey | null): string | null {
   if (!sha256(record.content).equals(record.hash)) return 'its content does not have its hash'
@@ -149,11 +152,17 @@ export type TargetRecord = {
   actorId: string | null
   action: string
   details: Record<string, unknown>
-  /** null: its hash and its MAC hold, its columns agree with its content, and its seal, if there is one, holds it. */
+  /**
+   * Null when the hash and the MAC hold, the columns agree with the content, and the seal of the record, if any, holds
+   * it.
+   */
   fault: string | null
 }
 
-/** `sealed_hash` is the hash under which the seal that the record names holds it; null: that seal does not. */
+/**
+ * Reads a stored record. `sealed_hash` is the hash under which its seal holds it; null when the named seal does not
+ * hold it.
+ */
 export function readRecord(
   record: RecordColumns & { target_id: string; seal_sequence: string | null; sealed_hash: Buffer | null },
   key: RecordKey | null,
@@ -181,12 +190,12 @@ function parseContent(text: string): Record<string, unknown> | null {
 /** The data that a MAC binds: the content by its hash, and the place of the record. */
 export type MacSubject = { chain: string; id: string; hash: Buffer }
 
-/** The id of the key and the HMAC: 40 bytes, which only a process with STRONGROOM_SECRET_KEY can compute. */
+/** Returns the id of the key and the HMAC: 40 bytes that only a process with STRONGROOM_SECRET_KEY can compute. */
 export function macOf(key: RecordKey, { chain, id, hash }: MacSubject): Buffer {
   return Buffer.concat([key.id, key.mac(JSON.stringify(['audit record', chain, id, hash.toString('hex')]))])
 }
 
-/** null: the MAC is good, or this process cannot tell because it does not have the key. */
+/** Returns the fault of a MAC. Returns null for a valid MAC, and when this process cannot check it without the key. */
 export function faultOfMac(key: RecordKey | null, record: MacSubject & { mac: Buffer | null }): string | null {
   if (key === null) return null
   return record.mac !== null && equalsSecret(record.mac, macOf(key, record)) ? null : 'the service did not write it'

@@ -12,14 +12,17 @@ export type SubjectReport = { checked: number; differences: SubjectDifference[] 
 type SubjectKind<Stored extends { id: string }> = {
   table: 'transfers' | 'approval_requests' | 'payouts' | 'holds'
   targetType: 'transfer' | 'approval_request' | 'payout' | 'hold'
-  /** The action of the audit record that every subject begins with. */
+  /** The action of the first audit record of every subject. */
   firstAction: string
   listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>
-  /** null: there is no difference. */
+  /** Returns the difference between a row and its records, or null. */
   differenceOf(stored: Stored, records: TargetRecord[]): string | null
 }
 
-/** Compares every subject of a kind with its audit records, in pages of one snapshot. Lists a bounded number. */
+/**
+ * Compares every subject of a kind with its audit records, in pages of one snapshot. It lists a bounded number of
+ * differences.
+ */
 export async function verifySubjects<Stored extends { id: string }>(
   db: Db,
   kind: SubjectKind<Stored>,
@@ -58,9 +61,9 @@ async function compareAll<Stored extends { id: string }>(
   if (stored === null) return compareAlone(trx, kind, vaultId, ids)
   const records = new Map<string, TargetRecord[]>(ids.map((id) => [id, []]))
   for (const record of await listRecordsOf(trx, vaultId, targetType, ids)) records.get(record.targetId)?.push(record)
-  return stored.flatMap((one) => {
-    const detail = differenceOf(one, records.get(one.id) ?? [])
-    return detail === null ? [] : [{ vaultId, targetType, targetId: one.id, detail }]
+  return stored.flatMap((subject) => {
+    const detail = differenceOf(subject, records.get(subject.id) ?? [])
+    return detail === null ? [] : [{ vaultId, targetType, targetId: subject.id, detail }]
   })
 }
 
@@ -95,7 +98,7 @@ async function listPage(
     .execute()
 }
 
-/** Subjects that were recorded and whose row is gone. */
+/** Returns recorded subjects whose row is gone. */
 async function listVanished(
   trx: Trx,
   { table, targetType, firstAction }: Pick<SubjectKind<{ id: string }>, 'table' | 'targetType' | 'firstAction'>,

@@ -23,9 +23,9 @@ import {
 import { faultOfMac, faultOfRecord } from './record.ts'
 
 /**
- * Verifies the audit log: the hash and the MAC of every record, its columns against its content, and every seal with its signature
- * and its link to the one before. Reads one snapshot in pages, so that it may run beside the service and on a log of any
- * length.
+ * Verifies the audit log: the hash and the MAC of every record, its columns against its content, and every seal with
+ * its signature and its link to the previous seal. It reads one snapshot in pages, so that it may run beside the
+ * service and on a log of any length.
  */
 export async function verifyAudit(db: Db, trusted: TrustedKeys = null): Promise<ChainReport[]> {
   return readSnapshot(db, async (trx) => {
@@ -72,8 +72,8 @@ async function faultOfSealedRecords(trx: Trx, seal: SealRow, records: AuditRecor
         ? fault('missing', id, `seal ${seal.sequence} holds it, but the record is missing`)
         : fault('changed', id, `seal ${seal.sequence} holds it, but it names seal ${elsewhere.seal_sequence ?? 'none'}`)
     }
-    const own = faultOfRecord(record, recordKeyOf(trx))
-    if (own !== null) return fault('changed', id, own)
+    const recordFault = faultOfRecord(record, recordKeyOf(trx))
+    if (recordFault !== null) return fault('changed', id, recordFault)
     if (!record.hash.equals(hash)) return fault('changed', id, `seal ${seal.sequence} holds another hash of it`)
     found.delete(id)
   }
@@ -101,7 +101,7 @@ async function verifyUnsealed(trx: Trx, report: ChainReport): Promise<SealFault 
   return null
 }
 
-/** Ids of records that the service did not write, which it never seals; a bounded number. */
+/** Returns the ids of records that the service did not write, which it never seals; a bounded number. */
 async function listForged(trx: Trx, chain: string): Promise<string[]> {
   const forged: string[] = []
   const key = recordKeyOf(trx)

@@ -7,18 +7,18 @@ import { type AuditEvent, insertAuditRecord, insertAuditRecords, platformChain }
 /** Changes made within this time are announced in one mail. */
 const gatheringMilliseconds = 60_000
 
-/** A change to the rules of a vault, to the people who decide, or to the settings that its security depends on. */
+/** A change to the rules of a vault, to its approvers, or to settings that its security depends on. */
 export type VaultChange = AuditEvent & { vaultId: string; words: ChangeInWords }
 
-/** The people whom a change concerns, apart from the administrators: users, and all members of groups. */
+/** The people whom a change concerns besides the administrators: users, and all members of groups. */
 type Audience = { userIds?: string[]; groupIds?: string[] }
 
 /**
- * Writes an audit record of a change of a vault and announces it by mail, in the transaction of the change, so that nobody
- * can weaken a rule unnoticed. The audience must include the people concerned before the change as well as those
- * concerned after it. Groups stand for their members after the change; name a person who has left one as a user.
+ * Writes an audit record of a change of a vault and announces it by mail, in the transaction of the change, so that
+ * nobody can weaken a rule unnoticed. The audience must include the people concerned before the change as well as those
+ * concerned after it. Groups stand for their members after the change; name a person who has left a group as a user.
  *
- * Nobody can turn these mails off, and the actor gets them too: the account of the actor may have been taken over.
+ * These mails cannot be turned off, and the actor gets them too, because their account may have been taken over.
  */
 export async function announceVaultChange(
   trx: Trx,
@@ -42,8 +42,8 @@ export async function announceVaultChange(
 }
 
 /**
- * Writes audit records of a change of the platform, such as one of a token, for the platform and for the vaults that it
- * concerns, and announces it to the administrators of the platform and of these vaults.
+ * Writes audit records of a change of the platform, such as a change of a token, for the platform and for the vaults
+ * that it concerns. It announces the change to the administrators of the platform and of these vaults.
  */
 export async function announceRegistryChange(
   trx: Trx,
@@ -84,21 +84,24 @@ async function announce(
     join users u on u.id = audience.user_id and ${isReachable}`.execute(trx)
 }
 
-/** The facts of an announcement: what happened, and the values before and after. It must not hold a secret. */
+/** The facts of an announcement: the event, and the values before and after. It must not hold a secret. */
 export type ChangeInWords = {
   /** One sentence without the actor and the full stop: `The policy "Large" was updated`. */
   sentence: string
   before?: Record<string, unknown> | undefined
   after?: Record<string, unknown> | undefined
-  /** The machine that it comes from, where no user and not this service did it. */
+  /** The machine that made the change, when neither a user nor this service made it. */
   by?: string
 }
 
 const valueLengthMax = 300
-/** How many characters of a long value are shown before the first difference. */
+/** The number of characters of a long value that are shown before the first difference. */
 const contextLength = 100
 
-/** The text of one change in a mail: what changed, the old and new values, the actor, the time and the audit record. */
+/**
+ * Returns the text of one change in a mail: the change, the old and new values, the actor, the time and the audit
+ * record.
+ */
 export function describeChange(
   { sentence, before = {}, after = {} }: ChangeInWords,
   { actor, now, auditRecordId }: { actor: string; now: Date; auditRecordId: string },
@@ -118,7 +121,7 @@ export function describeChange(
   ].join('\n')
 }
 
-/** A value as JSON. A long one is cut to the part around the first difference from the other value. */
+/** Returns a value as JSON. A long value is cut to the part around the first difference from the other value. */
 function excerpt(value: unknown, other: unknown): string {
   const [text, otherText] = [JSON.stringify(value ?? null), JSON.stringify(other ?? null)]
   if (Math.max(text.length, otherText.length) <= valueLengthMax) return text
@@ -129,7 +132,7 @@ function excerpt(value: unknown, other: unknown): string {
   return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
 }
 
-/** A value as JSON on one line, so that a name cannot add lines to a mail. */
+/** Returns a value as JSON on one line, so that a name cannot add lines to a mail. */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value ?? null)
   return text.length > valueLengthMax ? `${text.slice(0, valueLengthMax)}…` : text
@@ -140,8 +143,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * SQL for the display name of a row of `users`: `Ann (ann@example.org)`, `Payroll (service)`. Mails show the e-mail address
- * too, because people choose their own name but not their address.
+ * SQL: returns the display name of a row of `users`: `Ann (ann@example.org)`, `Payroll (service)`. Mails show the
+ * e-mail address too, because people choose their own name but not their address.
  */
 export function nameOfUser(user: string): RawBuilder<string> {
   const [name, email, kind, id] = ['name', 'email', 'kind', 'id'].map((column) => sql.ref(`${user}.${column}`))
@@ -149,8 +152,8 @@ export function nameOfUser(user: string): RawBuilder<string> {
 }
 
 /**
- * Finds the display names of users and of groups of the vault, such as `group Approvers`. The returned function answers
- * with the id if there is no such user or group in the vault.
+ * Finds the display names of users and of groups of the vault, such as `group Approvers`. The returned function returns
+ * the id if there is no such user or group in the vault.
  */
 export async function nameSubjects(
   trx: Trx,
@@ -167,5 +170,5 @@ export async function nameSubjects(
   return (id) => (id === null ? 'Strongroom itself' : (names.get(id) ?? id))
 }
 
-/** SQL: whether the user `u` can get mail. */
+/** SQL condition: the user `u` can get mail. */
 export const isReachable = sql<boolean>`(u.email is not null and u.disabled_at is null)`

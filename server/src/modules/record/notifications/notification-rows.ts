@@ -41,8 +41,8 @@ const mails = (
   select ${vaultId}, ${subjectId}, ${subjectType}, u.id, ${kind}, ${now}, ${now} from ${audience} ${repeated}`
 
 /**
- * SQL: queues mails that ask the voters of a subject for their vote. It is a part of the statement that starts the vote. The
- * initiator and users who turned these mails off get none.
+ * SQL: queues mails that ask the voters of a subject for their vote, as a part of the statement that starts the vote.
+ * The initiator and users who turned these mails off get no mail.
  */
 export function mailsToVoters(
   trx: Trx,
@@ -57,22 +57,25 @@ export function mailsToVoters(
   return mails('approval_needed', subject, now, { audience })
 }
 
-/** SQL: queues a mail to the initiator about the decision. It is a part of the statement that decides. */
+/** SQL: queues a mail to the initiator about the decision, as a part of the statement that decides. */
 export function mailToInitiator(trx: Trx, subject: Subject, now: Date): RawBuilder<unknown> {
   wake(trx, 'send-notifications')
   const audience = sql`users u where u.id = ${subject.initiatorId} and ${isReachable} and u.notify_decisions`
   return mails('decided', subject, now, { audience })
 }
 
-/** Queues a mail to the initiator about a transfer that waits for longer than usual, once. Nobody can turn it off. */
+/**
+ * Queues one mail to the initiator about a transfer that waits for longer than usual. This mail cannot be turned off.
+ */
 export async function notifyOfDelay(trx: Trx, subject: Subject, now: Date): Promise<void> {
   const audience = sql`users u where u.id = ${subject.initiatorId} and ${isReachable}`
   await enqueue(trx, 'stuck', subject, now, { audience })
 }
 
 /**
- * Queues mails to the administrators of a vault, and to the initiator if given, about a transfer or request that the
- * service stopped. Nobody can turn these mails off. Repeated stops of one subject are mailed every five minutes at most.
+ * Queues mails to the administrators of a vault, and to the initiator if present, about a transfer or request that the
+ * service stopped. These mails cannot be turned off. Repeated stops of one subject are mailed every five minutes at
+ * most.
  */
 export async function notifyOfStop(
   trx: Trx,
@@ -85,7 +88,10 @@ export async function notifyOfStop(
   await enqueue(trx, 'stopped', subject, now, { audience, repeated: againAfterPause })
 }
 
-/** Queues mails to the administrators of a vault about a deposit that the chain took back. Nobody can turn them off. */
+/**
+ * Queues mails to the administrators of a vault about a deposit that the chain took back. These mails cannot be turned
+ * off.
+ */
 export async function notifyOfOrphan(
   trx: Trx,
   { vaultId, depositId: subjectId }: { vaultId: string; depositId: string },
@@ -97,8 +103,8 @@ export async function notifyOfOrphan(
 }
 
 /**
- * Queues mails to the initiators of what waits for more votes than people can still cast. Nobody can turn these mails off.
- * About one subject there is one every five minutes at most.
+ * Queues mails to the initiators of subjects that need more votes than people can still cast. These mails cannot be
+ * turned off. There is at most one every five minutes about a subject.
  */
 export async function notifyOfLostQuorum(trx: Trx, subjects: Subject[], now: Date): Promise<void> {
   if (subjects.length === 0) return
@@ -113,14 +119,14 @@ export async function notifyOfLostQuorum(trx: Trx, subjects: Subject[], now: Dat
     ${againAfterPause}`.execute(trx)
 }
 
-/** Ends the mails that wait for a user who may no longer read what they say. */
+/** Removes the waiting mails of a user who may no longer read their content. */
 export async function dropNotificationsOf(trx: Trx, userId: string): Promise<void> {
   await sql`update notifications set next_attempt_at = null where user_id = ${userId} and next_attempt_at is not null`.execute(
     trx,
   )
 }
 
-/** SQL: what is told again about the same subject is a new mail, but not at once. */
+/** SQL: queues a repeated mail about the same subject only after a pause. */
 const againAfterPause = sql`
   on conflict (vault_id, subject_id, user_id, kind) do update set created_at = excluded.created_at, attempts = 0,
     next_attempt_at = greatest(excluded.next_attempt_at, notifications.sent_at + ${sql.lit(alarmPauseSeconds)} * interval '1 second')`

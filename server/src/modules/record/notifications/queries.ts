@@ -8,7 +8,7 @@ import { platformChain } from '../audit/record.ts'
 import { nameOfUser } from './announce.ts'
 
 export type NotificationKey = {
-  /** `platform` for a change that belongs to no vault. */
+  /** The id of the vault; `platform` for a change that belongs to no vault. */
   vault_id: string
   subject_id: string
   user_id: string
@@ -26,7 +26,10 @@ export type DueNotification = NotificationKey &
 
 const key = ['vault_id', 'subject_id', 'user_id', 'kind']
 
-/** Claims a notification that is due. If the node ends before it knows whether the mail was sent, another one sends it again. */
+/**
+ * Claims a notification that is due. If the node ends before it knows that the mail was sent, another node sends the
+ * mail again.
+ */
 export async function claimNotification(db: Db, now: Date): Promise<DueNotification | null> {
   const { rows } = await sql<DueNotification>`${prepared}
     with ${claimRows({
@@ -61,12 +64,12 @@ export type DueAnnouncement = NotificationKey & {
   created_at: Date
   attempts: number
   email: string
-  /** Identifies the mail that it is sent in, also when it is sent again. */
+  /** The id of the mail. It stays the same when the mail is sent again. */
   mail_id: string
-  /** null in both: a change that belongs to no vault. */
+  /** The code and name of the vault; null for a change that belongs to no vault. */
   vault_code: string | null
   vault_name: string | null
-  /** null: announced by an earlier version, which stored no text. */
+  /** Null for a change that an earlier version announced without a stored text. */
   content: string | null
 }
 
@@ -100,7 +103,10 @@ export async function claimAnnouncements(db: Db, limit: number, now: Date): Prom
   return rows
 }
 
-/** A change as it was announced to a user, who may have left the vault since; null when it was not announced to them. */
+/**
+ * Returns a change as it was announced to a user, who may have left the vault since; null when it was not announced to
+ * them.
+ */
 export async function findAnnouncedChange(
   db: Db,
   { vaultCode, auditRecordId, userId }: { vaultCode: string | null; auditRecordId: string; userId: string },
@@ -115,14 +121,16 @@ export async function findAnnouncedChange(
   return rows[0] ?? null
 }
 
-/** Ends a claim. `sentAt` is null if the mail was not sent and need not be any more. */
+/** Ends a claim. `sentAt` is null if the mail was not sent and is no longer needed. */
 export async function settleNotification(db: Db, notification: NotificationKey, sentAt: Date | null): Promise<void> {
   await sql`update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${hasKey(notification)}`.execute(
     db,
   )
 }
 
-/** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed it since. */
+/**
+ * Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the notification since.
+ */
 export async function retryNotification(
   db: Db,
   notification: NotificationKey & { attempts: number },

@@ -6,7 +6,7 @@ import { genesisHash, hashSeal, rootOfLeaves, type SealedLeaf, type SealLog } fr
 
 export type Sealing = { sealKey: SealKey; now: Date }
 
-/** Whether this transaction may seal the log: one node at a time, and nobody waits. */
+/** Returns true if this transaction may seal the log. Only one node seals at a time, and the others do not wait. */
 export async function takeSealing(trx: Trx, log: SealLog): Promise<boolean> {
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`strongroom seal ${log}`}, 0)) as is_ours`.execute(trx)

@@ -3,7 +3,7 @@ import type { SealRow } from './queries.ts'
 
 const hex = (bytes: Buffer | null): string | null => bytes?.toString('hex') ?? null
 
-/** A seal as it looks outside, with everything that its hash covers but its chain. */
+/** Returns a seal as the API shows it, with everything that its hash covers except its chain. */
 export function toSeal(row: Omit<SealRow, 'chain'>) {
   return {
     sequence: Number(row.sequence),

@@ -7,7 +7,7 @@ import type { SealLog } from './seal-content.ts'
 /** A row of `audit_seals` or `ledger_seals`, which have the same columns. */
 export type SealRow = Selectable<AuditSeals>
 
-/** Where the seals of a log are. */
+/** The table of the seals of each log. */
 const sealTables: Record<SealLog, RawBuilder<unknown>> = {
   audit: sql`audit_seals`,
   ledger: sql`ledger_seals`,
@@ -46,7 +46,7 @@ export async function listSealsAfter(
 
 export type Head = { log: SealLog; chain: string; sequence: number; hash: string }
 
-/** The last seal of every chain of a log: one step into the index for each chain, however long it is. */
+/** Returns the last seal of every chain of a log, with one step into the index per chain, however long it is. */
 export async function listHeads(db: Db | Trx, log: SealLog): Promise<Head[]> {
   const table = sealTables[log]
   const { rows } = await sql<{ chain: string; sequence: string; hash: Buffer }>`
@@ -73,7 +73,7 @@ export async function hasHeads(db: Db): Promise<boolean> {
   return rows[0]!.has
 }
 
-/** The hashes of these seals of a chain, by number; one that is not there is absent. */
+/** Returns the hashes of these seals of a chain, by number. A seal that does not exist is absent. */
 export async function findSealHashes(
   db: Db | Trx,
   log: SealLog,

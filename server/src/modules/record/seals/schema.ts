@@ -8,10 +8,10 @@ const digits = (count: number, description: string) =>
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'.repeat(2).slice(0, count)],
   })
 
-/** Bytes of 32 in hexadecimal digits. */
+/** 32 bytes in hexadecimal digits. */
 export const Hash = (description: string) => digits(64, description)
 
-/** What a seal has since seals are signed; null in older ones. */
+/** The properties that seals have since they are signed; null in older seals. */
 export const signedSeal = {
   root: Nullable(Hash('Root of the Merkle tree of `records`; null in old seals, which are not signed.')),
   keyId: Nullable(digits(32, 'Names the key that signed: the beginning of the SHA-256 of its bytes.')),

@@ -2,11 +2,11 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { keyIdOf } from '../../../lib/seal-key.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
-/** What is sealed: the audit record, and the entries of the ledger. Each vault has a chain of seals in both. */
+/** The sealed logs: the audit log and the entries of the ledger. Each vault has a chain of seals in both. */
 export const sealLogs = ['audit', 'ledger'] as const
 export type SealLog = (typeof sealLogs)[number]
 
-/** What comes before the first seal of a chain. */
+/** The previous hash of the first seal of a chain. */
 export const genesisHash = Buffer.alloc(32)
 
 /** A record or an entry as a seal holds it. */
@@ -29,11 +29,11 @@ export function hashLeaf(data: string | Uint8Array): Buffer {
   return sha256(Buffer.concat([leafPrefix, Buffer.from(data)]))
 }
 
-/** The root of the tree of these hashed leaves, as RFC 6962 builds it: each left half is a power of two. */
+/** Returns the root of the tree of these hashed leaves, as RFC 6962 builds it: each left half is a power of two. */
 export function rootOf(leaves: readonly Buffer[]): Buffer {
   let row = leaves
   if (row.length === 0) return sha256('')
-  // Pairing neighbours from the left, and lifting a last one without a partner, makes the same tree.
+  // This pairs neighbours from the left and lifts a last node without a partner, which makes the same tree.
   while (row.length > 1) {
     const below = row
     row = Array.from({ length: Math.ceil(below.length / 2) }, (_, i) => {
@@ -44,7 +44,9 @@ export function rootOf(leaves: readonly Buffer[]): Buffer {
   return row[0]!
 }
 
-/** The hashes beside the way from a leaf to the root, lowest first; what has no neighbour on its level adds none. */
+/**
+ * Returns the hashes beside the path from a leaf to the root, lowest first. A level without a neighbour adds no hash.
+ */
 export function pathOf(leaves: readonly SealedLeaf[], index: number): Buffer[] {
   const path: Buffer[] = []
   let row = leaves.map(hashSealedLeaf)
@@ -58,12 +60,12 @@ export function pathOf(leaves: readonly SealedLeaf[], index: number): Buffer[] {
 
 const hashSealedLeaf = ({ id, hash }: SealedLeaf): Buffer => hashLeaf(canonicalJson({ hash: hash.toString('hex'), id }))
 
-/** The root of the leaves of a seal, each of which binds an id and a hash. */
+/** Returns the root of the leaves of a seal. Each leaf binds an id and a hash. */
 export function rootOfLeaves(leaves: readonly SealedLeaf[]): Buffer {
   return rootOf(leaves.map(hashSealedLeaf))
 }
 
-/** The hash of a seal binds the seal before it, every leaf of its own, and who signs it. */
+/** Returns the hash of a seal. It binds the previous seal, every leaf of the seal, and the key that signs it. */
 export function hashSeal(content: SealContent): Buffer {
   const { chain, sequence, sealedAt, leaves } = content
   const head = { chain, previousHash: content.previousHash.toString('hex'), sealedAt, sequence: Number(sequence) }

@@ -6,9 +6,9 @@ import { genesisHash, hashSeal, rootOfLeaves, type SealedLeaf, type SealLog } fr
 
 export type SealFault = {
   kind: 'changed' | 'missing' | 'inserted'
-  /** The record or entry. null: the fault is in the seal itself. */
+  /** The record or entry; null when the fault is in the seal itself. */
   recordId: string | null
-  /** null: no seal holds the record yet. */
+  /** Null when no seal holds the record yet. */
   sealSequence: number | null
   detail: string
 }
@@ -17,30 +17,36 @@ export type ChainReport = {
   /** Id of the vault, or `platform`. */
   chain: string
   sealedRecords: number
-  /** Records of the last seconds, which no seal holds yet: only what they say themselves is checked. */
+  /**
+   * The number of records of the last seconds that no seal holds yet. They are checked only against their own hash and
+   * MAC.
+   */
   unsealedRecords: number
   seals: number
-  /** Ids of the keys that signed them. */
+  /** The ids of the keys that signed the seals. */
   keys: string[]
-  /** The hash of the last seal. Keep a copy elsewhere: a rewritten chain has a different one. */
+  /** The hash of the last seal. A copy elsewhere reveals a rewritten chain, which has a different hash. */
   head: { sequence: number; hash: string } | null
   /** The first fault of the chain; records after it were not checked. */
   fault: SealFault | null
-  /** Ids of audit records that no seal holds and the service did not write; a bounded number. */
+  /** The ids of audit records that no seal holds and that the service did not write; a bounded number. */
   forged: string[]
 }
 
-/** Ids of the keys that may have signed. null: nobody said which, so a signature only has to be that of the key it names. */
+/**
+ * The ids of the keys that may have signed. Null accepts any key, so that a signature must only match the key that it
+ * names.
+ */
 export type TrustedKeys = ReadonlySet<string> | null
 
-/** Says what is wrong with what a seal holds, compared with what is stored now. null: nothing. */
+/** Compares the content of a seal with the stored rows. Returns the fault, or null. */
 export type JudgeSealed = (seal: SealRow) => SealFault | null | Promise<SealFault | null>
 
 type ChainSource = {
   log: SealLog
   chain: string
   trusted: TrustedKeys
-  /** Reads what some seals hold, in one go. */
+  /** Reads the content of some seals at once. */
   open(trx: Trx, seals: [SealRow, ...SealRow[]]): Promise<JudgeSealed>
 }
 
@@ -50,7 +56,7 @@ export function newReport(chain: string): ChainReport {
 
 type Previous = { sequence: string; hash: Buffer; format: number }
 
-/** Verifies the seals of a chain one after the other, and what they hold, and counts both in the report. */
+/** Verifies the seals of a chain and their content one after the other, and counts both in the report. */
 export async function verifySeals(trx: Trx, report: ChainReport, source: ChainSource): Promise<SealFault | null> {
   const { log, chain, trusted } = source
   let previous: Previous = { sequence: '0', hash: genesisHash, format: 0 }

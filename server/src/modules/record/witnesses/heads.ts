@@ -15,11 +15,14 @@ export type HeadsStatement = {
   origin: string
   at: string
   heads: Head[]
-  /** The highest version of each vault's authority that the service has seen; absent from statements of earlier releases. */
+  /**
+   * The highest version of each vault's authority that the service has seen. Statements of earlier releases do not have
+   * it.
+   */
   authorities?: WitnessedAuthority[]
   keyId: string
   publicKey: string
-  /** Over the SHA-256 of the canonical JSON of the rest. */
+  /** The signature over the SHA-256 of the canonical JSON of the other properties. */
   signature: string
 }
 
@@ -51,7 +54,7 @@ const textOf = (statement: Omit<HeadsStatement, 'signature'>): string =>
 
 const [armorBegin, armorEnd] = ['-----BEGIN STRONGROOM HEADS-----', '-----END STRONGROOM HEADS-----']
 
-/** A statement in short lines of letters and digits, which mail programs and people pass on unharmed. */
+/** Returns a statement in short lines of letters and digits, which mail programs and people do not alter. */
 export function armor(statement: HeadsStatement): string {
   const lines =
     Buffer.from(JSON.stringify(statement))
@@ -60,17 +63,20 @@ export function armor(statement: HeadsStatement): string {
   return [armorBegin, ...lines, armorEnd].join('\n')
 }
 
-/** As the commands print a head. `audit verify` prints those of its chains, without a name of the log, since its first version. */
+/**
+ * Returns a head as the commands print it. `audit verify` has always printed the heads of its chains without a name of
+ * the log.
+ */
 export const headLine = ({ log, chain, sequence, hash }: Head): string =>
   `${log === 'audit' ? '' : `${log} `}${chain}: seal ${sequence} ${hash}`
 
 const headLinePattern = /^(?:(audit|ledger) )?(\S+): (?:.*, )?seal (\d{1,15}) ([0-9a-f]{64})$/
 
 /**
- * Reads the heads that a witness keeps: lines of JSON, one JSON document, mails with a block of `armor`, or what the commands
- * print. Whatever is neither is skipped, as the words of a mail are.
+ * Reads the heads that a witness keeps: lines of JSON, one JSON document, mails with a block of `armor`, or the output
+ * of the commands. Other text, such as the words of a mail, is skipped.
  *
- * @throws Error when there is neither a head nor a statement, or a statement is not signed by a key that is trusted
+ * @throws Error when there is neither a head nor a statement, or a statement is not signed by a trusted key
  */
 export function readHeads(text: string, log: SealLog, trusted: TrustedKeys): Head[] {
   const parts = partsOf(text)
@@ -80,13 +86,13 @@ export function readHeads(text: string, log: SealLog, trusted: TrustedKeys): Hea
     return statement === null ? readLine(part) : checkStatement(statement, trusted).heads
   })
   const ofLog = heads.filter((head) => head.log === log)
-  // What was signed before the log began is whole without a head of it.
+  // A statement from before the log began has no head of it, and is still valid.
   const isSigned = statements.some((statement) => statement !== null)
   if (ofLog.length === 0 && !isSigned) throw new Error(`There is no head of the ${log} log in it`)
   return ofLog
 }
 
-/** A document, the blocks of mails, or lines. */
+/** Splits a text into a document, the blocks of mails, or lines. */
 function partsOf(text: string): string[] {
   if (parseStatement(text) !== null) return [text]
   const blocks = [...text.matchAll(new RegExp(`${armorBegin}([\\s\\S]*?)${armorEnd}`, 'g'))].map(([, block = '']) =>
@@ -95,7 +101,7 @@ function partsOf(text: string): string[] {
   return blocks.length > 0 ? blocks : text.split('\n')
 }
 
-/** What a witness keeps of authorities, with the moment of each line. @throws as `readHeads` */
+/** Returns the authorities that a witness keeps, with the moment of each line. @throws as `readHeads` */
 export function readAuthorities(text: string, trusted: TrustedKeys): (WitnessedAuthority & { at: string })[] {
   return partsOf(text).flatMap((part) => {
     const statement = parseStatement(part)
@@ -154,7 +160,7 @@ function isAuthority(value: unknown): boolean {
 
 export type HeadFault = { chain: string; sequence: number; detail: string }
 
-/** Compares the chains of a log with heads that were kept elsewhere. Names the first head of each chain that is not there. */
+/** Compares the chains of a log with heads that were kept elsewhere. Returns the first missing head of each chain. */
 export async function compareHeads(trx: Db | Trx, log: SealLog, heads: Head[]): Promise<HeadFault[]> {
   const faults: HeadFault[] = []
   const byChain = new Map<string, Map<string, Head>>()
@@ -180,8 +186,8 @@ export async function compareHeads(trx: Db | Trx, log: SealLog, heads: Head[]): 
 }
 
 /**
- * Compares the authorities that a witness keeps with the highest that the service remembers. One that an operator accepted since,
- * on the record, is no fault.
+ * Compares the authorities that a witness keeps with the highest that the service remembers. An authority that an
+ * operator has accepted since, on the record, is not a fault.
  */
 export async function compareAuthorities(
   db: Db | Trx,

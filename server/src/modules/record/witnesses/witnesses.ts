@@ -3,10 +3,10 @@ import { claimRows } from '../../../db/claim.ts'
 import type { Db } from '../../../db/client.ts'
 import { witnessLeaseMilliseconds } from '../../../lib/limits.ts'
 
-/** A witness whose turn it is. */
+/** A witness that is due. */
 export type DueWitness = { target: string; attempts: number }
 
-/** Keeps a row for each witness of the settings and none for others. A new one gets the heads at once. */
+/** Keeps one row for each witness of the settings and deletes other rows. A new witness gets the heads at once. */
 export async function keepWitnesses(db: Db, targets: string[], now: Date): Promise<void> {
   await sql`
     insert into witnesses (target, due_at, next_attempt_at)
@@ -29,7 +29,7 @@ export async function claimWitness(db: Db, now: Date): Promise<DueWitness | null
   return rows[0] ?? null
 }
 
-/** Notes that a witness has the heads of `now`, and when it gets the next. */
+/** Records that a witness has the heads of `now`, and when it gets the next. */
 export async function settleWitness(db: Db, { target }: DueWitness, now: Date, next: Date): Promise<void> {
   await sql`
     update witnesses set delivered_at = ${now}, due_at = ${next}, next_attempt_at = ${next}, attempts = 0

@@ -10,8 +10,8 @@ import { countImagesOf, type ImageSubject, isAwaited, isShown } from './queries.
 type By = { vaultId: string | null; actorId: string; now: Date }
 
 /**
- * The address of an image: the hash of its bytes together with what it is of. The same picture of two things has two
- * addresses, so that nobody finds out by a picture of their own whether something hidden has it.
+ * Returns the address of an image: the hash of its bytes together with its subject. The same picture of two subjects
+ * has two addresses, so that nobody can find out with a picture of their own if a hidden subject has it.
  */
 export function imageUriOf(subject: ImageSubject, bytes: Buffer): string {
   return uriOfImage(keyOf(subject, bytes))
@@ -22,7 +22,7 @@ function keyOf({ type, id }: ImageSubject, bytes: Buffer): string {
 }
 
 /**
- * Keeps an image. The subject does not show it until its own column names its address.
+ * Keeps an image. The subject does not show it until its own column holds the address.
  * @throws 400 for anything but a small still image, 409 for a vault with too many
  */
 export async function keepImage(trx: Trx, subject: ImageSubject, bytes: Buffer, by: By): Promise<void> {
@@ -51,13 +51,13 @@ export async function keepImage(trx: Trx, subject: ImageSubject, bytes: Buffer, 
   await audit(trx, by, 'image.uploaded', subject, details)
 }
 
-/** Deletes what the subject no longer shows: a deletion takes effect at once, and does not wait for the housekeeping. */
+/** Deletes the images that the subject no longer shows. They are deleted at once, before the housekeeping. */
 export async function deleteImages(trx: Trx, subject: ImageSubject, by: By): Promise<void> {
   await deleteAside(trx, subject, 0)
   await audit(trx, by, 'image.deleted', subject)
 }
 
-/** Replaced images wait for their deletion; of one subject only so many, however fast they are replaced. */
+/** Deletes images that the subject no longer shows and no request awaits, except for the newest `keptMax`. */
 async function deleteAside(trx: Trx, { type, id }: ImageSubject, keptMax: number): Promise<void> {
   await sql`
     delete from images where key in (

@@ -11,7 +11,7 @@ import type { Reason } from '../../../lib/reasons.ts'
 import { deleteImages, imageUriOf, keepImage } from './actions.ts'
 import type { ImageSubject } from './queries.ts'
 
-/** What every endpoint that takes an image says of its body; `imageOf` reads it. */
+/** The properties of every endpoint that takes an image. `imageOf` reads the body. */
 export const imageUpload = {
   uploads: Object.fromEntries(
     imageTypes.map((type) => [type, { read: (bytes: Buffer) => bytes, example: '(bytes of the image)' }]),
@@ -23,10 +23,10 @@ export const imageRules =
   `The body is the bytes of a still PNG, JPEG or WebP image of at most ${imageBytesMax} bytes, and ${imagePixelsMax} pixels ` +
   'wide and high. They decide what it is, whatever the content type says. The service keeps them as they are.'
 
-/** The bytes of the body. Requests with any other body were refused before. */
+/** Returns the bytes of the body. Requests with any other body were refused before. */
 const imageOf = (request: FastifyRequest) => request.body as Buffer
 
-/** Keeps the image of a request, before the change that shows it; for changes that may have to wait for votes. */
+/** Keeps the image of a request, before the change that shows it. For changes that may have to wait for votes. */
 export async function keepImageOf(db: Db, request: FastifyRequest, subject: ImageSubject, by: ByMember) {
   const bytes = imageOf(request)
   await inTransaction(db, (trx) => keepImage(trx, subject, bytes, byMember(by)))
@@ -34,23 +34,23 @@ export async function keepImageOf(db: Db, request: FastifyRequest, subject: Imag
 }
 
 type Spec<Received, Body extends TSchema> = {
-  /** Part of the names of the operations: `Token` makes `replaceTokenImage`. */
+  /** The part of the names of the operations: `Token` makes `replaceTokenImage`. */
   name: string
   noun: string
-  /** For whom, as a sentence. */
+  /** The permitted callers, as a sentence. */
   who: string
   type: ImageSubject['type']
   answer: Body
   errors?: readonly (number | Reason)[]
   idOf(input: Received): string
   /**
-   * Writes the address of the image where the other fields are, or null, by the rules of any other change, and answers what
-   * it changed. It comes first, so that nothing is kept for who may not change it.
+   * Writes the address of the image to its column, or null, by the rules of any other change of the subject, and
+   * returns the changed subject. It runs first, so that no image is kept for a caller who may not change the subject.
    */
   change(trx: Trx, input: Received, uri: string | null): Promise<{ body: Static<Body>; vaultId: string | null }>
 }
 
-/** Registers PUT and DELETE of the image of one kind of thing, at `/image` below its path. */
+/** Registers PUT and DELETE of the image of one type of subject, at `/image` below its path. */
 export function imageEndpoints<Level extends AccessLevel, Path extends string, Body extends TSchema>(
   api: Endpoints<Level>,
   path: Path,

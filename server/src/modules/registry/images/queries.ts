@@ -6,8 +6,8 @@ import { imagesPerVaultMax } from '../../../lib/limits.ts'
 export type ImageRow = { media_type: string; content: Buffer }
 
 /**
- * An image that the user may see: of a person, a token or a network anybody who is signed in, because its address is told
- * to those only who see what it is of; of a vault its members.
+ * Returns an image that the user may see. Any signed-in user sees the image of a person, a token or a network, because
+ * its address is known only to users who see its subject. The image of a vault is for its members.
  */
 export async function findImage(db: Db, key: string, userId: string): Promise<ImageRow | null> {
   const { rows } = await sql<ImageRow>`
@@ -17,7 +17,7 @@ export async function findImage(db: Db, key: string, userId: string): Promise<Im
   return rows[0] ?? null
 }
 
-/** How many images a vault has, counted no further than to the limit. */
+/** Returns the number of images of a vault. It stops counting at the limit. */
 export async function countImagesOf(trx: Trx, vaultId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
@@ -25,7 +25,7 @@ export async function countImagesOf(trx: Trx, vaultId: string): Promise<number> 
   return rows[0]!.count
 }
 
-/** SQL: whether what a row of `images` is of shows it now. */
+/** SQL condition: the subject of the row of `images` shows the image now. */
 export function isShown(image: string): RawBuilder<boolean> {
   const i = (column: string) => sql.ref(`${image}.${column}`)
   const uri = sql`${sql.lit(uriOfImage(''))} || ${i('key')}`
@@ -38,8 +38,8 @@ export function isShown(image: string): RawBuilder<boolean> {
 }
 
 /**
- * SQL: whether a pending request of the vault would show the image once it is approved. It compares the text of its steps;
- * few requests are pending, and few images are asked about.
+ * SQL condition: a pending request of the vault would show the image once it is approved. It compares the text of the
+ * steps, because few requests are pending and few images are checked.
  */
 export function isAwaited(image: string): RawBuilder<boolean> {
   const i = (column: string) => sql.ref(`${image}.${column}`)
@@ -48,7 +48,7 @@ export function isAwaited(image: string): RawBuilder<boolean> {
     where r.vault_id = ${i('vault_id')} and r.status = 'pending' and position(${i('key')} in r.steps::text) > 0)`
 }
 
-/** Where the address of an image stands, by the kind of what it is of. */
+/** The columns that hold addresses of images, by the type of the subject. */
 const shownIn = [
   ['user', 'users', 'image', false],
   ['token', 'tokens', 'logo_uri', false],
@@ -60,5 +60,5 @@ const shownIn = [
   ['address', 'addresses', 'logo_uri', true],
 ] as const
 
-/** What has an image, with its kind as the audit log names it. */
+/** The subject of an image, with its type as the audit log names it. */
 export type ImageSubject = { type: (typeof shownIn)[number][0]; id: string }

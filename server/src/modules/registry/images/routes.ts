@@ -5,7 +5,7 @@ import { imageTypes } from '../../../lib/image-file.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { findImage } from './queries.ts'
 
-/** What an image could be, if a browser were wrong about it: nothing that runs, loads or sends anything. */
+/** The policy for a browser that misreads an image: it must not run, load or send anything. */
 const imagePolicy = "default-src 'none'; sandbox"
 
 const imageParams = {

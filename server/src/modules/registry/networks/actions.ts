@@ -13,8 +13,8 @@ import type { NetworkUpdate } from './schema.ts'
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
 
 /**
- * The network of this coin type, which is added to the registry if it is missing. A known one stays unchanged, because
- * other vaults use it. Returns null when the slug belongs to another coin type.
+ * Returns the network of this coin type, and adds it to the registry if it is missing. A known network stays unchanged,
+ * because other vaults use it. Returns null when the slug belongs to another coin type.
  */
 export async function registerNetwork(
   trx: Trx,
@@ -45,7 +45,7 @@ export async function registerNetwork(
 }
 
 /**
- * Sets or clears the logo and the links to block explorers; what the network is never changes.
+ * Sets or clears the logo and the links to block explorers. The identity of a network never changes.
  * @throws 400 naming a template that is no safe link, 404
  */
 export async function updateNetwork(

@@ -1,6 +1,9 @@
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
-/** SLIP-0044 coin types whose address formats are known. 1 is not among them: it stands for the test networks of all coins. */
+/**
+ * The SLIP-0044 coin types with known address formats. Coin type 1 is missing, because it stands for the test networks
+ * of all coins.
+ */
 const typeOfCoin: Record<number, NetworkType> = {
   0: 'bitcoin',
   60: 'evm',
@@ -19,13 +22,13 @@ const typeOfCoin: Record<number, NetworkType> = {
   52752: 'evm',
 }
 
-/** The type of a network by its SLIP-0044 coin type. */
+/** Returns the type of a network by its SLIP-0044 coin type. */
 export function networkTypeOf(coinType: number): NetworkType {
   return typeOfCoin[coinType] ?? 'other'
 }
 
 /**
- * The slug of a network code: lower case, everything but letters and digits becomes a hyphen.
+ * Returns the slug of a network code: lower case, with a hyphen for every character that is not a letter or digit.
  * Returns null when nothing is left.
  */
 export function slugOf(code: string): string | null {

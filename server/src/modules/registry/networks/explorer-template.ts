@@ -1,13 +1,13 @@
 import { isLoopback } from '../../../lib/loopback.ts'
 
-/** The form of a placeholder whose value only has characters that need no escaping in a URL. */
+/** A value for a placeholder. It has only characters that need no escaping in a URL. */
 const standIn = 'strongroom-value'
 
 /**
- * What is wrong with the template of a link to a block explorer, or null. People follow these links from what they are about to
- * approve, so only the path, the query and the fragment may depend on what is filled in.
+ * Returns the fault of a link template to a block explorer, or null. People follow these links from requests that they
+ * are about to approve, so only the path, the query and the fragment may depend on the inserted value.
  *
- * @param isDemo whether an explorer on this machine may be reached over http
+ * @param isDemo true if an explorer on this machine may be reached over http
  */
 export function faultOfExplorer(template: string, placeholder: string, { isDemo }: { isDemo: boolean }): string | null {
   const [before = '', after, ...others] = template.split(placeholder)

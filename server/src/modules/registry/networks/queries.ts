@@ -7,14 +7,14 @@ import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-addr
 export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkType }
 
 /**
- * SQL for the key (lib/onchain-address.ts) of `text` on the network in the row `alias`, for text that arrives before its
- * network is known. Text that is not an address there becomes a key that no address has.
+ * SQL: returns the key (lib/onchain-address.ts) of `text` on the network in the row `alias`, for text that arrives
+ * before its network is known. Text that is not an address on it becomes a key that no address has.
  */
 export function addressKeyOn(alias: string, text: string | null): RawBuilder<string | null> {
   return addressKeyIn(alias, sql`${text}::text`, sql`${bitcoinKeyOf(text)}::text`)
 }
 
-/** As `addressKeyOn`, for SQL that holds the text and what `bitcoinKeyOf` makes of it. */
+/** SQL: as `addressKeyOn`, when the text and the result of `bitcoinKeyOf` are already SQL. */
 export function addressKeyIn(
   alias: string,
   text: RawBuilder<unknown>,
@@ -23,12 +23,12 @@ export function addressKeyIn(
   return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text}) when 'bitcoin' then ${onBitcoin} else ${text} end`
 }
 
-/** The key of a Bitcoin address, which SQL cannot compute; other text stays unchanged. */
+/** Returns the key of a Bitcoin address, which SQL cannot compute. Other text stays unchanged. */
 export function bitcoinKeyOf(text: string | null): string | null {
   return text === null ? null : (parseOnchainAddress(text, 'bitcoin')?.key ?? text)
 }
 
-/** Networks, newest first, one row more than the limit. */
+/** Returns networks, newest first, one row more than the limit. */
 export async function listNetworks(db: Db | Trx, { after, limit }: Paging): Promise<NetworkRow[]> {
   let query = db.selectFrom('networks').selectAll()
   if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
@@ -53,7 +53,7 @@ export async function lockNetwork(trx: Trx, id: string): Promise<NetworkRow | nu
   return (row as NetworkRow | undefined) ?? null
 }
 
-/** The networks that are connected to the vaults, in the order of each vault. */
+/** Returns the networks that are connected to the vaults, in the order of each vault. */
 export async function findNetworksOfVaults(
   db: Db | Trx,
   vaultIds: string[],
@@ -70,7 +70,7 @@ export async function findNetworksOfVaults(
   return rows as (NetworkRow & { vault_id: string })[]
 }
 
-/** The vaults that are connected to a network. */
+/** Returns the vaults that are connected to a network. */
 export async function listVaultIdsOnNetwork(db: Db | Trx, networkId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('vault_networks')

@@ -8,14 +8,19 @@ import { audit } from '../../record/audit/record.ts'
 import { findPlatformChange, type PlatformChangeRow } from './queries.ts'
 import type { PlatformAction } from './schema.ts'
 
-/** What carries a confirmed change out, in the name of who confirmed it. @throws the errors of its endpoint */
+/**
+ * The executors of confirmed changes, which run in the name of the confirming user. @throws the errors of the endpoint
+ */
 export type PlatformExecutors = Readonly<
   Record<PlatformAction, (trx: Trx, targetId: string, payload: Record<string, unknown>, by: ByCaller) => Promise<void>>
 >
 
 type Asked = { action: PlatformAction; targetId: string; payload: object }
 
-/** Keeps a change until another platform administrator decides. @throws 409 while one of the same thing waits */
+/**
+ * Keeps a change until another platform administrator decides. @throws 409 while another change of the same target
+ * waits
+ */
 export async function holdPlatformChange(
   trx: Trx,
   { action, targetId, payload }: Asked,
@@ -39,7 +44,10 @@ export async function holdPlatformChange(
   return (await findPlatformChange(trx, id))!
 }
 
-/** @throws 403 for who asked for it, 404, 409 when it was decided already; the errors of the change */
+/**
+ * Confirms a change and carries it out. @throws 403 for the user who requested it, 404, 409 when it was decided
+ * already; the errors of the change
+ */
 export async function confirmPlatformChange(
   trx: Trx,
   executors: PlatformExecutors,
@@ -58,7 +66,7 @@ export async function confirmPlatformChange(
   return (await findPlatformChange(trx, id))!
 }
 
-/** Discards a change; who asked for it may do so as well. @throws 404, 409 when it was decided already */
+/** Discards a change. The user who requested it may do so as well. @throws 404, 409 when it was decided already */
 export async function rejectPlatformChange(trx: Trx, id: string, by: ByCaller): Promise<PlatformChangeRow> {
   await decide(trx, orNotFound(await findPlatformChange(trx, id), 'Platform change'), 'rejected', by)
   return (await findPlatformChange(trx, id))!

@@ -16,7 +16,7 @@ export type PlatformChangeRow = RowOf<
   }
 >
 
-/** Changes that wait or waited, newest first, one row more than the limit. */
+/** Returns waiting and decided changes, newest first, one row more than the limit. */
 export async function listPlatformChanges(
   db: Db | Trx,
   { status }: { status?: PlatformChangeStatus },

@@ -14,7 +14,7 @@ type Stored = {
   decider: string | null
 }
 
-/** Compares what platform administrators asked each other for, and who decided, with the record. */
+/** Compares the requested changes of platform administrators, and the users who decided, with the record. */
 export async function verifyPlatformChanges(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select id, action, target_id as target, payload, status, created_by_id as author, decided_by_id as decider
@@ -24,10 +24,10 @@ export async function verifyPlatformChanges(trx: Trx): Promise<SubjectReport> {
     targetType: 'platform_change',
     actions: ['platform_change.held', 'platform_change.confirmed', 'platform_change.rejected'],
     take: ofTarget((before, { action, actorId, details }) => {
-      const { action: asked, targetId: target, payload } = details
+      const { action: changeAction, targetId: target, payload } = details
       const status = action.slice('platform_change.'.length)
       return status === 'held'
-        ? { action: asked, target, payload, status, author: actorId, decider: null }
+        ? { action: changeAction, target, payload, status, author: actorId, decider: null }
         : { ...before, status, decider: actorId }
     }),
     rows: rows.map(({ id, ...row }) => ({ id, row })),

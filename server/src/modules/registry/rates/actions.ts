@@ -19,15 +19,18 @@ import {
 } from './queries.ts'
 
 export type RateRules = {
-  /** A rate that differs from an earlier one by more than this is held back; 200: more than twice, or less than half. */
+  /**
+   * A rate is held when it differs from an earlier rate by more than this factor. 200 means more than twice or less
+   * than half.
+   */
   jumpFactorHundredths: number
-  /** Whether the first rate of a token is held back as well when it is set by hand. */
+  /** True if the first rate of a token is held as well when it is set by hand. */
   holdsFirst: boolean
 }
 
 /**
- * Records a rate by hand. A rate that jumps is held back: no operation uses it until a second person confirms it; so is every
- * rate of a token that a vault with governance uses. Returns the held rate, or null if the rate is in effect.
+ * Records a rate by hand. A rate that jumps is held: no operation uses it until a second person confirms it. Every rate
+ * of a token that a vault with governance uses is held too. Returns the held rate, or null if the rate is in effect.
  * @throws 400 for a rate of 0 or from the future, 404 for an unknown token, 409 when the token has a rate of that time
  */
 export async function recordRate(
@@ -55,8 +58,8 @@ export async function recordRate(
 
 /**
  * Records the rates of the provider by token code: every token of that code gets the rate, on any network. Rates that
- * jump are held back. While a rate is held back, the same rate is not recorded again; once the provider reports a
- * different one, the held rate can no longer be confirmed.
+ * jump are held. While a rate is held, the same rate is not recorded again. Once the provider reports a different rate,
+ * the held rate can no longer be confirmed.
  */
 export async function recordProviderRates(
   trx: Trx,
@@ -116,7 +119,7 @@ async function getHeldRate(trx: Trx, id: string): Promise<HeldRateRow> {
   return orNotFound(await findHeldRate(trx, id), 'Held rate')
 }
 
-/** Returns the number of new rates: a token has one rate at a time. */
+/** Inserts rates and returns the number of new ones. A token has one rate at a time. */
 async function insertRates(
   trx: Trx,
   rates: Rate[],
@@ -207,9 +210,9 @@ type HoldCause = keyof typeof causes
 
 type RateEvent = {
   verb: keyof typeof sentences
-  /** Why the rate is held back. */
+  /** The reason for which the rate is held. */
   cause?: HoldCause
-  /** The earlier rate that it is compared with. */
+  /** The earlier rate with which it is compared. */
   before: string | null | undefined
   heldRateId?: string
   actorId: string | null

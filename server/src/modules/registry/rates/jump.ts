@@ -7,23 +7,23 @@ export type Benchmarks = {
   /** The newest rate, of any age, which the new rate would replace. */
   newest: string
   /**
-   * The rate from which the changes of a day are measured: the newest one that two people confirmed or that is at least a
-   * day old, or else the first rate. Without it, several small steps could add up to a jump.
+   * The rate from which the changes of a day are measured: the newest rate that two people confirmed or that is at
+   * least a day old, or else the first rate. Without it, several small steps could add up to a jump.
    */
   anchor: string
 }
 
 /**
- * The earlier rate from which `usdRate` differs by more than the factor. null: there is no jump; a first rate is no jump.
+ * Returns the earlier rate from which `usdRate` differs by more than the factor, or null. A first rate is no jump.
  *
- * @param factorHundredths 200: more than twice, or less than half
+ * @param factorHundredths 200 means more than twice or less than half
  */
 export function findJump(usdRate: string, earlier: Benchmarks | null, factorHundredths: number): string | null {
   if (earlier === null) return null
   return [earlier.newest, earlier.anchor].find((rate) => differ(usdRate, rate, factorHundredths)) ?? null
 }
 
-/** Whether one rate is more than the factor times the other. */
+/** Returns true if one rate is more than the factor times the other. */
 export function differ(a: string, b: string, factorHundredths: number): boolean {
   const [x, y] = [parseDecimal(a, rateScale), parseDecimal(b, rateScale)]
   if (x === null || y === null) throw new Error(`No rates: ${a}, ${b}`)

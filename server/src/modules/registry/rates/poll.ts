@@ -8,7 +8,7 @@ import { readWithin } from '../../../outbound/read-within.ts'
 import { recordProviderRates } from './actions.ts'
 import { tryLockRates } from './queries.ts'
 
-/** Reads the current rates of the provider and records them. If several nodes do so at once, one of them records. */
+/** Reads the current rates of the provider and records them. If several nodes poll at once, one node records them. */
 export async function pollRates(deps: Deps, url: string): Promise<void> {
   const { usdRateByCode, refused } = await readProvider(url)
   if (refused.length > 0)

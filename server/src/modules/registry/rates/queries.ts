@@ -17,8 +17,8 @@ export type RateSnapshot = { usdRate: string; asOf: Date; source: string }
 export type RateColumns = { usd_rate: string | null; usd_rate_as_of: Date | null; usd_rate_source: string | null }
 
 /**
- * A lateral subquery `r(usd_rate, usd_rate_as_of, usd_rate_source)`: the newest rate of a token that is not older than
- * 15 minutes (contract 3.3). For joining it into a query that runs anyway.
+ * SQL: the lateral subquery `r(usd_rate, usd_rate_as_of, usd_rate_source)` of the newest rate of a token that is not
+ * older than 15 minutes (contract 3.3). It is joined into other queries.
  *
  * @param tokenId a column, such as `t.id`
  */
@@ -33,7 +33,9 @@ export function newestRate(tokenId: string, now: Date): RawBuilder<unknown> {
 
 export type TokenRateRow = { token_id: string; as_of: Date; source: string; usd_rate: string; created_at: Date }
 
-/** Recorded rates of a token, newest first by `as_of`, one row more than the limit; both bounds are inclusive. */
+/**
+ * Returns recorded rates of a token, newest first by `as_of`, one row more than the limit; both bounds are inclusive.
+ */
 export async function listTokenRates(
   db: Db | Trx,
   tokenId: string,
@@ -50,7 +52,7 @@ export async function listTokenRates(
   return rows
 }
 
-/** Serialises the recording of rates until the transaction ends, because each is compared with those before it. */
+/** Serialises the recording of rates until the transaction ends, because each rate is compared with earlier ones. */
 export async function lockRates(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${rateLock})`.execute(trx)
 }
@@ -65,7 +67,7 @@ export async function tryLockRates(trx: Trx): Promise<boolean> {
 
 const rateLock = sql`hashtextextended('strongroom rates', 0)`
 
-/** Whether the token has a rate of that time, or a held one. */
+/** Returns true if the token has a rate of that time, or a held rate of that time. */
 export async function hasRateAt(trx: Trx, { tokenId, asOf }: { tokenId: string; asOf: Date }): Promise<boolean> {
   const { rows } = await sql`
     select from token_rates where token_id = ${tokenId} and as_of = ${asOf}
@@ -75,8 +77,8 @@ export async function hasRateAt(trx: Trx, { tokenId, asOf }: { tokenId: string; 
 }
 
 /**
- * The rates with which new rates of the tokens are compared; no entry for tokens without a rate. The age of a rate counts
- * from its recording, because `as_of` is a claim of the source.
+ * Returns the rates with which new rates of the tokens are compared. A token without a rate has no entry. The age of a
+ * rate counts from its recording, because `as_of` is a claim of the source.
  */
 export async function findBenchmarks(trx: Trx, tokenIds: string[], now: Date): Promise<Map<string, Benchmarks>> {
   const aDayAgo = new Date(now.getTime() - rateAnchorHours * 3_600_000)
@@ -108,7 +110,7 @@ export type HeldRateRow = RowOf<
   }
 >
 
-/** Held rates, newest first, one row more than the limit. */
+/** Returns held rates, newest first, one row more than the limit. */
 export async function listHeldRates(
   db: Db | Trx,
   { tokenId, status }: { tokenId?: string; status?: HeldRateStatus },
@@ -128,7 +130,7 @@ export async function findHeldRate(db: Db | Trx, id: string): Promise<HeldRateRo
   return rows[0] ?? null
 }
 
-/** The held rates of the provider, by token. */
+/** Returns the held rates of the provider, by token. */
 export async function findHeldByProvider(
   db: Db | Trx,
   tokenIds: string[],

@@ -53,7 +53,7 @@ export function rateRoutes(app: App, deps: Deps): void {
       return listTokenRates(db, params.id, parseBounds(query), page)
     },
     present: toTokenRate,
-    // A token has one rate at a time, so the time alone is the position; a cursor holds an id as well.
+    // A token has one rate at a time, so the time alone is the position. A cursor also holds an id.
     position: ({ as_of, token_id }) => ({ createdAt: as_of, id: token_id }),
   })
 

@@ -9,7 +9,7 @@ import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 type Details = { usdRate: string; asOf: string; source: string; comparedUsdRate: string | null; heldRateId?: string }
 type Stored = { token: string; rate: string; asOf: Date; source: string }
 
-/** The source of rates that are not recorded, because nobody decided on them. */
+/** The source of rates that are not recorded, because no person decided on them. */
 const provider = 'provider'
 
 /** Compares each rate that a person set or confirmed with the record. */
@@ -36,7 +36,7 @@ export async function verifyRates(trx: Trx): Promise<SubjectReport> {
 
 const idOf = (tokenId: string, asOf: string): string => `${tokenId} ${asOf}`
 
-/** Compares the rates that were held back, and who decided on them, with the record. */
+/** Compares the held rates, and the people who decided on them, with the record. */
 export async function verifyHeldRates(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<
     Stored & { id: string; compared: string | null; status: string; author: string; decider: string }
@@ -54,7 +54,7 @@ export async function verifyHeldRates(trx: Trx): Promise<SubjectReport> {
         targetId: (record.details as Details).heldRateId!,
       }),
     rows: rows.map(({ id, asOf, status, ...row }) => {
-      // The provider has another rate by now; nobody decided.
+      // A rate is superseded when the provider reports another one. No person decides that.
       const isOpen = status === 'held' || status === 'superseded'
       return { id, row: { ...row, asOf: asOf.toISOString(), status: isOpen ? 'undecided' : status } }
     }),

@@ -70,7 +70,7 @@ export async function createToken(
   return (await findToken(trx, id))!
 }
 
-/** Renames a token, sets its dust limit or flips its kill switch; code, contract and decimals never change. */
+/** Renames a token, sets its dust limit or flips its kill switch. Code, contract and decimals never change. */
 export async function updateToken(
   trx: Trx,
   id: string,
@@ -114,8 +114,8 @@ export async function updateToken(
 }
 
 /**
- * As `updateToken`, but what people read of a token, or no longer see of its deposits, is held for another platform administrator
- * where a vault with governance may hold the token. Switching it off is at once, for an emergency.
+ * Updates a token as `updateToken` does. If a vault with governance uses the token, a change of its symbol, name or
+ * dust limit is held for another platform administrator. Disabling a token takes effect at once, for an emergency.
  */
 export async function askToUpdateToken(
   trx: Trx,

@@ -8,7 +8,7 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 /** A token with the columns of its network. */
 export type TokenRow = Selectable<Tokens> & { network_slug: string; network_type: NetworkType }
 
-/** Tokens, newest first, one row more than the limit. */
+/** Returns tokens, newest first, one row more than the limit. */
 export async function listTokens(
   db: Db | Trx,
   filter: { network?: string; enabled?: boolean; search?: string },
@@ -48,12 +48,12 @@ export async function lockToken(trx: Trx, id: string): Promise<TokenRow | null> 
   return (row as TokenRow | undefined) ?? null
 }
 
-/** The tokens of these codes on all networks. */
+/** Returns the tokens of these codes on all networks. */
 export async function listTokensOfCodes(db: Db | Trx, codes: string[]): Promise<{ id: string; code: string }[]> {
   return db.selectFrom('tokens').select(['id', 'code']).where('code', 'in', codes).execute()
 }
 
-/** All tokens of the networks, ordered by code. */
+/** Returns all tokens of the networks, ordered by code. */
 export async function findTokensOfNetworks(db: Db | Trx, networkIds: string[]): Promise<TokenRow[]> {
   if (networkIds.length === 0) return []
   return (await selectTokens(db)
@@ -71,8 +71,8 @@ function selectTokens(db: Db | Trx) {
 }
 
 /**
- * The vaults that use a token: in their ledger, or as the token of one of their variants or addresses.
- * Scans the addresses of all vaults; this is acceptable because token changes are rare.
+ * Returns the vaults that use a token: in their ledger, or as the token of one of their variants or addresses. It scans
+ * the addresses of all vaults, which is acceptable because token changes are rare.
  */
 export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -84,12 +84,14 @@ export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Pro
   return rows.map((row) => row.id)
 }
 
-/** SQL: whether an amount of a deposit is below the dust limit of its token, where the token has one. */
+/**
+ * SQL condition: the amount of a deposit is below the dust limit of its token. It is false for a token without a limit.
+ */
 export function isDust(amount: string, token: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${sql.ref(amount)} < ${sql.ref(`${token}.dust_limit`)}, false)`
 }
 
-/** The coin in which fees are paid on a network; null when it is not registered. */
+/** Returns the coin in which fees are paid on a network; null when it is not registered. */
 export async function findNativeCoin(
   db: Db | Trx,
   networkId: string,

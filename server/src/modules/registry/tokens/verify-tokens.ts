@@ -18,7 +18,7 @@ type Stored = {
   dust: string | null
 }
 
-/** Compares what decides which coins a token is, and how many its amounts are, with the record. */
+/** Compares the properties that identify a token and scale its amounts with the record. */
 export async function verifyTokens(trx: Trx): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select t.id, n.slug as network, t.code, t.contract_address as contract, t.contract_key as key, t.decimals, t.enabled,
@@ -50,9 +50,9 @@ type Recorded = {
   [more: string]: unknown
 }
 
-/** Fields of the look of a token, which decide nothing. */
+/** Removes the logo, which decides nothing. */
 const withoutLogo = ({ logoUri: _, ...rest }: Recorded) => rest
 
-/** The key is what events are matched with; it follows from the address. */
+/** Returns a key in words. Events are matched by the key, which is computed from the address. */
 const keyInWords = ({ contract }: Pick<Stored, 'contract'>, key: string): string =>
   (contract ?? '').toLowerCase() === key.toLowerCase() ? 'of its contract' : key

@@ -3,8 +3,8 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Objection } from '../../../lib/errors.ts'
 
 /**
- * A token that the platform enables widens what members of a vault may pay. A vault with governance decides about that itself:
- * the token is withheld from it until it accepts the token.
+ * Withholds a newly enabled token from the vaults with governance until they accept it. An enabled token widens the
+ * payments that members of a vault may make, and a vault with governance decides about that itself.
  */
 export async function withholdToken(trx: Trx, tokenId: string, now: Date): Promise<void> {
   await sql`
@@ -16,19 +16,19 @@ export async function withholdToken(trx: Trx, tokenId: string, now: Date): Promi
     on conflict do nothing`.execute(trx)
 }
 
-/** Returns whether the token was withheld. */
+/** Accepts a token for a vault. Returns true if the token was withheld. */
 export async function acceptToken(trx: Trx, vaultId: string, tokenId: string): Promise<boolean> {
   const { rows } = await sql`
     delete from withheld_tokens where vault_id = ${vaultId} and token_id = ${tokenId} returning 1`.execute(trx)
   return rows.length > 0
 }
 
-/** SQL: whether the vault may not use the token yet. */
+/** SQL condition: the vault may not use the token yet. */
 export const isWithheld = (vaultId: RawBuilder<unknown>, tokenId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from withheld_tokens withheld where withheld.vault_id = ${vaultId}
     and withheld.token_id = ${tokenId})`
 
-/** `code` is left out where the token is not named. */
+/** Returns the objection to a token. `code` is left out when the token is not named. */
 export const objectionOfToken = ({
   code,
   isEnabled,
@@ -40,7 +40,10 @@ export const objectionOfToken = ({
 
 export type WithheldTokenRow = { tokenId: string; code: string; name: string; network: string; createdAt: Date }
 
-/** The tokens that wait for the vault to accept them, the newest first; few, because enabling one is rare. */
+/**
+ * Returns the tokens that wait for the vault to accept them, the newest first. They are few, because enabling a token
+ * is rare.
+ */
 export async function listWithheld(db: Db, vaultId: string): Promise<WithheldTokenRow[]> {
   const { rows } = await sql<WithheldTokenRow>`
     select t.id as "tokenId", t.code, t.name, n.slug as network, w.created_at as "createdAt"
@@ -49,7 +52,7 @@ export async function listWithheld(db: Db, vaultId: string): Promise<WithheldTok
   return rows
 }
 
-/** Whether a vault with governance uses the token: then nobody sets its rate alone. */
+/** Returns true if a vault with governance uses the token. A rate of such a token needs a second person. */
 export async function isUsedUnderGovernance(trx: Trx, tokenId: string): Promise<boolean> {
   const { rows } = await sql`
     select from tokens t join vault_networks vn on vn.network_id = t.network_id

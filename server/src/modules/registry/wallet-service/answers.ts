@@ -23,7 +23,7 @@ export const ShownAccountKey = Type.Object({
   key: Visible,
   signature: Visible,
 })
-/** The public key of an account, and by which key it was signed; nothing of it has been checked yet. */
+/** The public key of an account and the key that signed it, not checked yet. */
 export type ShownAccountKey = Static<typeof ShownAccountKey>
 
 export const TransferStatus = Type.Object({
@@ -49,7 +49,7 @@ export const TransferStatus = Type.Object({
 })
 export type TransferStatus = Static<typeof TransferStatus>
 
-/** Each change is checked by itself, so that one that is wrong stops none of the others. */
+/** Each change is checked by itself, so that a wrong change does not stop the others. */
 export const Changes = Type.Object({
   changes: Type.Array(Type.Unknown(), { maxItems: walletChangesMax }),
   cursor: Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }),
@@ -81,10 +81,13 @@ export const TransactionState = Type.Object({
     { maxItems: 1_000 },
   ),
 })
-/** A transaction as the chain has it (contract 17). */
+/** A transaction according to the chain (contract 17). */
 export type TransactionState = Static<typeof TransactionState>
 
-/** Why a wallet service accepts no authorization: it has refused the order for good (docs/signed-orders.md). */
+/**
+ * The reasons for which a wallet service accepts no authorization. It has then refused the order for good
+ * (docs/signed-orders.md).
+ */
 export const authorizationCodes: ReadonlySet<string> = new Set([
   'AUTHORIZATION_MISSING',
   'AUTHORIZATION_MALFORMED',
@@ -106,7 +109,7 @@ export const authorizationCodes: ReadonlySet<string> = new Set([
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Votes = Type.Integer({ minimum: 0, maximum: 1_000 })
 const Persons = Type.Array(Text, { maxItems: 1_000 })
-/** All of it, for those who read it (docs/signed-orders.md). */
+/** A whole version of an authority (docs/signed-orders.md). */
 const authorityVersion = {
   version: Type.Integer({ minimum: 1 }),
   hash: Hash,
@@ -156,7 +159,10 @@ const authorityVersion = {
   }),
 }
 
-/** The version in force, and the signed one that waits; a wallet service of an earlier version names none. */
+/**
+ * The version in force and the signed version that waits. A wallet service of an earlier version names no waiting
+ * version.
+ */
 export const AuthorityDocument = Type.Object({
   ...authorityVersion,
   pending: Type.Optional(
@@ -173,7 +179,10 @@ export type Check<T> = (value: unknown) => value is T
 
 const ajv = new Ajv({ strict: false })
 
-/** Compiled at the first use, because most processes receive few kinds of answers. */
+/**
+ * Returns the compiled check of a schema. It is compiled at its first use, because most processes receive few kinds of
+ * answers.
+ */
 function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
   let validate: ValidateFunction | undefined
   return (value): value is Static<S> => {

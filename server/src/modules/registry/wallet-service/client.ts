@@ -32,33 +32,39 @@ export type TransferOrder = {
   derivationPath: string
   fromAddress: string
   toAddress: string
-  /** null: the coin of the network. */
+  /** Null for the coin of the network. */
   contractAddress: string | null
-  /** Smallest units, as digits. */
+  /** The amount in smallest units, as digits. */
   amount: string
-  /** Sent only if the order has them: a wallet service of an earlier version refuses them. */
+  /** Sent only if the order has it, because a wallet service of an earlier version refuses the field. */
   feeLevel?: FeeLevel
   maxFee?: string
-  /** What people signed; of orders of protected vaults only. */
+  /** The signed votes and orders; only for orders of protected vaults. */
   authorization?: Authorization
 }
 export type Authorization = { order: object; authorityVersion: number; votes: object[]; batch?: object }
-/** What a replacement names: the transaction that the caller knows, and the limit in place of the one of the order. */
+/**
+ * The fields of a replacement: the transaction that the caller knows, and the limit that replaces the limit of the
+ * order.
+ */
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
 export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee' | 'authorization'>
 export type ChangesQuestion = { after: string | null; wait: number }
-/** The newest of what is reported of each transfer, in the order in which it came, and the number of entries that say nothing. */
+/**
+ * The newest reported status of each transfer, in the order in which they came, and the number of malformed entries.
+ */
 export type Changes = { statuses: Map<string, TransferStatus>; malformed: number; cursor: string }
-/** The challenge is signed with the answer. */
+/** The question for the key of an account. The wallet service signs the challenge with its answer. */
 export type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 /**
- * How a call failed. After three kinds it is certain that the order was not accepted: `unreachable` (no connection was
- * made, nothing was sent), `refused` (the service understood the order and rejects it) and `conflict` (the id exists with
- * a different order). After `timeout` (no complete answer in time), `failed` (5xx, a lost connection, a rejected secret, a
- * wrong URL) and `invalid` (an answer outside the protocol) the order may have been accepted.
+ * The reason for which a call failed. After three kinds it is certain that the order was not accepted: `unreachable`
+ * (no connection was made, nothing was sent), `refused` (the service understood the order and rejects it) and
+ * `conflict` (the id exists with a different order). After `timeout` (no complete answer in time), `failed` (5xx, a
+ * lost connection, a rejected secret, a wrong URL) and `invalid` (an answer outside the protocol) the order may have
+ * been accepted.
  */
 export type WalletErrorKind = 'unreachable' | 'timeout' | 'refused' | 'conflict' | 'failed' | 'invalid'
 
@@ -67,7 +73,7 @@ export class WalletServiceError extends Error {
   readonly kind: WalletErrorKind
   /** The HTTP status, if there was one. */
   readonly status: number | null
-  /** The code in capitals with which the details of a 409, or of a refused authorization, begin, if they do. */
+  /** The code in capitals with which the details of a 409, or of a refused authorization, begin; null without one. */
   readonly code: string | null
   constructor(
     kind: WalletErrorKind,
@@ -88,58 +94,68 @@ export function isSilence(error: unknown): boolean {
   return error.kind === 'timeout' || error.kind === 'unreachable'
 }
 
-/** Returns true if the service may not connect to where the URL leads, whenever it is tried. */
+/** Returns true if the service may not connect to the URL. A later call fails in the same way. */
 export function isForbiddenWallet(error: unknown): boolean {
   return error instanceof WalletServiceError && isForbiddenTarget(error.cause)
 }
 
 export type WalletClient = {
-  /** Idempotent by derivation path. The answer is not yet known to be an address of the network. */
+  /** Creates an address. It is idempotent by derivation path. The answer is not yet checked against the network. */
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
-  /** Idempotent by id; sent once: the caller decides whether to repeat it. */
+  /** Submits a transfer. It is idempotent by id and sent once: the caller decides if it is repeated. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
-  /** The public key of an account, as it came; null: the service does not offer it (404, 405, 501). */
+  /**
+   * Returns the public key of an account, unchecked. Returns null when the service does not offer it (404, 405, 501).
+   */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
-  /** By which it checks what people signed; null: there is none. */
+  /** Returns the authority with which the service checks signatures; null when it has none. */
   findAuthority(): Promise<AuthorityDocument | null>
-  /** Cancels the version of the authority that waits, by votes on its hash; sent once. null: none waits. */
+  /**
+   * Cancels the waiting version of the authority, by votes on its hash. It is sent once. Returns null when no version
+   * waits.
+   */
   cancelAuthority(votes: object[]): Promise<AuthorityDocument | null>
-  /** null: the service does not know this transfer. */
+  /** Returns the status of a transfer; null when the service does not know the transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /**
-   * What changed after the cursor of an answer before, for which it waits; asked once. null: the service does not offer it (404,
-   * 405, 501); 'lost': it does not know the cursor.
+   * Returns the changes after the cursor of an earlier answer. The service waits for changes, and is asked once.
+   * Returns null when the service does not offer it (404, 405, 501), and 'lost' when it does not know the cursor.
    */
   listChanges(question: ChangesQuestion, stopping: AbortSignal): Promise<Changes | 'lost' | null>
-  /** Idempotent by the transaction that is replaced; sent once. */
+  /** Replaces a transaction. It is idempotent by the replaced transaction, and sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
-  /** Tells it of signed vetoes and cancellations, after which it never signs what they are about. A repetition changes nothing. */
+  /**
+   * Sends signed vetoes and cancellations to the service, which then never signs those orders. A repetition changes
+   * nothing.
+   */
   stopOrders(votes: object[]): Promise<void>
-  /** What a replacement would cost now at most, or why it would be refused. */
+  /** Returns the present maximum cost of a replacement, or the reason for which it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
-  /** null: the chain does not know it, or the service does not offer to look (404, 405, 501), which proves nothing. */
+  /**
+   * Returns null when the chain does not know the transaction, or when the service does not offer the lookup (404, 405,
+   * 501), which proves nothing.
+   */
   getTransaction(question: { network: string; hash: string }): Promise<TransactionState | null>
-  /** Raw smallest units as the chain knows them. */
+  /** Returns the balance in raw smallest units, as the chain knows it. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
-  /** Raw smallest units of the network's coin. */
+  /** Returns the fee in raw smallest units of the network's coin. */
   estimateFee(question: FeeQuestion, deadline?: AbortSignal): Promise<{ fee: string }>
 }
 
 type ClientOptions = {
-  /** Base URL, without trailing slash or with. */
+  /** The base URL, with or without a trailing slash. */
   url: string
-  /** Bearer secret, or null for none. */
+  /** The bearer secret, or null. */
   secret: string | null
   dispatcher: Dispatcher
   timeoutMilliseconds?: number
-  /** First pause before a repetition; doubles each time. */
+  /** The first pause before a repetition. It doubles each time. */
   backoffMilliseconds?: number
 }
 
 /**
- * The client of one wallet service (contract 17). Follows no redirects, reads bounded answers and accepts
- * only those that match the protocol.
- * All methods throw WalletServiceError.
+ * Creates the client of one wallet service (contract 17). It follows no redirects, reads bounded answers and accepts
+ * only those that match the protocol. All methods throw WalletServiceError.
  */
 export function createWalletClient({
   url,
@@ -166,7 +182,7 @@ export function createWalletClient({
   const get = (path: string, deadline?: AbortSignal) => repeatedly({ method: 'GET', path }, deadline)
   const post = (path: string, body: object, deadline?: AbortSignal) =>
     repeatedly({ method: 'POST', path, body }, deadline)
-  /** null: 404. */
+  /** Returns null for a 404. */
   async function find<T>(path: string, readReply: (reply: Reply) => T, deadline?: AbortSignal): Promise<T | null> {
     const reply = await repeatedly({ method: 'GET', path, isNullOn404: true }, deadline)
     return reply.status === 404 ? null : readReply(reply)
@@ -224,12 +240,12 @@ async function askForChanges(
     if (!(error instanceof WalletServiceError)) throw error
     if (error.status === 405 || error.status === 501) return null
     if (error.kind !== 'refused' && error.kind !== 'conflict') throw error
-    // A cursor of another service, or from before it was restored.
+    // The cursor is from another service, or from before the service was restored.
     return after === null ? null : 'lost'
   }
 }
 
-/** Answers null when the wallet service has no such operation. */
+/** Returns null when the wallet service has no such operation. */
 async function orNotOffered<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer
@@ -240,19 +256,25 @@ async function orNotOffered<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The error for the caller of our API. The text of the wallet service stays in the log: its URL is configurable, so its
- * answers must not become a way to read other services in our network.
+ * Returns the error for the caller of our API. The text of the wallet service stays in the log: its URL is
+ * configurable, so its answers must not become a way to read other services in our network.
  */
 export function toBadGateway(error: WalletServiceError): AppError {
   return badGateway(isForbiddenWallet(error) ? forbiddenWallet : messages[error.kind], error)
 }
 
-/** For `catch`: a failure of the wallet service becomes the error for the caller, and every other error stays what it is. */
+/**
+ * Handles an error in a `catch`. A failure of the wallet service becomes the error for the caller; every other error is
+ * thrown unchanged.
+ */
 export function throwBadGateway(error: unknown): never {
   throw error instanceof WalletServiceError ? toBadGateway(error) : error
 }
 
-/** Names what is forbidden and who can change it, because no later try can succeed before. */
+/**
+ * Returns the error of a forbidden URL. It names the person who can change it, because no later call can succeed
+ * before.
+ */
 export const forbiddenWallet =
   'The service may not connect to the wallet service: its address is not public, and WALLET_ALLOWED_HOSTS does not list it. ' +
   'An administrator of the vault changes walletServiceUrl; whoever operates the service changes the list.'
@@ -270,7 +292,7 @@ type Reach = Pick<Config, 'walletAllowedHosts' | 'demo'>
 
 const dispatchers = new WeakMap<Reach, Dispatcher>()
 
-/** One pool of connections for all vaults of this node. */
+/** Returns the pool of connections for all vaults of this node. */
 export function dispatcherOf(config: Reach): Dispatcher {
   const known = dispatchers.get(config)
   if (known !== undefined) return known
@@ -283,7 +305,7 @@ export function dispatcherOf(config: Reach): Dispatcher {
   return dispatcher
 }
 
-/** Whether a wallet service answers at all, whatever it says; it gets no secret. */
+/** Returns true if a wallet service answers at all, with any status. It gets no secret. */
 export async function isWalletReachable(url: string, dispatcher: Dispatcher, deadline: AbortSignal): Promise<boolean> {
   try {
     const service = { base: withoutSlash(url), secret: null, dispatcher }
@@ -333,7 +355,7 @@ async function exchange(
   return { status: response.statusCode, text: answer.toString('utf8') }
 }
 
-/** Client errors that concern the configuration or a temporary state, not the order. */
+/** Client errors that concern the configuration or a temporary state, but not the order. */
 const circumstantialStatuses = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429])
 
 function toStatusError({ status, text }: Reply): WalletServiceError {
@@ -350,7 +372,7 @@ function toStatusError({ status, text }: Reply): WalletServiceError {
   return new WalletServiceError('invalid', message, { status })
 }
 
-/** Only errors that another attempt may avoid: no connection, a lost connection, or a server error. */
+/** Returns true for errors that another attempt may avoid: no connection, a lost connection, or a server error. */
 function isWorthRepeating(error: unknown): boolean {
   if (!(error instanceof WalletServiceError)) return false
   if (error.status === 501 || isForbiddenWallet(error)) return false

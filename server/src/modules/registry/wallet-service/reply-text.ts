@@ -1,7 +1,7 @@
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { checks, type TransferStatus } from './answers.ts'
 
-/** Returns undefined, which matches no schema, for invalid or ambiguous JSON. */
+/** Parses JSON. Returns undefined, which matches no schema, for invalid or ambiguous JSON. */
 export function parse(text: string): unknown {
   try {
     return parseStrictJson(text)
@@ -29,7 +29,7 @@ export const withPlainReason = (status: TransferStatus): TransferStatus => ({
 export const isPossible = (blockTime: string | null): boolean =>
   blockTime === null || !Number.isNaN(Date.parse(blockTime))
 
-/** Makes foreign text safe to store and show: one line, of limited length, without control characters. */
+/** Makes text of another service safe to store and show: one line, of limited length, without control characters. */
 function plainText(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')

@@ -24,7 +24,7 @@ import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, 
 import type { AddressCreation, AddressUpdate } from './schema.ts'
 
 type Hooks = {
-  /** Called in the transaction that stores an address; credits events that arrived before it. */
+  /** Called in the transaction that stores an address. It credits events that arrived before the address. */
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>
 }
 
@@ -67,8 +67,8 @@ export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): 
       })
     },
 
-    async apply(trx, { vaultId, initiatorId, now }, step, _baseVersion, given) {
-      const fetched = given as Fetched
+    async apply(trx, { vaultId, initiatorId, now }, step, _baseVersion, prepared) {
+      const fetched = prepared as Fetched
       if ('fault' in fetched) throw fetched.fault
       const payload = payloadOf(step)
       const placement = await placeAddress(trx, vaultId, payload)
@@ -79,7 +79,10 @@ export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): 
   }
 }
 
-/** The route has validated the payload as AddressCreation, and its hash ensures that it is unchanged. */
+/**
+ * Returns the payload of a step. The route has validated it as AddressCreation, and its hash ensures that it is
+ * unchanged.
+ */
 function payloadOf(step: Step): Static<typeof AddressCreation> {
   return step.payload as Static<typeof AddressCreation>
 }
@@ -98,7 +101,9 @@ type Creation = Static<typeof AddressCreation>
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
-/** The address for the next index of a placement, the wallet service that it came from, and the key that it follows from. */
+/**
+ * The address for the next index of a placement, the wallet service that derived it, and the key from which it follows.
+ */
 export type Derivation = { index: number; onchain: OnchainAddress; wallet: PresentWallet; used: UsedKey | null }
 
 /**
@@ -134,8 +139,8 @@ export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation
 
 /**
  * Requests the next address under the prefix from the wallet service, without an open transaction.
- * @throws 409 when the prefix is used up, 502 when the wallet service fails, or returns an invalid address or one that is not
- *   of the key that it is bound by
+ * @throws 409 when the prefix is used up, 502 when the wallet service fails, or returns an invalid address or one that
+ *   does not follow from the pinned key
  */
 export async function deriveAddress(
   deps: Deps,
@@ -222,7 +227,7 @@ export async function insertAddress(
   return row.id
 }
 
-/** The first address of an account binds the wallet service to its key. */
+/** Pins the key of the first address of an account, which binds the wallet service to the key. */
 async function pinNewKey(trx: Trx, key: AccountKey, by: By): Promise<void> {
   const { vaultId, now } = by
   const added = await pinAccountKeys(trx, vaultId, [key], now)
@@ -232,7 +237,7 @@ async function pinNewKey(trx: Trx, key: AccountKey, by: By): Promise<void> {
 }
 
 /**
- * Changes label and appearance of an own address, and never its on-chain address, path or ledger.
+ * Changes label and appearance of an own address, but never its on-chain address, path or ledger.
  * @throws 404 for an address of another owner, also for administrators
  */
 export async function updateAddress(
@@ -245,7 +250,7 @@ export async function updateAddress(
   const { label, description, tags, logoUri, color, emoji } = body
   const { numUpdatedRows } = await trx
     .updateTable('addresses')
-    // Fields that are undefined are left out of the statement.
+    // Kysely leaves undefined fields out of the statement.
     .set({ label, description, tags, logo_uri: logoUri, color, emoji, updated_at: now })
     .where('vault_id', '=', member.vault.id)
     .where('id', '=', id)

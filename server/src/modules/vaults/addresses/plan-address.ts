@@ -9,7 +9,7 @@ export type PlanRoute = {
 export type PlanToken = { id: string; code: string; enabled: boolean; isNative: boolean }
 
 export type AddressPlan = {
-  /** Segment code to path value, without network and index. */
+  /** The path values by segment code, without network and index. */
   segments: Record<string, number>
   /** The chosen variant of each route, by codes. */
   variants: { route: string; variant: string }[]
@@ -23,8 +23,8 @@ export type AddressPlan = {
 export type PlanOutcome = { plan: AddressPlan } | { faults: FieldFault[] } | { conflict: string }
 
 /**
- * The place of a new address in the derivation structure and its primary token (contract 5.1).
- * `tokens` are those of the network of the address; `routes` are in their order.
+ * Returns the place of a new address in the derivation structure and its primary token (contract 5.1). `tokens` are
+ * those of the network of the address; `routes` are in their order.
  */
 export function planAddress(
   coinType: number,
@@ -80,7 +80,7 @@ export function planAddress(
   }
 }
 
-/** The only token that the chosen variants name on this network, or else the coin of the network. */
+/** Returns the only token that the chosen variants name on this network, or else the coin of the network. */
 function defaultToken(tokenIds: (string | null)[], tokens: PlanToken[]): PlanToken | null {
   const usable = tokens.filter(({ enabled }) => enabled)
   const named = usable.filter(({ id }) => tokenIds.includes(id))

@@ -8,15 +8,15 @@ import { isSilence } from '../../registry/wallet-service/client.ts'
 
 type Waiter = { begin(): void; refuse(error: AppError): void }
 
-/** The waiting creations of each key, behind the one that runs. */
+/** The waiting creations of each key, behind the running creation. */
 const queues = new Map<string, Waiter[]>()
 
 /**
- * Runs `work` after all earlier work of the same key in this process, so that concurrent creations do not fight for one
- * index. This only saves time: the database keeps indexes unique and gap-free.
+ * Runs `work` after all earlier work of the same key in this process, so that concurrent creations do not compete for
+ * one index. This only saves time: the database keeps indexes unique and gap-free.
  *
- * Waiting has a limit, and `deadline` is the limit of waiting and work together. When the wallet service gives no answer,
- * all waiting creations are refused at once, because each of them would time out as well.
+ * Waiting has a limit, and `deadline` is the limit of waiting and work together. When the wallet service gives no
+ * answer, all waiting creations are refused at once, because each of them would time out as well.
  * @throws 503 when too many wait already, or the turn does not come in time
  */
 export async function inTurn<Result>(key: string, work: (deadline: AbortSignal) => Promise<Result>): Promise<Result> {

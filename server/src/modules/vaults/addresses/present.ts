@@ -4,7 +4,7 @@ import { formatDecimal } from '../../../lib/money.ts'
 import type { AddressBalanceRow, AddressWithBalances } from './queries.ts'
 import type { Address } from './schema.ts'
 
-/** The address as the member sees it; the scope of the query has decided that they may see it. */
+/** Returns the address as the member sees it. The scope of the query has decided that they may see it. */
 export function toAddress(row: AddressWithBalances, member: Member): Static<typeof Address> {
   const isOwner = row.owner_id === member.userId
   const balance = totalOf(row.balances.find(({ token_id }) => token_id === row.token_id))

@@ -29,14 +29,17 @@ export type AddressWithBalances = AddressRow & {
   owner_image: string | null
   owner_color: string | null
   owner_emoji: string | null
-  /** Whether the viewer may transfer from it. */
+  /** True if the viewer may transfer from the address. */
   can_transfer: boolean
   balances: AddressBalanceRow[]
 }
 
 type Filter = { token?: string; search?: string }
 
-/** Addresses within the scope, newest first, one row more than the limit. Finds the page first and then its details. */
+/**
+ * Returns the addresses within the scope, newest first, one row more than the limit. It finds the page first and then
+ * its details.
+ */
 export async function listAddresses(
   db: Db | Trx,
   scope: AddressScope,
@@ -61,7 +64,7 @@ export async function listAddresses(
     .execute()) as AddressWithBalances[]
 }
 
-/** null when there is none within the scope. */
+/** Returns null when no such address is within the scope. */
 export async function findAddress(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressWithBalances | null> {
   const row = await selectAddresses(db, scope)
     .where('addresses.id', '=', id)
@@ -73,7 +76,10 @@ export async function findAddress(db: Db | Trx, scope: AddressScope, id: string)
 /** The facts of an address for a new decision on an operation that waited. */
 type AddressPermissions = { canTransfer: boolean; folderIds: string[] }
 
-/** Whether the viewer may still transfer from the address, and its current folders, including folders they cannot see. */
+/**
+ * Returns the present permissions: if the viewer may transfer from the address, and its folders, including folders that
+ * they cannot see.
+ */
 export async function findPermissions(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressPermissions> {
   const { rows } = await sql<AddressPermissions>`${prepared}
     select ${isTransferAllowed(scope, 'a')} as "canTransfer",
@@ -83,7 +89,7 @@ export async function findPermissions(db: Db | Trx, scope: AddressScope, id: str
   return rows[0]!
 }
 
-/** The lowest free index under the prefix; addresses are never deleted, so it is the highest plus one. */
+/** Returns the lowest free index under the prefix. Addresses are never deleted, so it is the highest index plus one. */
 export async function findNextIndex(db: Db | Trx, vaultId: string, staticPrefix: string): Promise<number> {
   const { last } = await db
     .selectFrom('addresses')
@@ -132,7 +138,7 @@ function selectAddresses(db: Db | Trx, scope: AddressScope) {
             'held.code',
             'held.symbol',
             'held.decimals',
-            // As text, because a JSON number would lose digits.
+            // The sum is text, because a JSON number would lose digits.
             sql<string>`coalesce(sum(account.balance) filter (where account.purpose = 'available'), 0)::text`.as(
               'available',
             ),

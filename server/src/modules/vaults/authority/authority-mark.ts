@@ -9,19 +9,19 @@ import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange, type ChangeInWords, nameSubjects } from '../../record/notifications/announce.ts'
 import type { AuthorityDocument } from '../../registry/wallet-service/answers.ts'
 
-/** What the wallet service shows at this moment; null: it has no authority. */
+/** The authority that the wallet service shows now; null when it has none. */
 type Shown = { version: number; hash: string; previous: string | null } | null
 type Mark = Selectable<AuthorityMarks>
 type Marking = Pick<Deps, 'db' | 'log' | 'clock'>
 
-/** What operators and people read about an authority that went back. */
+/** The sentence that operators and members read about an authority that went back. */
 export const fallenSentence =
   'The wallet service shows an older authority than before, or another one of the same number; nothing is handed over to it'
 
 /**
- * Remembers the highest version of the authority of a vault, and compares what the wallet service shows now. The wallet service
- * cannot notice when all of its files were restored together; this is who does.
- * @returns whether it is the one that was seen last, or one that follows
+ * Remembers the highest version of the authority of a vault, and compares it with the version that the wallet service
+ * shows now. The wallet service cannot notice when all of its files were restored together, so this service does.
+ * @returns true if it is the version that was seen last, or a version that follows
  */
 export async function noteAuthority(deps: Marking, vaultId: string, found: AuthorityDocument | null): Promise<boolean> {
   const isPresent = await noteVersion(deps, vaultId, found)
@@ -29,7 +29,7 @@ export async function noteAuthority(deps: Marking, vaultId: string, found: Autho
   return isPresent
 }
 
-/** Tells the members of a version that waits, when it is seen first. The mark is locked, so that one node tells them. */
+/** Tells the members about a waiting version when it is first seen. The mark is locked, so that one node tells them. */
 async function notePending({ db, clock }: Marking, vaultId: string, found: AuthorityDocument): Promise<void> {
   const pending = found.pending!
   await inTransaction(db, async (trx) => {
@@ -53,14 +53,17 @@ async function noteVersion(deps: Marking, vaultId: string, found: AuthorityDocum
   })
 }
 
-/** Whether the row says all of this already, so that nothing is written. */
+/** Returns true if the row already holds this state, so that nothing must be written. */
 function isNoted(mark: Mark | undefined, shown: Shown): boolean {
   if (mark === undefined) return shown === null
-  const said = mark.alarm_since === null ? [mark.version, mark.hash] : [mark.shown_version, mark.shown_hash]
-  return Number(said[0]) === (shown?.version ?? 0) && said[1] === (shown?.hash ?? null)
+  const noted = mark.alarm_since === null ? [mark.version, mark.hash] : [mark.shown_version, mark.shown_hash]
+  return Number(noted[0]) === (shown?.version ?? 0) && noted[1] === (shown?.hash ?? null)
 }
 
-/** A version is only followed by one that names it, as far as they come one after the other. */
+/**
+ * Returns true if the shown version does not follow the noted one. The next version must name the hash of the previous
+ * one; across a gap in the numbers this cannot be checked.
+ */
 export function isBehind({ version, hash }: Pick<Mark, 'version' | 'hash'>, shown: Shown): boolean {
   if (shown === null) return true
   const ahead = shown.version - Number(version)
@@ -87,13 +90,13 @@ type Alarm = { vaultId: string; mark: Mark; shown: Shown }
 
 async function raiseAlarm(trx: Trx, { log, clock }: Marking, { vaultId, mark, shown }: Alarm): Promise<void> {
   const now = clock()
-  const said = { version: shown?.version ?? 0, hash: shown?.hash ?? null }
+  const shownNow = { version: shown?.version ?? 0, hash: shown?.hash ?? null }
   await trx
     .updateTable('authority_marks')
-    .set({ shown_version: said.version, shown_hash: said.hash, alarm_since: mark.alarm_since ?? now })
+    .set({ shown_version: shownNow.version, shown_hash: shownNow.hash, alarm_since: mark.alarm_since ?? now })
     .where('vault_id', '=', vaultId)
     .execute()
-  const details = { from: { version: Number(mark.version), hash: mark.hash }, shown: said }
+  const details = { from: { version: Number(mark.version), hash: mark.hash }, shown: shownNow }
   await announceFall(trx, { vaultId, now }, details)
   log.error({ vaultId, ...details }, fallenSentence)
 }
@@ -108,7 +111,7 @@ async function findMark(db: Db | Trx, vaultId: string, { isLocked = false } = {}
   return await (isLocked ? marks.forUpdate() : marks).executeTakeFirst()
 }
 
-/** The row of a vault whose authority was noted. */
+/** Returns the mark of a vault whose authority was noted. */
 export async function getMark(db: Db, vaultId: string): Promise<Mark> {
   return (await findMark(db, vaultId))!
 }
@@ -118,14 +121,14 @@ export const toMark = ({ version, hash, seen_at, alarm_since }: Mark) => ({
   alarmSince: alarm_since?.toISOString() ?? null,
 })
 
-/** What the wallet service showed last. */
+/** Returns the authority that the wallet service showed last. */
 export const toShown = ({ version, hash, shown_version, shown_hash, alarm_since }: Mark) => ({
   version: Number(alarm_since === null ? version : shown_version),
   hash: alarm_since === null ? hash : shown_hash,
   alarmSince: alarm_since?.toISOString() ?? null,
 })
 
-/** Since when the wallet service shows an authority that is behind; null: it does not. */
+/** Returns the time since when the wallet service shows an authority that is behind; null without an alarm. */
 export async function findAlarm(db: Db | Trx, vaultId: string): Promise<Date | null> {
   return (await findMark(db, vaultId))?.alarm_since ?? null
 }
@@ -133,8 +136,8 @@ export async function findAlarm(db: Db | Trx, vaultId: string): Promise<Date | n
 export type Acceptance = { code: string; fingerprint: string; reason: string; operator: string; now: Date }
 
 /**
- * Takes what the wallet service shows for the authority of a vault, after people have compared it.
- * @throws when there is no alarm, or the fingerprint is not that of what is shown
+ * Accepts the shown authority of a vault, after people have compared its fingerprint.
+ * @throws when there is no alarm, or the fingerprint is not that of the shown authority
  */
 export async function acceptAuthority(trx: Trx, { code, fingerprint, reason, operator, now }: Acceptance) {
   const vault = await trx.selectFrom('vaults').select('id').where('code', '=', code).executeTakeFirst()
@@ -156,19 +159,22 @@ export async function acceptAuthority(trx: Trx, { code, fingerprint, reason, ope
   await record(trx, 'vault.authority_accepted', at, { from, to, reason, operator })
 }
 
-/** Mails to all members about the authority of their vault: the keys that decide what leaves it. */
+/**
+ * The waiting version of an authority, which mails to all members of its vault describe: its keys decide about every
+ * payment of the vault.
+ */
 
 type Pending = NonNullable<AuthorityDocument['pending']>
 
 export const pendingAction = 'vault.authority_pending'
 
-/** Returns true if the members were told of the version already. */
+/** Returns true if the members already got the mail about the version. */
 export async function isAnnounced(trx: Trx, vaultId: string, { hash }: Pending): Promise<boolean> {
   const records = await listRecordsOf(trx, vaultId, 'vault', [vaultId])
   return records.some(({ action, details }) => action === pendingAction && details.hash === hash)
 }
 
-/** Tells of a version that waits, while it can be cancelled. */
+/** Announces a waiting version, while it can be cancelled. */
 export async function announcePending(trx: Trx, at: At, inForce: AuthorityDocument, pending: Pending): Promise<void> {
   const { version, hash, authority, signedBy = [] } = pending
   const { change } = inForce.authority
@@ -189,7 +195,7 @@ export async function announcePending(trx: Trx, at: At, inForce: AuthorityDocume
 
 type Seen = { version: number; hash: string | null }
 
-/** Tells of an authority that went back. */
+/** Announces that an authority went back. */
 export async function announceFall(trx: Trx, at: At, { from, shown }: { from: Seen; shown: Seen }): Promise<void> {
   const details = { from, shown }
   const sentence =

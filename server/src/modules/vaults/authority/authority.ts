@@ -13,8 +13,8 @@ import { getMark, noteAuthority, toMark } from './authority-mark.ts'
 import type { VaultAuthority } from './schema.ts'
 
 /**
- * The authority by which the wallet service of a vault checks signatures. Its hash is computed from the document: a service
- * that names another one is not believed.
+ * Returns the authority by which the wallet service of a vault checks signatures. Its hash is computed from the
+ * document, and a different hash in the answer is an error.
  * @throws 404 when the wallet service has none; 502 when it fails or answers something else
  */
 export async function readAuthority(deps: Deps, vaultId: string): Promise<Static<typeof VaultAuthority>> {
@@ -24,7 +24,7 @@ export async function readAuthority(deps: Deps, vaultId: string): Promise<Static
 }
 
 /**
- * The document as it is in force; null: the wallet service has none.
+ * Returns the document in force, or null when the wallet service has none.
  * @throws 502 as `readAuthority`
  */
 export async function findAuthority(deps: Deps, vaultId: string): Promise<AuthorityDocument | null> {
@@ -33,8 +33,9 @@ export async function findAuthority(deps: Deps, vaultId: string): Promise<Author
 }
 
 /**
- * What the wallet service shows, and whether that is the authority that was seen last or one that follows.
- * @throws WalletServiceError, or 502 for a document that is not itself
+ * Returns the authority that the wallet service shows. `isPresent` is true if it is the authority that was seen last or
+ * one that follows.
+ * @throws WalletServiceError, or 502 for a document that does not match its hash, version or vault
  */
 export async function askAuthority(
   deps: Pick<Deps, 'db' | 'log' | 'clock'>,
@@ -48,7 +49,7 @@ export async function askAuthority(
 
 type Version = Omit<AuthorityDocument, 'pending'>
 
-/** Returns true if each version is what its hash says, and the one that waits follows the one in force. */
+/** Returns true if each version matches its hash, and the waiting version follows the one in force. */
 function isSound(found: AuthorityDocument, vaultId: string): boolean {
   const { pending = null } = found
   if (!isItself(found, vaultId)) return false
@@ -68,10 +69,10 @@ function hashOf(authority: object): string | null {
   }
 }
 
-/** An authority that says nothing about it: docs/signed-orders.md. */
+/** The delay of an authority that does not state one: docs/signed-orders.md. */
 const delayHoursOfFormat1 = 24
 
-/** Only what is documented: the answer of a wallet service may hold more. */
+/** Returns only the documented properties, because the answer of a wallet service may hold more. */
 function toAuthority({
   version,
   hash,
@@ -114,19 +115,23 @@ function toPending({ version, hash, authority, inForceAt }: NonNullable<Authorit
 type Key = AuthorityDocument['authority']['keys'][number]
 type Passkey = Key & { rpId: string; origins: string[] }
 
-/** The pages of the wallet service on which the authority has the member sign; none in a vault without protection. */
+/**
+ * Returns the pages of the wallet service on which the authority has the member sign; empty for a vault without
+ * protection.
+ */
 export async function listSigningPages(deps: Deps, member: Member): Promise<string[]> {
   const origins = (await listKeys(deps, member)).flatMap((key) => key.origins)
   return [...new Set(origins)].filter(isPage)
 }
 
-/** An authority may name origins that are no pages, such as those of apps. */
+/** Returns true if an origin is a page. An authority may also name other origins, such as those of apps. */
 const isPage = (origin: string): boolean =>
   /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
 
 /**
- * The key of a signed vote, if only the authority names it. The wallet service is asked before the transaction, and only about a
- * key that this service does not know. What it answered counts, or is thrown, where a key is looked for.
+ * Returns a function that finds the key of a signed vote that only the authority names. The wallet service is asked
+ * before the transaction, and only about a key that this service does not know. The function returns the key, or throws
+ * the error of the wallet service.
  */
 export async function findKeyElsewhere(
   deps: Deps,
@@ -152,15 +157,18 @@ export async function findKeyElsewhere(
 }
 
 /**
- * A passkey of this service's own pages is registered here by its person, who may remove it: what the authority says of one
- * does not bring it back.
+ * Returns the passkeys that the authority names for the member, except those of this service's own pages. Those are
+ * registered here by their person, who may remove them, so the authority cannot bring them back.
  */
 async function listKeys(deps: Deps, { vault, userId }: Member): Promise<Passkey[]> {
   if (vault.protection === 'off') return []
-  const own = deps.publicOrigin()
-  const { hostname } = new URL(own)
+  const publicOrigin = deps.publicOrigin()
+  const { hostname } = new URL(publicOrigin)
   const isElsewhere = (key: Key): key is Passkey =>
-    key.kind === 'passkey' && key.rpId !== undefined && key.rpId !== hostname && key.origins?.includes(own) === false
+    key.kind === 'passkey' &&
+    key.rpId !== undefined &&
+    key.rpId !== hostname &&
+    key.origins?.includes(publicOrigin) === false
   const keys = (await findAuthority(deps, vault.id))?.authority.keys ?? []
   return keys.filter(isElsewhere).filter(({ person }) => person === userId)
 }

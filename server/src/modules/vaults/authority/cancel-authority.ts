@@ -13,16 +13,18 @@ import { findAuthority } from './authority.ts'
 const cancelled = 'vault.authority_cancelled'
 
 /**
- * Hands votes to the wallet service that cancel the version of the authority that waits. The wallet service counts them, and
- * nothing of this service does. A repetition changes nothing and is answered like the first request.
- * @throws 400 for votes on different versions; 403 when the wallet service refuses the votes; 404 when no such version waits; 502
+ * Hands votes that cancel the waiting version of the authority to the wallet service, which counts them. This service
+ * does not count them. A repetition changes nothing and is answered like the first request.
+ * @throws 400 for votes on different versions; 403 when the wallet service refuses the votes; 404 when no such version
+ *   waits; 502
  */
 export async function cancelAuthority(deps: Deps, { member, now }: ByMember, votes: SignedVote[]): Promise<void> {
   const hash = hashOfAll(votes)
   const { vault } = member
   if (await isCancelled(deps.db, vault.id, hash)) return
   const waiting = (await findAuthority(deps, vault.id))?.pending ?? null
-  // Where none waits, people may have cancelled it at the wallet service before, which then takes the same votes again.
+  // When no version waits, people may already have cancelled it at the wallet service, which then accepts the same
+  // votes again.
   const wallet = waiting === null || waiting.hash === hash ? await walletOfVault(deps, vault.id) : null
   const left = (await wallet?.cancelAuthority(votes).catch(throwRefusal)) ?? null
   if (left === null) throw notFound('Version that waits')

@@ -15,7 +15,7 @@ export const SigningPages = Closed({
   origins: described(Type.Array(Origin), 'None: you sign on pages of this service.'),
 })
 
-/** A version that is signed, and not in force yet. */
+/** A signed version that is not in force yet. */
 const PendingAuthority = Closed({
   version: Type.Integer({ examples: [2] }),
   hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),
@@ -38,7 +38,7 @@ export const AuthorityCancellation = Closed({
   }),
 })
 
-/** The authority as the wallet service has it in force; it is no row of ours. */
+/** The authority that is in force at the wallet service. This service does not store it. */
 export const VaultAuthority = Closed({
   version: Type.Integer({ examples: [1] }),
   hash: described(Hash, 'Its fingerprint, computed here: people compare it with what the wallet service shows.'),

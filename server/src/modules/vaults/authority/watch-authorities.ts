@@ -4,8 +4,8 @@ import { walletOfVault } from '../wallets/wallet-settings.ts'
 import { askAuthority } from './authority.ts'
 
 /**
- * Compares the authority of each protected vault with the one that was seen last, also while nothing is ordered. A hand-over does
- * so by itself. A wallet service that is silent is the concern of others.
+ * Compares the authority of each protected vault with the one that was seen last, also while there are no orders. A
+ * hand-over makes the same comparison. A wallet service that does not answer is handled elsewhere.
  */
 export async function watchAuthorities(deps: Deps): Promise<void> {
   const vaults = await deps.db

@@ -20,7 +20,7 @@ import {
 } from './queries.ts'
 import type { AddressGroupCreation, AddressGroupUpdate } from './schema.ts'
 
-/** `isVotedOn`: the vault agreed to the change, so that it need not be asked for by the manager. */
+/** `isVotedOn` is true if the vault agreed to the change. The caller then need not be the manager. */
 type ByFolder = ByMember & { isVotedOn?: boolean }
 
 const folder = (id: string) => ({ type: 'address_group', id })
@@ -75,7 +75,7 @@ export async function updateAddressGroup(
 }
 
 /**
- * Deletes a folder with its grants; its addresses stay.
+ * Deletes a folder with its grants. Its addresses stay.
  * @throws 404, 403 as above, 409 when a policy names it, because a policy that blocks must not silently lose its effect
  */
 export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Promise<void> {

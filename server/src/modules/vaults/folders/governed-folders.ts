@@ -2,7 +2,7 @@ import { governedAction } from '../../rules/change-sets/governed-actions.ts'
 import { addAddress, removeAddress, updateAddressGroup } from './actions.ts'
 import { AddressGroupMemberCreation, AddressGroupUpdate } from './schema.ts'
 
-/** What a folder has that a rule of a policy names, as governed actions; others are up to their managers alone. */
+/** The governed actions on folders that a policy rule names. The manager alone decides about other folders. */
 export const folderActions = {
   address_group_update: governedAction(
     { operationId: 'updateAddressGroup', target: 'folder', schema: AddressGroupUpdate },

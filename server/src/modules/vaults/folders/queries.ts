@@ -19,7 +19,9 @@ export type AddressGroupRow = RowOf<
   }
 >
 
-/** Folders that the viewer manages, was granted or administers, newest first; one row more than the limit. */
+/**
+ * Returns the folders that the viewer manages, was granted or administers, newest first; one row more than the limit.
+ */
 export async function listAddressGroups(
   db: Db | Trx,
   scope: AddressScope,
@@ -40,7 +42,7 @@ export async function getAddressGroup(db: Db | Trx, scope: AddressScope, id: str
 
 /**
  * Locks a folder of the viewer until the end of the transaction: `update` before it is changed or deleted, `share`
- * while its addresses or grants are changed. Only its manager can block other callers by this.
+ * while its addresses or grants are changed. Only its manager can block other callers with this lock.
  */
 export async function lockOwnAddressGroup(
   trx: Trx,
@@ -63,7 +65,7 @@ export type AddressGroupMemberRow = {
   label: string | null
 }
 
-/** Addresses in a folder that the viewer may see, the latest first; one row more than the limit. */
+/** Returns the addresses in a folder that the viewer may see, the latest first; one row more than the limit. */
 export async function listAddressGroupMembers(
   db: Db | Trx,
   scope: AddressScope,
@@ -101,7 +103,10 @@ function selectAddressGroups(scope: AddressScope) {
     where ${isFolderVisible(scope, 'f')}`
 }
 
-/** The number of people with access by the grants of the folder `f`: directly, by a group, or by `everyone`. */
+/**
+ * SQL: returns the number of people with access by the grants of the folder `f`: directly, by a group, or by
+ * `everyone`.
+ */
 const participantCount = sql`(
   select count(*)::int
   from (

@@ -8,7 +8,7 @@ import { grantActions, takeGrant } from '../grants/recorded-grants.ts'
 
 type Stored = { id: string; name: string; manager: string; addresses: string[]; grants: object }
 
-/** Compares the folders of a vault with the record: who manages each, which addresses are in it and with whom it is shared. */
+/** Compares the folders of a vault with the record: their managers, addresses and grants. */
 export async function verifyFolders(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select f.id, f.name, f.created_by_id as manager, ${grantsInWords('address_group', 'f')} as grants,

@@ -36,8 +36,8 @@ async function assertOwner(trx: Trx, member: Member, id: string): Promise<void> 
 }
 
 /**
- * Grants rights on an address or folder; the calling code has checked that the member may share it. A subject has one
- * grant on an address or folder: a second one replaces the rights of the first.
+ * Grants rights on an address or folder. The caller has checked that the member may share it. A subject has one grant
+ * on an address or folder: a second grant replaces the rights of the first.
  *
  * @throws 400 for the member themselves, and for a subject that is neither a member nor a group of the vault
  */
@@ -103,12 +103,15 @@ const rightsOf = ({ can_transfer }: Pick<GrantRow, 'can_transfer'>) => (can_tran
 type GrantEvent = {
   verb: 'shared' | 'unshared'
   grant: GrantRow
-  /** Rights of the subject; null: none. */
+  /** The rights that the subject had before; null without a grant. */
   before: string | null
   after: string | null
 }
 
-/** A grant by an administrator is announced, to the subject too, because it extends what others can see and transfer. */
+/**
+ * Records a grant. A grant by an administrator is announced, also to the subject, because it extends the rights of
+ * others to see and transfer.
+ */
 async function recordGrant(
   trx: Trx,
   shared: Shared,

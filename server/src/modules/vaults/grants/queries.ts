@@ -8,7 +8,7 @@ import type { Paging } from '../../../lib/cursor.ts'
 /** The objects of grants: an address, or a folder with its addresses. */
 export type Shared = { type: 'address' | 'address_group'; id: string }
 
-/** The table and column of the grants on it, and the table of the object with its name and owner. */
+/** The table of the grants and its column of the object, and the table of the object with its name and owner. */
 export const grantsOn = {
   address: { table: 'address_grants', column: 'address_id', shared: 'addresses', name: 'address', owner: 'owner_id' },
   address_group: {
@@ -25,9 +25,9 @@ export type GrantRow = {
   id: string
   /** The address or the folder. */
   shared_id: string
-  /** The address itself, or the name of the folder. */
+  /** The on-chain address, or the name of the folder. */
   shared_name: string
-  /** Who owns the address or manages the folder. */
+  /** The owner of the address or the manager of the folder. */
   shared_owner_id: string
   subject_type: SubjectKind
   subject_id: string
@@ -36,18 +36,18 @@ export type GrantRow = {
   grantor_id: string
   grantor: MemberProfile | null
   created_at: Date
-  /** null in all three: a member without a user of this service. */
+  /** Null, like the two other columns, for a member without a user of this service. */
   user_name: string | null
   username: string | null
   image: string | null
   color: string | null
   emoji: string | null
-  /** null: the subject is a user. */
+  /** Null when the subject is a user. */
   group_code: string | null
   group_name: string | null
 }
 
-/** SQL: the grants on a row of addresses or folders, as an object of rights in words by their subject. */
+/** SQL: returns the grants on a row of addresses or folders as an object: rights in words by their subject. */
 export function grantsInWords(type: Shared['type'], row: string) {
   const { table, column } = grantsOn[type]
   return sql<object>`(
@@ -56,7 +56,7 @@ export function grantsInWords(type: Shared['type'], row: string) {
       and g.${sql.ref(column)} = ${sql.ref(`${row}.id`)})`
 }
 
-/** Grants on an object that the viewer may see, newest first; one row more than the limit. */
+/** Returns the grants on an object that the viewer may see, newest first; one row more than the limit. */
 export async function listGrants(
   db: Db | Trx,
   scope: AddressScope,
@@ -70,7 +70,7 @@ export async function listGrants(
   return rows
 }
 
-/** null when the grant does not exist or the viewer may not see its object. */
+/** Returns null when the grant does not exist or the viewer may not see its object. */
 export async function findGrant(
   db: Db | Trx,
   scope: AddressScope,

@@ -2,14 +2,14 @@ import type { RecordedRow } from '../../record/audit/compare-rows.ts'
 import type { ReplayedRecord } from '../../record/audit/queries.ts'
 import type { Shared } from './queries.ts'
 
-/** The actions that change who has grants on an address or folder; those of one moment happened in this order. */
+/** Returns the actions that change the grants on an address or folder. Records of one moment happened in this order. */
 export const grantActions = (type: Shared['type']) => [`${type}.shared`, `${type}.unshared`, 'policy_group.deleted']
 
-/** Grants in words, by the subject. */
+/** The grants in words, by the subject. */
 type Grants = Record<string, string>
 type Details = { subjectType: string; subjectId: string; canTransfer: boolean }
 
-/** Changes the `grants` of rows by a record of `grantActions`. A group that is deleted loses its grants on each. */
+/** Changes the `grants` of rows by a record of `grantActions`. A deleted group loses all of its grants. */
 export function takeGrant(
   recorded: Map<string, RecordedRow>,
   { action, targetId, details }: Pick<ReplayedRecord, 'action' | 'targetId' | 'details'>,

@@ -60,7 +60,7 @@ export const AddressGrant = Closed(
 
 export const addressGrantComponents = [GrantedUser, GrantedGroup, AddressGrant]
 
-/** A new grant replaces the existing one of its subject: rights that it does not name end. */
+/** A new grant replaces the existing grant of its subject. Rights that it does not name end. */
 export const GrantCreation = Closed({
   subjectType: described(SubjectType, '`user` for a member of the vault, `group` for the members of a policy group.'),
   subjectId: Type.String({

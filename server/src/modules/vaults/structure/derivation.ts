@@ -36,12 +36,12 @@ export function parseDerivationPath<N extends Network, R extends Route>(
   return { network, segments }
 }
 
-/** The derivation path of one value per route, in the order of the routes. */
+/** Returns the derivation path of one value per route, in the order of the routes. */
 export function formatDerivationPath(coinType: number, values: number[]): string {
   return ['m/44', coinType, ...values].join('/')
 }
 
-/** A plain whole number without sign, leading zero or hardening mark. */
+/** Reads a plain whole number without sign, leading zero or hardening mark. */
 function parseIndex(text: string): number | null {
   if (!/^(0|[1-9][0-9]{0,9})$/.test(text)) return null
   const value = Number(text)

@@ -11,11 +11,11 @@ type MarkRow = Selectable<AuthorityMarks>
 export type VaultWithStructure = VaultRow & {
   networks: NetworkRow[]
   routes: RouteRow[]
-  /** What is known of the authority of its wallet service. */
+  /** The mark of the authority of its wallet service; null when no authority was seen. */
   mark: MarkRow | null
 }
 
-/** Vaults that the user is a member of, newest first, one row more than the limit. */
+/** Returns the vaults of which the user is a member, newest first, one row more than the limit. */
 export async function listVaultsOf(
   db: Db | Trx,
   userId: string,
@@ -49,13 +49,13 @@ export async function findVault(db: Db | Trx, id: string): Promise<VaultWithStru
   return vault!
 }
 
-/** Every vault, for the verifier. */
+/** Returns every vault, for the verifier. */
 export async function listVaultIds(trx: Trx): Promise<string[]> {
   const rows = await trx.selectFrom('vaults').select('id').orderBy('id').execute()
   return rows.map(({ id }) => id)
 }
 
-/** The sealed webhook secrets of the vaults that have their own. */
+/** Returns the sealed webhook secrets of the vaults that have one. */
 export async function listSealedWebhookSecrets(
   db: Db,
 ): Promise<{ id: string; wallet_service_url: string; sealed: Buffer }[]> {
@@ -72,7 +72,7 @@ export async function lockVaultRow(trx: Trx, id: string): Promise<VaultRow> {
   return trx.selectFrom('vaults').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
 }
 
-/** The routes of a vault with their variants, in order. */
+/** Returns the routes of a vault with their variants, in order. */
 export async function findRoutes(db: Db | Trx, vaultIds: string[]): Promise<RouteRow[]> {
   const routes = await db
     .selectFrom('routes')

@@ -194,7 +194,7 @@ const RouteInput = Closed({
 
 export type RouteInput = Static<typeof RouteInput>
 
-/** structure.ts checks the keys, because it can name the wrong one. */
+/** The routes of a vault by their key. structure.ts checks the keys, because it can name the wrong key. */
 const RoutesInput = Type.Record(Type.String(), RouteInput, {
   description:
     'Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin ' +

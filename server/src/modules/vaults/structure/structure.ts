@@ -9,9 +9,9 @@ export type PlannedVariant = {
   name: string
   description: string | null
   enabled: boolean
-  /** Code of a token of the vault's networks. */
+  /** The code of a token of the vault's networks. */
   token: string | null
-  /** Dotted path of the variant in the request, for faults that only the database can find. */
+  /** The dotted path of the variant in the request, for faults that only the database can find. */
   field: string
 }
 export type PlannedRoute = {
@@ -33,12 +33,12 @@ export type PlannedNetwork = {
 export type Plan = { networks: PlannedNetwork[]; routes: PlannedRoute[] }
 
 const routeCodeForm = /^[a-z][a-z0-9_-]{0,62}$/
-/** Names of properties that every JavaScript object inherits; as keys of JSON they would be mistaken for those. */
+/** The names of properties that every JavaScript object inherits. As keys of JSON they would be mistaken for those. */
 const forbiddenCodes = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Converts the routes of a request to the structure of a vault: networks separately, the other routes renumbered from 0
- * by their order (contract 4.1). Reports every fault with its dotted path.
+ * Converts the routes of a request to the structure of a vault. Networks become a separate list, and the other routes
+ * are renumbered from 0 by their order (contract 4.1). It reports every fault with its dotted path.
  */
 export function planStructure(input: Record<string, RouteInput>): { plan: Plan } | { faults: FieldFault[] } {
   const entries = Object.entries(input)

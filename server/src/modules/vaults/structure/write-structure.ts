@@ -14,7 +14,7 @@ import { findRoute, findVariant, findVault, lockVaultRow, type VariantRow, type 
 import type { RouteInput, VariantInput, VariantUpdate } from './schema.ts'
 import { type Plan, type PlannedVariant, planStructure, planVariant } from './structure.ts'
 
-/** @throws 400 with the faults that are known already and every fault of the structure */
+/** Plans a structure. @throws 400 with the known faults and every fault of the structure */
 export function planOrThrow(routes: Record<string, RouteInput>, known: FieldFault[]): Plan {
   const outcome = planStructure(routes)
   const faults = [...known, ...('faults' in outcome ? outcome.faults : [])]
@@ -60,11 +60,14 @@ export async function insertStructure(trx: Trx, vaultId: string, plan: Plan, by:
   if (variants.length > 0) await trx.insertInto('variants').values(variants).execute()
 }
 
-/** Known networks are connected unchanged; only platform administrators may add networks to the registry. */
+/**
+ * Connects the networks of a structure. Known networks are connected unchanged; only platform administrators may add
+ * networks to the registry.
+ */
 async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, by: ByCaller): Promise<NetworkRow[]> {
   const faults: FieldFault[] = []
   const found = new Map<number, NetworkRow>()
-  // Sorted, so that two vaults that are created at once cannot deadlock on their networks.
+  // Networks are sorted, so that two vaults that are created at once cannot deadlock on them.
   for (const network of plan.networks.toSorted((a, b) => a.coinType - b.coinType)) {
     const row = by.caller.isPlatformAdmin
       ? await registerNetwork(trx, network, by)
@@ -89,7 +92,7 @@ async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, by: ByCall
   return rows
 }
 
-/** The details of a structure in the audit record. */
+/** Returns the details of a structure for the audit record. */
 export function summaryOf(plan: Plan): Record<string, unknown> {
   return {
     networks: plan.networks.map(({ coinType, code }) => ({ coinType, code })),
@@ -164,7 +167,7 @@ export async function addVariant(
   return (await findVariant(trx, vaultId, row.id))!
 }
 
-/** Renames, enables or disables a variant, or changes its token; its number and code never change. */
+/** Renames, enables or disables a variant, or changes its token. Its number and code never change. */
 export async function updateVariant(
   trx: Trx,
   id: string,
@@ -176,7 +179,7 @@ export async function updateVariant(
   const tokenId = typeof token === 'string' ? await getTokenId(trx, vaultId, token) : token
   const { numUpdatedRows } = await trx
     .updateTable('variants')
-    // Fields that are undefined are left out of the statement.
+    // Kysely leaves undefined fields out of the statement.
     .set({ name, description, enabled, token_id: tokenId, updated_at: by.now })
     .where('vault_id', '=', vaultId)
     .where('id', '=', id)
@@ -186,7 +189,7 @@ export async function updateVariant(
   return (await findVariant(trx, vaultId, id))!
 }
 
-/** @throws 400 for a code that matches none or several of the tokens of the vault's networks */
+/** @throws 400 for a code that matches no token, or several tokens, of the vault's networks */
 async function getTokenId(trx: Trx, vaultId: string, code: string): Promise<string> {
   const networks = await findNetworksOfVaults(trx, [vaultId])
   const networkIds = networks.map(({ id }) => id)
@@ -195,7 +198,7 @@ async function getTokenId(trx: Trx, vaultId: string, code: string): Promise<stri
   return tokenId
 }
 
-/** The id of the only token with the code among the tokens of the vault's networks, or why there is none. */
+/** Returns the id of the only token with the code among the tokens of the vault's networks, or the fault. */
 export function resolveToken(code: string, tokens: TokenRow[]): string | { fault: string } {
   const [token, ...others] = tokens.filter((candidate) => candidate.code === code)
   if (token === undefined) return { fault: 'is not a token of a network of this vault' }

@@ -73,16 +73,17 @@ export async function createVault(
     structure: summaryOf(plan),
   }
   await audit(trx, { ...byPlatform(by), vaultId: id }, 'vault.created', target, details)
-  // Platform administrators may know which vaults exist, but not their content.
+  // Platform administrators may know that a vault exists, but not its content.
   await audit(trx, byPlatform(by), 'vault.created', target, { code, name })
   return (await findVault(trx, id))!
 }
 
 /**
- * Changes everything but the structure. A stored bearer secret is never sent to another origin than the one it was set for.
- * A new wallet service of a vault with addresses must have been probed, because it decides who holds the keys (T61).
- * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret; 409 while transfers are in
- *   flight, and when what was probed has changed; ProbeNeededError
+ * Changes any property except the structure. A stored bearer secret is never sent to an origin for which it was not
+ * set. A new wallet service of a vault with addresses must have been probed, because it decides who holds the keys
+ * (T61).
+ * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret; 409 while transfers are
+ *   in flight, and when the vault changed since the probe; ProbeNeededError
  */
 export async function updateVault(
   trx: Trx,
@@ -115,7 +116,7 @@ export async function updateVault(
       : sealed(sealer, home, 'wallet_webhook_secret', walletWebhookSecret)
   await trx
     .updateTable('vaults')
-    // Fields that are undefined are left out of the statement.
+    // Kysely leaves undefined fields out of the statement.
     .set({
       name: body.name,
       description: body.description,
@@ -152,7 +153,10 @@ export async function updateVault(
   return (await findVault(trx, id))!
 }
 
-/** A secret that is given without a URL is for the wallet service that was recorded, not for whatever the row says. @throws 502 */
+/**
+ * Refuses a secret without a URL if the row names another wallet service than the record. Such a secret is for the
+ * recorded wallet service. @throws 502
+ */
 async function assertHomeOfSecrets(
   trx: Trx,
   vault: VaultRow,
@@ -165,7 +169,10 @@ async function assertHomeOfSecrets(
   throw notAsRecorded(differencesOfWallet(vault, recorded)[0] ?? 'its URL differs')
 }
 
-/** Switches on or off that what leaves the vault must be signed, on its record and announced. */
+/**
+ * Switches the protection of the vault on or off: payments of a protected vault must be signed. The change is recorded
+ * and announced.
+ */
 export async function updateProtection(
   trx: Trx,
   { protection }: Static<typeof ProtectionUpdate>,
@@ -192,8 +199,8 @@ export async function updateProtection(
 }
 
 /**
- * Whether a new wallet service may take over, and the keys that it is bound by. What differs is announced like the change that
- * it would have been, because somebody tried to move the keys.
+ * Decides if a new wallet service may replace the present one, and returns the keys to which it is bound. A difference
+ * is announced like the change itself, because somebody tried to move the keys.
  */
 async function probeWallet(
   trx: Trx,
@@ -248,7 +255,7 @@ async function probeWallet(
   return { refusal: conflict('wallet_differs', message) }
 }
 
-/** @throws 409 with their number */
+/** Refuses a change while transfers are in flight. @throws 409 with their number */
 async function assertNoneInFlight(trx: Trx, vaultId: string): Promise<void> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from deliveries d
@@ -261,8 +268,8 @@ async function assertNoneInFlight(trx: Trx, vaultId: string): Promise<void> {
 }
 
 /**
- * The announced change of the wallet service; null if it is unchanged. Of its URL only the origin is shown, because paths
- * and queries may contain secrets.
+ * Returns the announced change of the wallet service; null if it is unchanged. Only the origin of its URL is shown,
+ * because paths and queries may contain secrets.
  */
 function walletServiceChange(
   vault: VaultRow,

@@ -5,7 +5,7 @@ import { addVariant, replaceStructure, updateVariant } from '../structure/write-
 import type { Probed } from '../wallets/probe-wallet.ts'
 import { updateProtection, updateVault } from './actions.ts'
 
-/** The wallet service and the variants of a vault as governed actions. */
+/** The governed actions on the wallet service and the variants of a vault. */
 export const vaultActions = (deps: Deps) => ({
   vault_update: governedAction(
     { operationId: 'updateVault', target: null, schema: VaultUpdate },

@@ -17,19 +17,22 @@ import {
 } from '../wallets/account-keys.ts'
 import { confirmWallet, isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
-/** The wallet service that was asked for the keys of these accounts, and what it showed; null: nothing. */
+/**
+ * The wallet service that was asked for the keys of these accounts, and the keys that it showed; null when it showed
+ * none.
+ */
 export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
 
-/** Thrown in the transaction that locks a vault whose wallet service was not asked yet, which is rolled back for it. */
+/** Thrown when the wallet service of a vault was not asked yet. It rolls back the transaction that locks the vault. */
 class KeysNeededError extends AnswerNeededError<Omit<Asked, 'shown'>> {}
 
 /**
- * Locks a vault; its wallet service is asked for the keys of its accounts with no transaction open.
+ * Locks a vault. Its wallet service is asked for the keys of its accounts while no transaction is open.
  * @throws 502 for a key that the wallet service did not sign
  */
 export function withAccountKeys<Result>(
   deps: Pick<Deps, 'config' | 'sealer' | 'db'>,
-  lock: (asked: Asked | null) => Promise<Result>,
+  lock: (answer: Asked | null) => Promise<Result>,
 ): Promise<Result> {
   return askingOutside(KeysNeededError, lock, async ({ wallet, accounts }) => {
     await confirmWallet(deps.db, async () => wallet)
@@ -39,19 +42,20 @@ export function withAccountKeys<Result>(
 }
 
 /**
- * Makes the structure final; addresses may be created from now on. A wallet service that shows its keys is bound by them.
+ * Makes the structure final; from now on addresses may be created. A wallet service that shows its keys is bound by
+ * them.
  * @throws 409 when it is final already, or the vault changed while the wallet service was asked; KeysNeededError
  */
-export async function lockVault(trx: Trx, by: ByMember, asked: Asked | null): Promise<VaultWithStructure> {
+export async function lockVault(trx: Trx, by: ByMember, answer: Asked | null): Promise<VaultWithStructure> {
   const { id } = by.member.vault
   const vault = await lockVaultRow(trx, id)
   if (vault.locked_at !== null) throw conflict('vault_is_locked', 'The vault is locked already')
   const accounts = accountsOf((await findVault(trx, id))!)
-  if (asked === null && accounts.length > 0) throw new KeysNeededError({ wallet: vault, accounts })
-  if (asked !== null && !(isSameWallet(asked.wallet, vault) && isDeepStrictEqual(asked.accounts, accounts))) {
+  if (answer === null && accounts.length > 0) throw new KeysNeededError({ wallet: vault, accounts })
+  if (answer !== null && !(isSameWallet(answer.wallet, vault) && isDeepStrictEqual(answer.accounts, accounts))) {
     throw conflict('changed_concurrently', 'The vault changed while its wallet service was asked; try again')
   }
-  const shown = asked?.shown ?? null
+  const shown = answer?.shown ?? null
   await trx
     .updateTable('vaults')
     .set({ locked_at: by.now, updated_at: by.now, wallet_key: shown?.walletKey })
@@ -62,7 +66,7 @@ export async function lockVault(trx: Trx, by: ByMember, asked: Asked | null): Pr
   return (await findVault(trx, id))!
 }
 
-/** @returns what the record says of them */
+/** Pins the shown keys. @returns the details of the keys for the record */
 export async function pinShownKeys(trx: Trx, vaultId: string, { walletKey, keys }: ShownKeys, now: Date) {
   return { walletKey, accountKeys: recordOfKeys(await pinAccountKeys(trx, vaultId, keys, now)) }
 }

@@ -39,7 +39,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     answer: Vault,
     idOf: ({ member }) => member.vault.id,
     change: async (trx, by, logoUri) => {
-      // Only a change of the wallet service is probed, and may be refused.
+      // Only a change of the wallet service is probed, and only such a change may be refused for it.
       const vault = await updateVault(trx, deps, { logoUri }, by, null)
       if ('refusal' in vault) throw vault.refusal
       return { body: toVault(vault), vaultId: vault.id }
@@ -162,7 +162,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     body: ProtectionUpdate,
     answers: { 200: Vault, 202: WaitingAction },
     handler: async (trx, { body, ...by }) => {
-      // Who switches it on has a passkey: the first ones of others wait for somebody with one.
+      // The user who switches it on must have a passkey: the first passkeys of others wait for a user who has one.
       if (by.member.vault.protection === 'off')
         await by.confirm(trx, body.protection === 'off' ? { unlessNone: true } : {})
       return governed(trx, by, ['protection_update', null, body], async () =>
@@ -180,7 +180,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     errors: ['changed_concurrently', 'vault_is_locked', 'wallet_service_failed'],
     answers: { 200: Vault },
     handler: (by, { write }) =>
-      withAccountKeys(deps, (asked) => write(async (trx) => toVault(await lockVault(trx, by, asked)))),
+      withAccountKeys(deps, (answer) => write(async (trx) => toVault(await lockVault(trx, by, answer)))),
   })
 
   api.put('replaceRoutes', '/vaults/:code/routes', {

@@ -14,7 +14,7 @@ export type ShownKeys = { walletKey: string; keys: AccountKey[] }
 
 /**
  * Asks a wallet service for the key of an account, and checks that it signed the answer for this question.
- * @returns null when the wallet service does not offer it
+ * @returns null when the wallet service does not offer keys
  * @throws WalletServiceError, 502 for an answer whose signature or key is wrong
  */
 export async function askAccountKey(
@@ -33,9 +33,10 @@ export async function askAccountKey(
 
 /**
  * Asks for the keys of all these accounts, by which the wallet service binds itself.
- * @param onFirst what a failure of the first question means; an error that it throws, or that nothing is offered
- * @returns null when the wallet service does not offer them: it is as if there was nothing to ask
- * @throws 502 when it offers them and one is wrong
+ * @param onFirst handles a failure of the first question: it throws an error, or returns null as if no keys were
+ *   offered
+ * @returns null when the wallet service does not offer keys or there are no accounts
+ * @throws 502 when it offers keys and one is wrong
  */
 export async function askAccountKeys(
   wallet: WalletClient,
@@ -51,27 +52,30 @@ export async function askAccountKeys(
     others.map((account) => askAccountKey(wallet, account, deadline).catch(throwBadGateway)),
   )
   const keys = [shown.key]
-  for (const [index, one] of rest.entries()) {
-    if (one?.walletKey !== shown.walletKey) throw keyMissing(others[index]!.derivationPath)
-    keys.push(one.key)
+  for (const [index, answer] of rest.entries()) {
+    if (answer?.walletKey !== shown.walletKey) throw keyMissing(others[index]!.derivationPath)
+    keys.push(answer.key)
   }
   return { walletKey: shown.walletKey, keys }
 }
 
-/** A wallet service that does not know the operation may answer anything. What it signed wrongly, it has offered. */
+/**
+ * Handles the failure of a first question as if no keys were offered. A wallet service that does not know the operation
+ * may answer anything. A wrongly signed answer is an error, because it offers a key.
+ */
 export function takeForNone(error: unknown): null {
   if (error instanceof WalletServiceError) return null
   throw error
 }
 
-/** The wallet service bound itself by a key, and shows none, or one that another key signed. */
+/** Returns the error for a wallet service that is bound by a key but shows no key, or a key that another key signed. */
 export const keyMissing = (derivationPath: string) =>
   badGateway(`The wallet service does not show the key of ${derivationPath}, signed as before`)
 
 /**
- * The accounts that a vault with this structure has from the beginning, at most as many as are pinned when it is locked.
- * Only addresses of EVM networks follow from a key in one way. Where the index is the account, all that is asked for is how
- * the wallet service signs.
+ * Returns the accounts that a vault with this structure has from the beginning, at most as many as are pinned when it
+ * is locked. Only addresses of EVM networks follow from a key in one way. Where the index is the account, one question
+ * finds out only how the wallet service signs.
  */
 export function accountsOf({ networks, routes }: Pick<VaultWithStructure, 'networks' | 'routes'>): Account[] {
   const [first] = routes
@@ -107,8 +111,8 @@ function selectAccountKeys(db: Db | Trx, vaultId: string) {
 }
 
 /**
- * Keeps keys of accounts that were shown. Those that the vault has stay.
- * @throws 502 when one of those is another key
+ * Stores the shown keys of accounts. Keys that the vault already has stay.
+ * @throws 502 when such a key differs from the shown one
  */
 export async function pinAccountKeys(trx: Trx, vaultId: string, keys: AccountKey[], now: Date): Promise<AccountKey[]> {
   if (keys.length === 0) return []
@@ -142,8 +146,8 @@ export async function pinAccountKeys(trx: Trx, vaultId: string, keys: AccountKey
 }
 
 /**
- * What the record says of keys that were pinned: enough to find out later that one was replaced. Readers of the record do not
- * get the key itself, which with one private key below it would reveal the others.
+ * Returns the details of pinned keys for the record, from which a replaced key can be detected later. Readers of the
+ * record do not get the key itself, which with one private key below it would reveal the others.
  */
 export const recordOfKeys = (keys: AccountKey[]) =>
   keys.map(({ network, derivationPath, xpub }) => ({ network, derivationPath, xpubHash: hashOfXpub(xpub) }))

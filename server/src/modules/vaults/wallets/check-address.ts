@@ -6,15 +6,15 @@ import { throwBadGateway, type WalletClient } from '../../registry/wallet-servic
 import { askAccountKey, findAccountKey, keyMissing } from './account-keys.ts'
 import type { PresentWallet } from './wallet-settings.ts'
 
-/** The key that an address has to follow from; `isNew`: the wallet service has shown it just now. */
+/** The key from which an address must follow. `isNew` is true if the wallet service has shown it just now. */
 export type UsedKey = { key: AccountKey; isNew: boolean }
 
 type Place = { network: string; type: string; derivationPath: string }
 
 /**
- * The key of the account that a new address lies in, pinned or else shown now by the wallet service under the key that the
- * vault has pinned.
- * @returns null when nothing is pinned, or addresses of the network do not follow from keys in one way
+ * Returns the key of the account of a new address. It is pinned, or the wallet service shows it now and signs it with
+ * the pinned key of the vault.
+ * @returns null when no key is pinned, or addresses of the network do not follow from keys in one way
  * @throws 502 when there is no key that the wallet service of the vault signed
  */
 export async function findUsedKey(
@@ -30,7 +30,8 @@ export async function findUsedKey(
   if (account === null) throw keyMissing(derivationPath)
   const pinned = await findAccountKey(db, id, account)
   if (pinned !== null) {
-    // Checked at every use: a row that somebody wrote into the database is signed by nobody.
+    // The signature is checked at every use, because a row that was written into the database directly has no valid
+    // signature.
     if (faultOfAccountKey(pinned, walletKey) !== null) throw keyMissing(account)
     return { key: pinned, isNew: false }
   }

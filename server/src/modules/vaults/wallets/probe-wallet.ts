@@ -25,23 +25,30 @@ import { type PresentWallet, type WalletOfVault, walletOf } from './wallet-setti
 /** An address of the vault that the new wallet service must know too. */
 type Sample = { network: string; type: NetworkType; coinType: number; derivationPath: string; addressKey: string }
 
-/** A wallet service that is to replace the present one, and what it is asked for. */
+/** A wallet service that shall replace the present one, and the questions for it. */
 export type Candidate = {
   wallet: WalletOfVault
-  /** What must not change until it is accepted: the present wallet service, its key, and the newest address. */
+  /**
+   * The state that must not change until the candidate is accepted: the present wallet service, its key, and the newest
+   * address.
+   */
   replaces: PresentWallet & { newestAddressId: string | null }
   samples: Sample[]
   pinned: AccountKey[]
 }
 
-/** A candidate that was asked, the first address or account that is another one there, and the keys that it is bound by. */
+/**
+ * A candidate after its answers, the first account or address for which it has another key or address, and the keys to
+ * which it is bound.
+ */
 export type Probed = { candidate: Candidate; difference: Account | null; shown: ShownKeys | null }
 
-/** Thrown in the transaction of a change that must be probed first, which is rolled back for it. */
+/** Thrown in the transaction of a change that must be probed first. It rolls the transaction back. */
 export class ProbeNeededError extends AnswerNeededError<Candidate> {}
 
 /**
- * Runs a change; if it needs a probe of a wallet service, asks it, with no transaction open, and runs the change again.
+ * Runs a change. If the change needs a probe of a wallet service, this asks the wallet service while no transaction is
+ * open, and runs the change again.
  * @throws 502 or 503 when the wallet service does not answer as it should
  */
 export function withProbe<Result>(
@@ -57,8 +64,8 @@ export function withProbe<Result>(
 }
 
 /**
- * The first account whose key is another one, or is not shown any more, and the first address that does not follow from its
- * key. A wallet service that shows keys where nothing is pinned is bound by them from now on.
+ * Returns the first account whose key differs or is no longer shown, or the first address that does not follow from its
+ * key. A wallet service that shows keys is bound by them if no key is pinned yet.
  */
 async function findKeyDifference(
   wallet: WalletClient,
@@ -86,7 +93,7 @@ async function findKeyDifference(
         })
       : shown.keys[0]
   const foreign = ofEvm.find(({ derivationPath, addressKey }) => {
-    const key = shown.keys.find((one) => one.derivationPath === accountPathOf(derivationPath))
+    const key = shown.keys.find((candidateKey) => candidateKey.derivationPath === accountPathOf(derivationPath))
     return key !== undefined && evmAddressBelow(key, derivationPath) !== addressKey
   })
   return { difference: other ?? foreign ?? null, shown }
@@ -100,7 +107,10 @@ function throwProbeError(error: unknown): never {
   throwBadGateway(error)
 }
 
-/** The first sample with another address in the wallet service; a few are asked for at once, all within one time limit. */
+/**
+ * Returns the first sample that has another address in the wallet service. A few samples are asked for at once, all
+ * within one time limit.
+ */
 async function findDifference(wallet: WalletClient, samples: Sample[]): Promise<Account | null> {
   const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
   const left = [...samples]
@@ -122,7 +132,7 @@ async function isSame(wallet: WalletClient, sample: Sample, deadline: AbortSigna
   return onchain.key === addressKey
 }
 
-/** The id of the newest address of a vault; null without addresses. */
+/** Returns the id of the newest address of a vault; null without addresses. */
 export async function findNewestAddressId(db: Db | Trx, vaultId: string): Promise<string | null> {
   const row = await db
     .selectFrom('addresses')
@@ -136,9 +146,9 @@ export async function findNewestAddressId(db: Db | Trx, vaultId: string): Promis
 }
 
 /**
- * The first and the last address of a vault and random ones. Indexes are gap-free under a prefix, so a random one is a random
- * place in the sum of the prefixes, found by indexes whatever the vault holds. Of a vault with very many prefixes it is one
- * of those that follow a random one.
+ * Returns the first and the last address of a vault and random addresses. Indexes are gap-free under a prefix, so a
+ * random number up to the sum of the prefixes is a random address. Indexes of the database find it in a vault of any
+ * size. In a vault with very many prefixes the choice is limited to the prefixes that follow a random prefix.
  */
 export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample[]> {
   let prefixes = await listPrefixes(db, vaultId, '')
@@ -167,7 +177,7 @@ export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample
 
 type Prefix = { prefix: string; size: number }
 
-/** The prefixes of derivation paths from a given one on, and how many addresses each has. */
+/** Returns the prefixes of derivation paths from `from` on, each with its number of addresses. */
 async function listPrefixes(db: Db | Trx, vaultId: string, from: string): Promise<Prefix[]> {
   const { rows } = await sql<Prefix>`
     with recursive prefixes as (
@@ -186,7 +196,7 @@ async function listPrefixes(db: Db | Trx, vaultId: string, from: string): Promis
   return rows
 }
 
-/** The prefix of the first address after a random instant in the life of the vault. */
+/** Returns the prefix of the first address after a random instant in the life of the vault. */
 async function findRandomPrefix(db: Db | Trx, vaultId: string): Promise<string> {
   const ofVault = sql`from addresses where vault_id = ${vaultId} order by created_at`
   const { rows } = await sql<{ prefix: string }>`

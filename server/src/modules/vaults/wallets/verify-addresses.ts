@@ -7,8 +7,8 @@ import type { SubjectDifference, SubjectReport } from '../../record/audit/verify
 import { hashOfXpub, listAccountKeys } from './account-keys.ts'
 
 /**
- * Compares the keys that the wallet service of a vault is bound by with the record, and derives every address of an EVM
- * network from them. Without keys there is nothing to compare.
+ * Compares the keys to which the wallet service of a vault is bound with the record, and derives every address of an
+ * EVM network from them. Without keys there is nothing to compare.
  */
 export async function verifyAddresses(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []
@@ -36,7 +36,10 @@ export async function verifyAddresses(trx: Trx, vaultId: string): Promise<Subjec
 
 type Recorded = { walletKey?: unknown; accountKeys?: { derivationPath: string; xpubHash: string }[] }
 
-/** What was pinned, by the record: the key of the wallet service, and the hash of the public key of each account. */
+/**
+ * Returns the pinned keys according to the record: the key of the wallet service, and the hash of the public key of
+ * each account.
+ */
 async function readRecord(trx: Trx, vaultId: string, name: (detail: string) => void) {
   let walletKey: string | null = null
   const hashes = new Map<string, string>()
@@ -54,7 +57,7 @@ async function readRecord(trx: Trx, vaultId: string, name: (detail: string) => v
 
 type Stored = { id: string; derivation_path: string; address_key: string; address: string }
 
-/** @returns how many addresses were compared */
+/** @returns the number of compared addresses */
 async function deriveAll(
   trx: Trx,
   vaultId: string,
@@ -83,7 +86,10 @@ async function deriveAll(
   }
 }
 
-/** Addresses of accounts without a key are older than the keys of the vault, and were recorded as they are. */
+/**
+ * Returns the addresses that no record creates. Addresses of accounts without a key are older than the keys of the
+ * vault, and the record of their creation holds them.
+ */
 async function listUnrecorded(trx: Trx, vaultId: string, rows: Stored[]): Promise<string[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
@@ -96,7 +102,10 @@ async function listUnrecorded(trx: Trx, vaultId: string, rows: Stored[]): Promis
   return rows.filter(({ id, address }) => created.get(id)?.address !== address).map(({ id }) => id)
 }
 
-/** What is shown and what is compared are two columns. */
+/**
+ * Returns true if an address follows from the key. The shown address and the compared key are two columns, and both
+ * must match.
+ */
 function follows(key: AccountKey, { derivation_path: path, address_key: stored, address }: Stored): boolean {
   const derived = evmAddressBelow(key, path)
   return stored === derived && address.toLowerCase() === derived

@@ -2,7 +2,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { differencesOfWallet, readRecordedWallet } from './wallet-settings.ts'
 
-/** Compares where the wallet service of a vault is, and which secrets it has, with the record. */
+/** Compares the URL and the secrets of the wallet service of a vault with the record. */
 export async function verifyWallet(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const stored = await trx
     .selectFrom('vaults')

@@ -9,7 +9,7 @@ import { createWalletClient, dispatcherOf, type WalletClient } from '../../regis
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
-/** The faults of the URL and the webhook secret of a wallet service; `prefix` is the path of the two fields. */
+/** Returns the faults of the URL and the webhook secret of a wallet service. `prefix` is the path of the two fields. */
 export function faultsOfWallet(
   { walletServiceUrl, walletWebhookSecret }: WalletSettings,
   { acceptsWeakSecrets }: Pick<Config, 'acceptsWeakSecrets'>,
@@ -20,8 +20,8 @@ export function faultsOfWallet(
   if (walletWebhookSecret != null) {
     const secrets = splitList(walletWebhookSecret)
     // A list of only commas counts as one empty secret.
-    const given = secrets.length === 0 ? [''] : secrets
-    const message = faultOfWebhookSecrets(given, { mayBeGuessed: acceptsWeakSecrets })
+    const listed = secrets.length === 0 ? [''] : secrets
+    const message = faultOfWebhookSecrets(listed, { mayBeGuessed: acceptsWeakSecrets })
     if (message !== null) faults.push({ field: `${prefix}walletWebhookSecret`, message })
   }
   return faults
@@ -29,7 +29,7 @@ export function faultsOfWallet(
 
 type SecretColumn = 'wallet_service_secret' | 'wallet_webhook_secret'
 
-/** A secret of a vault is sealed for the origin of its wallet service, so that a row that names another one hands out nothing. */
+/** The vault and origin for which a secret is sealed. The secret cannot be opened for a row with another origin. */
 type Home = { id: string; wallet_service_url: string }
 
 const placeOf = ({ id, wallet_service_url }: Home, column: SecretColumn): Place => ({
@@ -39,7 +39,9 @@ const placeOf = ({ id, wallet_service_url }: Home, column: SecretColumn): Place 
   destination: originOf(wallet_service_url),
 })
 
-/** A secret of a vault as it is stored; null stays null, and undefined (it does not change) undefined. */
+/**
+ * Returns a secret of a vault as it is stored. Null stays null, and undefined, which changes nothing, stays undefined.
+ */
 export function sealed<None extends null | undefined>(
   sealer: Deps['sealer'],
   home: Home,
@@ -55,9 +57,9 @@ export function openSecret(sealer: Deps['sealer'], home: Home, column: SecretCol
 }
 
 /**
- * The stored webhook secret for a wallet service that moves to another origin, with its mark; undefined: it is the right one
- * already, because the row had been pointed elsewhere.
- * @throws 400 when it is for neither of the two
+ * Returns the stored webhook secret, sealed for a wallet service at another origin, with its mark. Returns undefined
+ * when it is already sealed for that origin, because the row had been pointed elsewhere.
+ * @throws 400 when it is sealed for neither origin
  */
 export function redirected(sealer: Deps['sealer'], from: Home, to: Home, secret: Buffer): Buffer | undefined {
   const column = 'wallet_webhook_secret'
@@ -78,8 +80,8 @@ function orNull<Value>(open: () => Value): Value | null {
 }
 
 /**
- * Checks the base URL of a wallet service: http or https, no credentials, query or fragment. What it resolves to is
- * checked at connect time, because a name may resolve differently then. Returns null or what is wrong.
+ * Checks the base URL of a wallet service: http or https, no credentials, query or fragment. The connection checks its
+ * resolved address, because a name may resolve differently then. Returns the fault or null.
  */
 export function faultOfWalletUrl(text: string): string | null {
   if (!URL.canParse(text)) return 'must be a URL'
@@ -93,14 +95,17 @@ export function faultOfWalletUrl(text: string): string | null {
   return null
 }
 
-/** Where the wallet service of a vault is, and its sealed secret. */
+/** The URL of the wallet service of a vault, and its sealed secret. */
 export type WalletOfVault = { id: string; wallet_service_url: string; wallet_service_secret: Buffer | null }
 
-/** With the key that the vault has pinned, by which it signs what it shows; null: it shows nothing. */
+/**
+ * A wallet service with the key that the vault has pinned, with which it signs its answers about keys; null when none
+ * is pinned.
+ */
 export type PresentWallet = WalletOfVault & { wallet_key: string | null }
 
 /**
- * The client for the wallet service of a vault, with the connection guard of the settings.
+ * Returns the client for the wallet service of a vault, with the connection guard of the settings.
  * @throws 502 when the secret is not for its URL
  */
 export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
@@ -121,7 +126,7 @@ function openForUrl(sealer: Deps['sealer'], vault: WalletOfVault, secret: Buffer
   }
 }
 
-/** @throws 502 when the wallet service is not the one that was recorded; when there is no such vault */
+/** @throws 502 when the wallet service differs from the recorded one; an error when there is no such vault */
 export async function walletOfVault(
   deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
   vaultId: string,
@@ -129,7 +134,7 @@ export async function walletOfVault(
   return (await openWallet(deps, vaultId)).client
 }
 
-/** The wallet service of a vault with its client. @throws as `walletOfVault` */
+/** Returns the wallet service of a vault with its client. @throws as `walletOfVault` */
 export async function openWallet(
   deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
   vaultId: string,
@@ -138,22 +143,23 @@ export async function openWallet(
   return { wallet, client: walletOf(deps, wallet) }
 }
 
-/** @throws when there is no such vault */
+/** @throws an error when there is no such vault */
 export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
   return selectWallet(db, vaultId).modifyEnd(prepared).executeTakeFirstOrThrow()
 }
 
 /**
- * The wallet service of a vault, which is not replaced until the transaction ends. What relies on the present one calls it
- * before: a change of the wallet service waits for it, and then sees what it wrote.
+ * Returns the wallet service of a vault and prevents its replacement until the transaction ends. Code that relies on
+ * the present wallet service calls this first. A change of the wallet service waits for the transaction, and then sees
+ * its rows.
  */
 export function keepWallet(trx: Trx, vaultId: string): Promise<PresentWallet & { protection: string }> {
   return selectWallet(trx, vaultId).select('protection').forKeyShare().modifyEnd(prepared).executeTakeFirstOrThrow()
 }
 
-export function isSameWallet(one: WalletOfVault, other: WalletOfVault): boolean {
-  const [secret, otherSecret] = [one.wallet_service_secret, other.wallet_service_secret]
-  if (one.wallet_service_url !== other.wallet_service_url) return false
+export function isSameWallet(wallet: WalletOfVault, other: WalletOfVault): boolean {
+  const [secret, otherSecret] = [wallet.wallet_service_secret, other.wallet_service_secret]
+  if (wallet.wallet_service_url !== other.wallet_service_url) return false
   return secret === null || otherSecret === null ? secret === otherSecret : secret.equals(otherSecret)
 }
 
@@ -164,18 +170,18 @@ function selectWallet(db: Db | Trx, vaultId: string) {
     .where('id', '=', vaultId)
 }
 
-/** The mark of a secret as records hold it; null: there is no secret. */
+/** Returns the mark of a secret as records hold it; null without a secret. */
 export const markInRecord = (sealed: Buffer | null): string | null =>
   sealed === null ? null : markOf(sealed).toString('hex')
 
-/** Where the wallet service of a vault is, and the marks of its secrets, as the newest records have it. */
+/** The URL of the wallet service of a vault, and the marks of its secrets, according to the newest records. */
 export type RecordedWallet = {
   isCreated: boolean
   walletServiceUrl?: unknown
-  /** undefined: records of an older version do not tell which secret it was. */
+  /** Undefined when records of an older version do not identify the secret. */
   walletServiceSecretMark?: unknown
   walletWebhookSecretMark?: unknown
-  /** Records that do not hold by themselves. */
+  /** The faults of records that are not valid by themselves. */
   faults: string[]
 }
 
@@ -190,7 +196,10 @@ export async function readRecordedWallet(db: Db | Trx, vaultId: string): Promise
   return recorded
 }
 
-/** A change of a secret that names no mark is of an older version: from then on the mark is not known. */
+/**
+ * Returns the marks of a record. A change of a secret without a mark is of an older version: from then on the mark is
+ * not known.
+ */
 function marksOf(details: Record<string, unknown>): Partial<RecordedWallet> {
   return {
     ...(details.isWalletServiceSecretChanged === true || 'walletServiceSecretMark' in details
@@ -229,13 +238,13 @@ export function differencesOfWallet(stored: StoredWallet, recorded: RecordedWall
   ]
 }
 
-/** The URL and sealed secret of each vault that this process has found to be as recorded. */
+/** The URL and sealed secret of each vault that this process has found to match the record. */
 const confirmed = new WeakMap<Db, Map<string, string>>()
 
 /**
- * A wallet service that is as it was recorded. Each URL and secret is compared once in the life of the process, and each that
- * differs from the one before: a row that was brought back, with the secret of that day, is handed nothing.
- * @throws 502 when it is not as recorded
+ * Returns a wallet service that matches the record. The URL and secret of a vault are compared at their first use in
+ * the process and after every change. A row that was restored with an old secret therefore gets nothing.
+ * @throws 502 when it does not match the record
  */
 export async function confirmWallet<Wallet extends StoredWallet>(db: Db, read: () => Promise<Wallet>): Promise<Wallet> {
   const ofProcess = confirmed.get(db) ?? new Map<string, string>()
