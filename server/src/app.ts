@@ -130,7 +130,7 @@ import { consoleFolder, registerConsole } from './pages/console.ts'
 import { registerReference } from './pages/reference.ts'
 import { registerPages } from './pages/sign-in.ts'
 
-/** The composition root: every component and every module of the service, in one visible list. */
+/** Composes every component and every module of the service, in one visible list. */
 export async function createApp(deps: Deps): Promise<App> {
   const app = await createServer(deps, components)
   app.decorate('assertConfirmed', (trx, request, confirming) =>
@@ -212,7 +212,7 @@ const components = [
   ...addressGroupComponents,
 ]
 
-/** What two platform administrators do together. */
+/** The actions that two platform administrators carry out together. */
 const platformExecutors: PlatformExecutors = {
   token_update: async (trx, id, payload, by) => {
     await updateToken(trx, id, payload, by)
@@ -273,7 +273,9 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => approvalRequestRoutes(app, deps, executorsOf(deps)),
 ]
 
-/** The executor of each gated action, which runs at once or after the votes. The approval engine depends on no domain. */
+/**
+ * Returns the executor of each gated action, which runs at once or after the votes. The approval engine depends on no domain.
+ */
 function executorsOf(deps: Deps): Required<Executors> {
   return {
     ...counterpartyExecutors,

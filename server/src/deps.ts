@@ -6,7 +6,7 @@ import type { SlowReads } from './db/slow-reads.ts'
 import type { SealKey } from './lib/seal-key.ts'
 import type { Sealer } from './lib/secrets.ts'
 
-/** What the composition root passes to every module. */
+/** The dependencies that the composition root passes to every module. */
 export type Deps = {
   config: Config
   db: Db
@@ -19,8 +19,8 @@ export type Deps = {
   sealKey: SealKey
   log: Logger
   clock: () => Date
-  /** Connections of the pool of this node: in use, idle, and how many requests wait for one. */
+  /** Returns the connections of the pool of this node: the numbers of used and idle connections, and of waiting requests. */
   connections: () => { used: number; idle: number; waiting: number }
-  /** The origin that people use; known only after listening when PORT is 0. */
+  /** Returns the origin of the pages; when PORT is 0, it is known only after the service listens. */
   publicOrigin: () => string
 }

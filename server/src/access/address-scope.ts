@@ -2,50 +2,49 @@ import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
-/** What decides which rows a viewer may read. The viewer is a member, or the initiator of a request that is decided again. */
+/** The viewer decides which rows a query may read. They are a member, or the initiator of a request that is decided again. */
 export type Viewer = Pick<Member, 'userId' | 'readsAll' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
 
 declare const brand: unique symbol
 
 /**
- * Which addresses, operations and balances a query may read. Only this module makes one, so a read of owned data without
- * a viewer does not compile. Its parts are for the SQL of this module and of feeds.
+ * The addresses, operations and balances that a query may read. Only this module creates a scope, so that a read of owned data
+ * without a viewer does not compile. Its parts are for the SQL of this module and of feeds.
  */
 export type AddressScope = {
   readonly vaultId: string
-  /** The viewer as grants name them: `user:<id>`, and `group:<id>` for every group, `everyone` included. */
+  /** The viewer as grants name them: `user:<id>`, and `group:<id>` for every group, including `everyone`. */
   readonly viewer: { readonly userId: string; readonly readsAll: boolean; readonly subjects: readonly string[] }
-  /** All of the vault, or the parts that follow. */
+  /** True if the scope is the whole vault; otherwise it is the sum of the following parts. */
   readonly isWholeVault: boolean
-  /** The addresses of this person with their operations, and the transfers this person ordered. */
+  /** The part with the addresses of this person, their operations, and the transfers that this person ordered. */
   readonly ownerId: string | null
-  /** The addresses that others share with the viewer, with their operations. */
+  /** True if the addresses that others share with the viewer, with their operations, are a part. */
   readonly includesShared: boolean
   /** If set, the scope is restricted to addresses of this folder. */
   readonly folderId: string | null
   readonly [brand]: true
 }
 
-/** Which addresses a member may request: their own, those that others share with them, or both. */
+/** The addresses that a member may request: their own, those that others share with them, or both. */
 export const addressAccesses = ['own', 'shared', 'all'] as const
 
 type Wanted = {
   /** For administrators and auditors: the owner whose part of the vault is read. */
   userId?: string | undefined
-  /** Own, shared with the caller, or both; ignored for who reads the whole vault. */
+  /** Own addresses, addresses that are shared with the caller, or both; ignored for a viewer who reads the whole vault. */
   access?: (typeof addressAccesses)[number] | undefined
   includeShared?: boolean | undefined
-  /** A folder that the caller manages, was granted or administers; any other folder counts as empty. */
+  /** A folder that the caller manages, was granted or administers. Any other folder counts as empty. */
   folderId?: string | undefined
 }
 
 /**
- * The part of the vault that a list covers. An administrator or auditor reads all of it or the part of one owner. Every
- * other member
- * reads their own part and, on request, what is shared with them. A member who names only a folder reads all addresses of
- * the folder that they may see.
+ * Returns the part of the vault that a list covers. An administrator or auditor reads all of it or the part of one owner. Every
+ * other member reads their own part and, on request, the addresses that are shared with them. A member who names only a folder
+ * reads all addresses of the folder that they may see.
  *
- * @throws 403 when someone who does not read the whole vault names another user
+ * @throws 403 when a member who does not read the whole vault names another user
  */
 export function addressScopeOf(member: Viewer, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
   if (member.readsAll) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
@@ -61,27 +60,27 @@ export function addressScopeOf(member: Viewer, { userId, folderId, ...wanted }: 
   })
 }
 
-/** Everything that the member may see, for reading one thing by its id. */
+/** Returns the scope of everything that the member may see, for a read by id. */
 export function visibleScopeOf(member: Viewer): AddressScope {
   return addressScopeOf(member, { access: 'all' })
 }
 
 /**
- * All of the vault, for every viewer: only to count what they may not see, where they may know how much there is (decision
- * 0054). Nothing else of a row that is not visible to them may leave.
+ * Returns the scope of the whole vault, for every viewer. It only serves to count rows that the viewer may not see, where they
+ * may know the number (decision 0054). No other property of an invisible row may be returned.
  */
 export function scopeToCount(member: Viewer): AddressScope {
   return scope(member, { isWholeVault: true })
 }
 
-/** Everything that the viewer of this scope may see; the given scope may be narrower. */
+/** Returns the scope of everything that the viewer of this scope may see. The passed scope may be narrower. */
 export function allVisible(scope: AddressScope): AddressScope {
   const { readsAll, userId } = scope.viewer
   const parts = { isWholeVault: readsAll, ownerId: readsAll ? null : userId, includesShared: !readsAll, folderId: null }
   return { ...scope, ...parts }
 }
 
-/** The caller's own part of the vault, even for an administrator: only the owner may change an address. */
+/** Returns the caller's own part of the vault, even for an administrator: only the owner may change an address. */
 export function ownScopeOf(member: Viewer): AddressScope {
   return scope(member, { ownerId: member.userId })
 }
@@ -108,7 +107,7 @@ function scope(
   return made as AddressScope
 }
 
-/** The subjects of grants that a member matches. */
+/** Returns the subjects of grants that a member matches. */
 export function subjectsOf({ userId, groupIds }: Pick<Viewer, 'userId' | 'groupIds'>): string[] {
   return [`user:${userId}`, ...groupIds.map((id) => `group:${id}`)]
 }
@@ -119,8 +118,8 @@ export function isAddressInScope(scope: AddressScope, alias: string): RawBuilder
 }
 
 /**
- * The scope as SQL conditions on `alias`, a row of `addresses`. No address meets two of them. Each condition is a range
- * of an index and their disjunction is not, so lists read part by part. A folder is one range and is read once.
+ * SQL: returns the scope as conditions on `alias`, a row of `addresses`. No address meets two of them. Each condition is a
+ * range of an index and their disjunction is not, so lists read part by part. A folder is one range and is read once.
  */
 export function addressParts(scope: AddressScope, alias: string): RawBuilder<boolean>[] {
   const isOneRange = scope.isWholeVault || scope.folderId !== null
@@ -129,7 +128,7 @@ export function addressParts(scope: AddressScope, alias: string): RawBuilder<boo
   return parts.map((part) => inScope(scope, alias, [part], sql.ref(`${alias}.id`)))
 }
 
-/** SQL: the ids of all addresses in scope, each once. */
+/** SQL: returns the ids of all addresses in scope, without duplicates. */
 export function scopedAddressIds(scope: AddressScope): RawBuilder<unknown> {
   const parts = addressParts(scope, 's').map((part) => sql`select s.id from addresses s where ${part}`)
   return sql`${sql.join(parts, sql` union all `)}`
@@ -150,7 +149,7 @@ export function isOperationInScope(scope: AddressScope, alias: string): RawBuild
   return inScope(scope, alias, parts, addressId)
 }
 
-/** SQL: the ids of all addresses that are shared with the viewer, one by one or by a folder. */
+/** SQL: returns the ids of all addresses that are shared with the viewer, one by one or by a folder. */
 export function sharedAddressIds({ vaultId, viewer }: AddressScope): RawBuilder<unknown> {
   return sql`
     select g.address_id from address_grants g where g.vault_id = ${vaultId} and g.subject = any(${viewer.subjects}::text[])
@@ -160,7 +159,7 @@ export function sharedAddressIds({ vaultId, viewer }: AddressScope): RawBuilder<
     where g.vault_id = ${vaultId} and g.subject = any(${viewer.subjects}::text[])`
 }
 
-/** SQL: the ids of the addresses in the folder of the scope; none when the viewer may not see it. */
+/** SQL: returns the ids of the addresses in the folder of the scope; empty when the viewer may not see the folder. */
 export function folderAddressIds(scope: AddressScope): RawBuilder<unknown> {
   return sql`
     select m.address_id from address_group_members m
@@ -200,7 +199,10 @@ export function isTransferAllowed({ viewer }: AddressScope, alias: string): RawB
       and g.subject = any(${viewer.subjects}::text[])))`
 }
 
-/** No address meets both: an own address counts as own, even if it is also shared with a group of its owner. */
+/**
+ * SQL: returns the own and the shared addresses. They do not overlap: an own address counts as own, even if it is also shared
+ * with a group of its owner.
+ */
 function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[] {
   const owner = sql.ref(`${alias}.owner_id`)
   const parts: RawBuilder<unknown>[] = []
@@ -212,15 +214,17 @@ function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[]
   return parts
 }
 
-/** Of the vault, in one of the parts (unless all of it is in scope), and in the folder if there is one. */
+/**
+ * SQL condition: the row is in the vault, in one of the parts (unless the whole vault is in scope), and in the folder, if any.
+ */
 function inScope(
   scope: AddressScope,
   alias: string,
   parts: RawBuilder<unknown>[],
   addressId: RawBuilder<unknown>,
 ): RawBuilder<boolean> {
-  const all = [sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`]
-  if (!scope.isWholeVault) all.push(parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` or `)})`)
-  if (scope.folderId !== null) all.push(sql`${addressId} in (${folderAddressIds(scope)})`)
-  return sql<boolean>`(${sql.join(all, sql` and `)})`
+  const conditions = [sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`]
+  if (!scope.isWholeVault) conditions.push(parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` or `)})`)
+  if (scope.folderId !== null) conditions.push(sql`${addressId} in (${folderAddressIds(scope)})`)
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }

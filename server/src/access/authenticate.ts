@@ -39,8 +39,8 @@ type Row = MembershipRow & {
 }
 
 /**
- * Resolves a session or service token and, when the path names a vault, the caller's memberships there: one indexed
- * round trip, so that a removed membership or session ends on the next request on every node.
+ * Resolves a session or service token and, when the path names a vault, the caller's memberships in it. It takes one indexed
+ * round trip per request, so that a removed membership or session ends with the next request on every node.
  */
 export async function authenticate(
   db: Db,
@@ -113,7 +113,7 @@ function toMember(caller: Caller, row: MembershipRow): Member | null {
   }
 }
 
-/** A caller as a member of a vault that their request names elsewhere than in its path. */
+/** Returns a caller as a member of a vault that the request names outside its path. */
 export async function findMember(
   db: Db,
   caller: Caller,
@@ -128,7 +128,9 @@ export async function findMember(
   return { vaultExists: row !== undefined, member: row === undefined ? null : toMember(caller, row) }
 }
 
-/** A user as a member of a vault, for what was asked for earlier or names no vault in its path; null if they are none now. */
+/**
+ * Returns a user as a member of a vault, for an earlier request or a path without a vault; null if they are no longer a member.
+ */
 export async function findMemberById(db: Db | Trx, vaultId: string, userId: string): Promise<Member | null> {
   const { rows } = await sql<
     MembershipRow & { user_id: string; kind: Caller['kind']; email: string | null; is_platform_admin: boolean }

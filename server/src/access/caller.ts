@@ -13,21 +13,24 @@ export type Caller = {
   expiresAt: Date | null
 }
 
-/** `votes`: in this vault nothing unsigned is ordered, approved or handed over (docs/signed-orders.md). */
+/** With `votes`, nothing unsigned is ordered, approved or handed over in this vault (docs/signed-orders.md). */
 export const protections = ['off', 'votes'] as const
 export type Protection = (typeof protections)[number]
 
 /** A caller within a vault they are a member of. */
 export type Member = Caller & {
   vault: { id: string; code: string; name: string; lockedAt: Date | null; protection: Protection }
-  /** Groups of the vault that the caller is in; the built-in group `everyone` included. */
+  /** The groups of the vault that the caller is in, including the built-in group `everyone`. */
   groupIds: string[]
   isAdmin: boolean
-  /** In the group of the auditors and no administrator: reads the whole vault and changes nothing in it. */
+  /**
+   * True for a member of the group of the auditors who is not an administrator: they read the whole vault and change nothing in
+   * it.
+   */
   isAuditor: boolean
-  /** Reads the whole vault: an administrator or an auditor. */
+  /** True for an administrator or an auditor, who read the whole vault. */
   readsAll: boolean
-  /** A hold stops them in this vault: they read who placed it, and nothing else. */
+  /** True if a hold stops the caller in this vault. They can then only read who placed it. */
   isHeld: boolean
 }
 
@@ -38,19 +41,18 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: AccessLevel
-    /** Media types that the body may have besides JSON (`http/endpoints.ts`). */
+    /** The media types that the body may have besides JSON (`http/endpoints.ts`). */
     uploads?: Readonly<Record<string, object>>
     openToAuditors?: boolean
-    /** Members below the level of the route who may call it too; the handler judges what they name. */
+    /** Decides if a member below the level of the route may call it too. The handler then checks the objects that they name. */
     alsoFor?: (db: Db, member: Member, now: Date) => Promise<boolean>
     openToHeld?: boolean
   }
 }
 
 /**
- * Who may call a route, enforced before its input is validated:
- * anyone · any signed-in caller · a member of the vault in the path · an administrator or auditor of it · an administrator of
- * it · a platform administrator.
+ * The callers of a route, enforced before its input is validated: anyone · any signed-in caller · a member of the vault in the
+ * path · an administrator or auditor of it · an administrator of it · a platform administrator.
  */
 export type AccessLevel = 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform'
 
@@ -64,7 +66,7 @@ export function callerOf(request: WithCaller): Caller {
   return request.caller
 }
 
-/** The caller as a member of the vault in the path; only in routes of a level of vaults. */
+/** Returns the caller as a member of the vault in the path. Only for routes of a level of vaults. */
 export function memberOf(request: WithCaller): Member {
   if (request.member === null) throw notAMember()
   return request.member
@@ -73,13 +75,16 @@ export function memberOf(request: WithCaller): Member {
 /** The actor of a change, with the vault and the time. */
 export type By = { vaultId: string; actorId: string; now: Date }
 
-/** The same for a member: what an endpoint of a vault passes to its action. */
+/** The member and the time, which an endpoint of a vault passes to its action. */
 export type ByMember = { member: Member; now: Date }
 
-/** The same for an endpoint without a vault in its path: it concerns the platform, or a vault that the action looks up. */
+/**
+ * The caller and the time of an endpoint without a vault in its path. It concerns the platform, or a vault that the action
+ * looks up.
+ */
 export type ByCaller = { caller: Caller; now: Date }
 
-/** The initiator of a request that is carried out later, after its votes. */
+/** Returns the initiator as the actor of a request that is carried out later, after its votes. */
 export const byInitiator = (context: { vaultId: string; initiatorId: string; now: Date }): By => ({
   vaultId: context.vaultId,
   actorId: context.initiatorId,
@@ -92,5 +97,5 @@ export const byMember = ({ member, now }: ByMember): By => ({
   now,
 })
 
-/** For audit records of events that belong to no vault. */
+/** Returns the author of audit records of events that belong to no vault. */
 export const byPlatform = ({ caller, now }: ByCaller) => ({ vaultId: null, actorId: caller.userId, now })

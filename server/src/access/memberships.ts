@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * SQL for a lateral join: one row with the memberships of a user in a vault. `group_ids` are the groups that store the
- * user, without `everyone`, which stores no members; null means that the user is not a member. An administrator who is in the
- * group of the auditors too is an administrator.
+ * SQL for a lateral join: one row with the memberships of a user in a vault. `group_ids` are the groups that store the user,
+ * without `everyone`, which stores no members; null means that the user is not a member. An administrator who is also in the
+ * group of the auditors is an administrator.
  */
 export function membershipOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
@@ -15,7 +15,7 @@ export function membershipOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<un
     where m.vault_id = ${vaultId} and m.user_id = ${userId})`
 }
 
-/** SQL that selects as `user_id` who administers any of the vaults. */
+/** SQL: selects the administrators of any of the vaults as `user_id`. */
 export function administratorsOf(vaultIds: string[]): RawBuilder<unknown> {
   return sql`
     select m.user_id from policy_groups g
@@ -24,8 +24,8 @@ export function administratorsOf(vaultIds: string[]): RawBuilder<unknown> {
 }
 
 /**
- * SQL: the groups of a vault that store the user, as JSON of {id, name} in the order of their names; `everyone` is left out,
- * because every member is in it.
+ * SQL: returns the groups of a vault that store the user, as JSON of {id, name} in the order of their names. `everyone` is left
+ * out, because every member is in it.
  */
 export function groupsOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<MemberGroup[]> {
   return sql<MemberGroup[]>`(
@@ -37,35 +37,35 @@ export function groupsOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknow
 
 export type MemberGroup = { id: string; name: string }
 
-/** What a grant or a list of approvers names: a person, or a policy group for all its members. */
+/** The subjects of grants and lists of approvers: a person, or a policy group for all its members. */
 export const subjectKinds = ['user', 'group'] as const
 export type SubjectKind = (typeof subjectKinds)[number]
 
-/** Code of the built-in group whose members administer the vault. */
+/** The code of the built-in group whose members administer the vault. */
 export const administratorsCode = 'administrators'
-/** Code of the built-in group whose members read what administrators read, and change nothing in the vault. */
+/** The code of the built-in group whose members read the whole vault and change nothing in it. */
 export const auditorsCode = 'auditors'
-/** Code of the built-in group that every member of any group of the vault is in; its members are never stored. */
+/** The code of the built-in group of every member of any group of the vault. Its members are never stored. */
 export const everyoneCode = 'everyone'
 
-/** SQL: whether a row of `policy_groups` is the group of the administrators. */
+/** SQL condition: a row of `policy_groups` is the group of the administrators. */
 export const isAdministrators = (group: string) => isSystemGroup(group, administratorsCode)
 
-/** SQL: whether a row of `policy_groups` is the group of the auditors. */
+/** SQL condition: a row of `policy_groups` is the group of the auditors. */
 const isAuditors = (group: string) => isSystemGroup(group, auditorsCode)
 
-/** SQL: whether a user changes nothing in a vault, because they are an auditor of it and no administrator. */
+/** SQL condition: a user changes nothing in a vault, because they are an auditor of it and not an administrator. */
 export const isAuditor = (vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`is_auditor(${vaultId}, ${userId})`
 
-/** SQL: whether an active hold stops a user in a vault, in which they then neither act nor vote. */
+/** SQL condition: an active hold stops a user in a vault. They then neither act nor vote in it. */
 export const isHeldUser = (vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from holds held where held.vault_id = ${vaultId} and held.subject_type = 'user'
     and held.subject_id = ${userId} and held.released_at is null)`
 
 /**
- * SQL: whether the user of `alias`, a row of `users`, is held in every vault they belong to, so that there is nothing left to
- * sign in for. The administrators of a vault must not shut out those of the platform.
+ * SQL condition: the user of `alias`, a row of `users`, is held in all of their vaults and may therefore not sign in. The
+ * administrators of a vault must not lock out platform administrators.
  */
 export const isHeldEverywhere = (alias: string): RawBuilder<boolean> => {
   const userId = sql.ref(`${alias}.id`)
@@ -76,7 +76,7 @@ export const isHeldEverywhere = (alias: string): RawBuilder<boolean> => {
       where belongs.user_id = ${userId} and not ${isHeldUser(sql.ref('belongs.vault_id'), sql.ref('belongs.user_id'))}))`
 }
 
-/** SQL: whether a row of `policy_groups` is the group of all members. */
+/** SQL condition: a row of `policy_groups` is the group of all members. */
 export const isEveryone = (group: string) => isSystemGroup(group, everyoneCode)
 
 function isSystemGroup(group: string, code: string): RawBuilder<boolean> {

@@ -3,10 +3,10 @@ import type { Db, Trx } from '../db/client.ts'
 import type { Viewer } from './address-scope.ts'
 import { isEveryone, isHeldUser, membershipOf } from './memberships.ts'
 
-/** A user as the viewer of a vault of theirs. */
+/** A user as the viewer of one of their vaults. */
 export type ViewerOfVault = Viewer & { vault: { id: string; code: string } }
 
-/** The user as the viewer of each vault of theirs in which no hold stops them; none for a user who was disabled. */
+/** Returns the user as the viewer of each of their vaults in which no hold stops them; empty for a disabled user. */
 export async function listViewers(db: Db | Trx, userId: string): Promise<ViewerOfVault[]> {
   const { rows } = await sql<{
     id: string

@@ -9,7 +9,10 @@ import { folderActions } from '../modules/vaults/folders/governed-folders.ts'
 import { vaultActions } from '../modules/vaults/vaults/governed-vaults.ts'
 import { withProbe } from '../modules/vaults/wallets/probe-wallet.ts'
 
-/** Every change of the rules of a vault, in one table: what the endpoints, change sets and the task for due ones apply. */
+/**
+ * Returns every change of the rules of a vault in one table, for the endpoints, for change sets and for the task that applies
+ * due changes.
+ */
 export function governedOf(deps: Deps): Governed {
   return {
     actions: {

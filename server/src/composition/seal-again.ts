@@ -10,7 +10,7 @@ import { readRecordedWallet } from '../modules/vaults/wallets/wallet-settings.ts
 
 const forWalletService = { context: 't.wallet_service_url', destination: originOf } as const
 
-/** Every column that holds sealed values. The database demands of each that it is sealed under the present key. */
+/** Every column that holds sealed values. The database demands that each of them is sealed under the present key. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     table: 'vaults',
@@ -52,8 +52,8 @@ const target = { type: 'sealing_key', id: null }
 const ofPlatform = { vaultId: null, actorId: null }
 
 /**
- * As `adoptSealingKey`, on the record when something of an earlier format was accepted. Audit records of before get a MAC, and the
- * secrets of a wallet service that is not the recorded one stay as they are, so that they open nowhere.
+ * Calls `adoptSealingKey`, and records it when a value of an earlier format was accepted. Earlier audit records get a MAC. The
+ * secrets of a wallet service that differs from the recorded one stay as they are, so that they cannot be opened.
  */
 export async function adoptKey(trx: Trx, sealer: Sealer, now: Date): Promise<Resealed> {
   let authenticated = 0
@@ -83,7 +83,9 @@ async function refuseRepointed(trx: Trx): Promise<(place: Place) => boolean> {
 
 type Keys = { previous: string; next: string }
 
-/** As `rotateSealingKey`, with the MACs of the audit records, on the record. The connection has the next key. */
+/**
+ * Calls `rotateSealingKey`, replaces the MACs of the audit records, and records the rotation. The connection has the next key.
+ */
 export async function rotateKey(
   trx: Trx,
   { previous, next }: Keys,

@@ -29,7 +29,7 @@ import { verifyWallet } from '../modules/vaults/wallets/verify-wallet.ts'
 
 export type StateReport = { checked: Record<string, number>; differences: SubjectDifference[] }
 
-/** Verifiers that read a snapshot of their own, by what they are called in the report. */
+/** Verifiers that read a snapshot of their own, by their names in the report. */
 const bySubject = {
   transfers: verifyTransfers,
   payouts: verifyPayouts,
@@ -70,8 +70,8 @@ export const stateKinds = [
 ] as StateKind[]
 
 /**
- * Compares the tables that decide with what their audit records make of them. Lists a bounded number of differences of each
- * kind and vault. Rows that cannot be read are a difference, and the other kinds are verified all the same.
+ * Compares the tables that decide with the audit records of their rows. It lists a bounded number of differences for each kind
+ * and vault. Rows that cannot be read are a difference, and do not stop the other kinds.
  */
 export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKinds): Promise<StateReport> {
   const report: StateReport = { checked: {}, differences: [] }
@@ -97,7 +97,7 @@ export async function verifyState(db: Db, kinds: readonly StateKind[] = stateKin
 
 type Verifier = { kind: string; chain: string; verify: (trx: Trx) => Promise<SubjectReport> }
 
-/** Values that the service did not write may have any form, so that no statement about them succeeds. */
+/** Runs a verifier. Values that the service did not write may have any form, so that a statement about them may fail. */
 function readable(trx: Trx, { kind, chain, verify }: Verifier): Promise<SubjectReport> {
   return readOr(
     trx,

@@ -1,6 +1,6 @@
 /**
- * Thrown in a transaction that needs something from outside the database, for which no transaction may wait: it is rolled
- * back for it. Every kind of question is a class of its own, so that one that runs within another is not taken for it.
+ * Thrown in a transaction that needs an answer from outside the database. No transaction may wait for one, so it is rolled
+ * back. Every kind of question is a class of its own, so that a nested question is not mistaken for an outer one.
  */
 export abstract class AnswerNeededError<Question> extends Error {
   readonly question: Question
@@ -11,7 +11,10 @@ export abstract class AnswerNeededError<Question> extends Error {
   }
 }
 
-/** Runs `work` without an answer; if it needs one of this kind, `again` asks, with no transaction open, and runs it once more. */
+/**
+ * Runs `work` without an answer. If it throws `Needed`, `again` gets the answer while no transaction is open, and runs the work
+ * once more.
+ */
 export async function askingOutside<Question, Result>(
   Needed: new (question: Question) => AnswerNeededError<Question>,
   work: (answer: null) => Promise<Result>,

@@ -11,13 +11,13 @@ import {
 import type { Db } from './client.ts'
 import { committedOn, type WakeableTask, type Woken } from './commits.ts'
 
-/** Tells this node soon that some node may have committed something. It is a hint: it says neither what nor whether. */
+/** Tells this node soon after a commit of any node that there may be changes. It is a hint without content. */
 export type ChangeSignal = {
   /** Calls `wake` until the returned function is called. */
   watch(wake: () => void): () => void
-  /** Calls `run` when a commit of any node has something to do for a task, until the returned function is called. */
+  /** Calls `run` when a commit of any node wakes a task, until the returned function is called. */
   onWake(task: string, run: () => void): () => void
-  /** Returns true while notifications arrive, so that no task must look for commits of other nodes. */
+  /** Returns true while notifications arrive. Tasks then need not look for commits of other nodes. */
   isHeard(): boolean
   close(): Promise<void>
 }
@@ -27,9 +27,9 @@ type Options = { url: string; db: Db; log: Pick<Logger, 'warn'> }
 const channel = 'strongroom_changes'
 
 /**
- * A node notifies the others after its commits, at most once per `changeSignalMilliseconds`, in a transaction of its own:
- * a NOTIFY within a posting would make all commits of the database wait for each other. One connection of the node
- * listens, while anybody watches. Whatever gets lost, such as that connection, is made up for by a slow poll.
+ * Creates the signal. A node notifies the others after its commits, at most once per `changeSignalMilliseconds`, in a
+ * transaction of its own: a NOTIFY within a posting would make all commits of the database wait for each other. One connection
+ * of the node listens while there is a watcher. A slow poll makes up for lost notifications and connections.
  *
  * A notification is the name of its node and the tasks that it wakes. This node wakes its own tasks without it.
  */
@@ -48,7 +48,7 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
       wakeAll()
       if (sender !== node) wakeTasks(names)
     },
-    // Commits before it listened were notified to nobody here.
+    // Nobody on this node was notified of commits before the connection listened.
     listening() {
       wakeAll()
       wakeTasks(tasks.keys())
@@ -62,7 +62,7 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
   let poll: NodeJS.Timeout | undefined
 
   const isWanted = () => watchers.size + tasks.size > 0
-  // The notifications of this node arrive too, so that a listener which hears nothing for long can be asked about.
+  // The node's own notifications arrive too, so that a probe can test a listener that has heard nothing for long.
   const probe = setInterval(() => {
     if (tasks.size > 0 && !listener.heardWithin(changeProbeMilliseconds)) notifier.notify([])
   }, changeProbeMilliseconds)
@@ -103,7 +103,7 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
   }
 }
 
-/** Calls `now` with the tasks that a commit of this node wakes, and `soon` with those of some time together. */
+/** Calls `now` with the tasks that a commit of this node wakes, and `soon` with the tasks of all commits of a short time. */
 function tellCommits(db: Db, now: (tasks: Woken) => void, soon: (tasks: Woken) => void): () => void {
   let together = new Set<WakeableTask>()
   let pending: NodeJS.Timeout | undefined
@@ -125,8 +125,8 @@ function tellCommits(db: Db, now: (tasks: Woken) => void, soon: (tasks: Woken) =
 }
 
 /**
- * Notifies over a connection of its own, which is opened with the first commit: one of the pool that falls silent in between
- * would keep the node from stopping. A failure costs time only, because the other nodes poll.
+ * Creates a notifier with a connection of its own, which is opened at the first commit. A silent connection of the pool would
+ * keep the node from stopping. A failure only costs time, because the other nodes poll.
  */
 function createNotifier(url: string, node: string) {
   let client: pg.Client | null = null
@@ -135,16 +135,16 @@ function createNotifier(url: string, node: string) {
   let isWanted = false
 
   const drop = async () => {
-    const own = client
+    const closing = client
     client = null
-    await own?.end().catch(() => {})
+    await closing?.end().catch(() => {})
   }
   const send = async () => {
     if (client === null) {
-      const own = new pg.Client({ ...connectionOf(url), query_timeout: databaseConnectMilliseconds })
-      own.on('error', () => void drop())
-      client = own
-      await own.connect()
+      const opened = new pg.Client({ ...connectionOf(url), query_timeout: databaseConnectMilliseconds })
+      opened.on('error', () => void drop())
+      client = opened
+      await opened.connect()
     }
     const payload = [node, ...wanted].join(' ')
     wanted.clear()
@@ -180,7 +180,7 @@ const connectionOf = (url: string) => ({
   keepAlive: true,
 })
 
-/** `heard` is called with each notification, `listening` when the connection begins to listen. */
+/** `heard` is called with each notification, and `listening` when the connection begins to listen. */
 type Hearing = { heard(payload: string): void; listening(): void }
 
 /** Keeps one connection listening between `open` and `close`, and replaces it when it ends. */
@@ -191,10 +191,10 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
   let retry: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const own = new pg.Client(connectionOf(url))
-    client = own
+    const opened = new pg.Client(connectionOf(url))
+    client = opened
     const lost = (error?: Error) => {
-      if (client !== own) return
+      if (client !== opened) return
       client = null
       heardAt = null
       if (!isOpen) return
@@ -202,19 +202,19 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
       retry = setTimeout(() => void connect(), changeReconnectMilliseconds)
       retry.unref()
     }
-    own.on('notification', ({ payload = '' }) => {
+    opened.on('notification', ({ payload = '' }) => {
       heardAt = Date.now()
       heard(payload)
     })
-    own.on('error', lost)
-    own.on('end', () => lost())
+    opened.on('error', lost)
+    opened.on('end', () => lost())
     try {
-      await own.connect()
-      await own.query(`listen ${channel}`)
+      await opened.connect()
+      await opened.query(`listen ${channel}`)
       listening()
     } catch (error) {
       lost(error as Error)
-      await own.end().catch(() => {})
+      await opened.end().catch(() => {})
     }
   }
 
@@ -227,10 +227,10 @@ function createListener(url: string, log: Options['log'], { heard, listening }: 
     close() {
       isOpen = false
       clearTimeout(retry)
-      const own = client
+      const closing = client
       client = null
       heardAt = null
-      own?.end().catch(() => {})
+      closing?.end().catch(() => {})
     },
   }
 }

@@ -4,7 +4,7 @@ type Claim = {
   table: string
   /** The columns of its primary key. */
   key: string[]
-  /** Which rows are due; the table is `n`. */
+  /** The condition of due rows; the table is `n`. */
   where: RawBuilder<unknown>
   orderBy: RawBuilder<unknown>
   limit: number
@@ -13,8 +13,8 @@ type Claim = {
 }
 
 /**
- * SQL that claims due rows, for use after `with`; `claimed` contains them after the update. Nodes never wait for each other
- * and never claim the same row. If the claiming node dies, the row is due again when the lease ends.
+ * SQL: claims due rows, for use after `with`. `claimed` contains them after the update. Nodes never wait for each other and
+ * never claim the same row. If the claiming node dies, the row is due again when the lease ends.
  */
 export function claimRows({ table, key, where, orderBy, limit, set }: Claim): RawBuilder<unknown> {
   const columnsOf = (alias: string) => sql.join(key.map((column) => sql.ref(`${alias}.${column}`)))
@@ -29,7 +29,7 @@ export function claimRows({ table, key, where, orderBy, limit, set }: Claim): Ra
 
 export type Backoff = { firstMilliseconds: number; longestMilliseconds: number }
 
-/** The time of the next attempt after `attempts` failures: each pause is twice as long as the one before. */
+/** Returns the time of the next attempt after `attempts` failures. Each pause is twice as long as the previous one. */
 export function retryAt(now: Date, attempts: number, { firstMilliseconds, longestMilliseconds }: Backoff): Date {
   const pause = Math.min(firstMilliseconds * 2 ** Math.max(0, attempts - 1), longestMilliseconds)
   return new Date(now.getTime() + pause)

@@ -10,33 +10,33 @@ export type Db = Kysely<DB>
 export type Trx = Transaction<DB>
 
 /**
- * A row of a table as it is read. `Known` adds what the statement joins, and gives a column a type that the database does not
- * state, such as a closed list.
+ * A row of a table as it is read. `Known` adds the columns that the statement joins, and gives a column a type that the
+ * database does not state, such as a closed list.
  */
 export type RowOf<Table, Known> = Omit<Selectable<Table>, keyof Known> & Known
 
 const preparedMark = '/* prepared */'
 
 /**
- * Marks a frequent statement, at its start or, by `modifyEnd`, at its end: PostgreSQL parses and plans it once per
- * connection, which costs more than running it. Only for texts that never vary, because each connection keeps every text.
+ * Marks a frequent statement, at its start or, by `modifyEnd`, at its end. PostgreSQL parses and plans it once per connection,
+ * which costs more than running it. Use it only for texts that never vary, because each connection keeps every text.
  */
 export const prepared = sql.raw<never>(preparedMark)
 
 type ClientOptions = {
   url: string
   connectionsMax?: number
-  /** Time limit of a statement; 0 is none. */
+  /** The time limit of a statement; 0 means no limit. */
   statementMilliseconds?: number
   onError: (error: Error) => void
 }
 
-/** A client that is gone, for example behind a cut network, holds its locks for seconds and not for hours. */
+/** A client that is gone, for example behind a cut network, then holds its locks for seconds and not for hours. */
 const peerSettings = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
 /**
- * Opens the pool that the service works with. Every connection acts as `strongroom_app`, the role that may not rewrite
- * the audit log; bigint and numeric arrive as strings and stay strings until lib/money.ts reads them.
+ * Opens the pool of the service. Every connection acts as `strongroom_app`, the role that may not rewrite the audit log. bigint
+ * and numeric values arrive as strings and stay strings until lib/money.ts reads them.
  */
 export function openDatabase({
   url,
@@ -72,10 +72,10 @@ export function connectionsOf({ totalCount, idleCount, waitingCount }: pg.Pool) 
 
 const names = new Map<string, string>()
 
-/** A statement with a name is prepared by pg at its first use on a connection. */
+/** Gives marked statements a name. pg prepares a named statement at its first use on a connection. */
 function nameMarkedStatements(client: pg.PoolClient): void {
   const query = (...parts: unknown[]) =>
-    (pg.Client.prototype.query as (...all: unknown[]) => unknown).apply(client, parts)
+    (pg.Client.prototype.query as (...parameters: unknown[]) => unknown).apply(client, parts)
   const queryByName = (text: unknown, ...rest: unknown[]) =>
     typeof text === 'string' && (text.startsWith(preparedMark) || text.endsWith(preparedMark))
       ? query({ text, values: rest[0], name: nameOf(text) })

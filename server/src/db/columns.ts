@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * A row by its columns: each field by the SQL that gives it, which the room that knows the field contributes. A field without its SQL
- * does not compile. `Asked` is what the SQL depends on.
+ * A row by its columns: the SQL of each field, from the room that knows the field. A field without its SQL does not compile.
+ * `Input` is the value on which the SQL depends.
  */
-export type Columns<Row, Asked = void> = { [Name in keyof Row]-?: (asked: Asked) => RawBuilder<unknown> }
+export type Columns<Row, Input = void> = { [Name in keyof Row]-?: (input: Input) => RawBuilder<unknown> }
 
 /** SQL: the columns of a row, for `select`. */
-export function select<Row, Asked>(columns: Columns<Row, Asked>, asked: Asked): RawBuilder<unknown> {
-  const named = Object.entries<(asked: Asked) => RawBuilder<unknown>>(columns)
-  return sql.join(named.map(([name, column]) => sql`${column(asked)} as ${sql.ref(name)}`))
+export function select<Row, Input>(columns: Columns<Row, Input>, input: Input): RawBuilder<unknown> {
+  const named = Object.entries<(input: Input) => RawBuilder<unknown>>(columns)
+  return sql.join(named.map(([name, column]) => sql`${column(input)} as ${sql.ref(name)}`))
 }

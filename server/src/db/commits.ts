@@ -22,14 +22,16 @@ type Note = (woken: Woken) => void
 const listeners = new WeakMap<Db, Set<Note>>()
 const wokenBy = new WeakMap<Trx, Set<WakeableTask>>()
 
-/** Calls `note` after each transaction that this process commits through `inTransaction`, until the result is called. */
+/**
+ * Calls `note` after each transaction that this process commits through `inTransaction`, until the returned function is called.
+ */
 export function committedOn(db: Db, note: Note): () => void {
-  const own = listeners.get(db) ?? new Set()
-  listeners.set(db, own.add(note))
-  return () => own.delete(note)
+  const notes = listeners.get(db) ?? new Set()
+  listeners.set(db, notes.add(note))
+  return () => notes.delete(note)
 }
 
-/** Called after a commit, with the tasks that have something to do since. */
+/** Calls the listeners after a commit, with the tasks that it wakes. */
 export function noteCommit(db: Db, woken: Woken): void {
   for (const note of listeners.get(db) ?? []) note(woken)
 }
@@ -42,8 +44,8 @@ export function collectWoken(trx: Trx): Woken {
 }
 
 /**
- * Says that a background task has something to do when `trx` is committed, so that it begins then and not at its next look. It
- * is a hint, and costs time only where it is forgotten.
+ * Wakes a background task when `trx` is committed, so that it runs before its next poll. It is a hint: if it is missing, the
+ * task only runs later.
  */
 export function wake(trx: Trx, task: WakeableTask): void {
   wokenBy.get(trx)?.add(task)

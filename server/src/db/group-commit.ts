@@ -4,11 +4,11 @@ import { sqlStateOf } from './transaction.ts'
 type Options<Input, Output> = {
   /** Does the work of all inputs in one transaction and answers each, in their order, after the commit. */
   commit: (inputs: Input[]) => Promise<Output[]>
-  /** Inputs of one transaction at most. */
+  /** The maximum number of inputs of one transaction. */
   batchMax: number
-  /** Transactions that run at once; two let the next one be prepared while the last one waits for the disk. */
+  /** The number of transactions that run at once. With two, the next one is prepared while the last one waits for the disk. */
   inFlightMax: number
-  /** Inputs that may wait; further ones are refused with 503 and Retry-After. */
+  /** The number of inputs that may wait. Further inputs are refused with 503 and Retry-After. */
   waitingMax: number
 }
 
@@ -19,16 +19,16 @@ type Waiting<Input, Output> = {
 }
 
 export type GroupCommit<Input, Output> = {
-  /** Whether the queue is full. */
+  /** Returns true if the queue is full. */
   isFull(): boolean
-  /** Answers after the commit. @throws 503 with Retry-After when it is full */
+  /** Returns the output after the commit. @throws 503 with Retry-After when the queue is full */
   submit(input: Input): Promise<Output>
 }
 
 /**
- * Group commit: inputs that arrive while a transaction runs wait and share the next one, so that many share the cost of
- * one commit. A single input does not wait. If one input makes a batch fail, its inputs are processed again one by one,
- * so that the others succeed.
+ * Creates a group commit. Inputs that arrive while a transaction runs wait and share the next transaction, so that many share
+ * the cost of one commit. A single input does not wait. If one input makes a batch fail, its inputs are processed again one by
+ * one, so that the others succeed.
  */
 export function createGroupCommit<Input, Output>({
   commit,
@@ -46,7 +46,7 @@ export function createGroupCommit<Input, Output>({
       return () => inTurns(batch, ({ resolve }, i) => resolve(outputs[i]!))
     } catch (error) {
       if (batch.length === 1 || !isOfOneInput(error)) return () => inTurns(batch, ({ reject }) => reject(error))
-      for (const each of batch) await (await run([each]))()
+      for (const input of batch) await (await run([input]))()
       return async () => {}
     }
   }
@@ -76,10 +76,10 @@ export function createGroupCommit<Input, Output>({
   }
 }
 
-/** The answer while the queue is full. */
+/** Returns the error of a full queue. */
 export const tooMuchAtOnce = () => unavailable('overloaded', 'Too many requests are waiting; try again later', 1)
 
-/** Settles a few at a time: to answer hundreds at once would delay the next statement to the database. */
+/** Settles a few promises at a time: to answer hundreds at once would delay the next statement to the database. */
 async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => void): Promise<void> {
   for (const [i, item] of items.entries()) {
     work(item, i)
@@ -89,7 +89,10 @@ async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => voi
 
 const itemsPerTurn = 4
 
-/** Invalid data (class 22) or a violated constraint (class 23) concerns one input; a lost connection concerns all. */
+/**
+ * Returns true for invalid data (class 22) and a violated constraint (class 23), which concern one input. A lost connection
+ * concerns all inputs.
+ */
 function isOfOneInput(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state !== null && (state.startsWith('22') || state.startsWith('23'))

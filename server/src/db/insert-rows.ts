@@ -2,27 +2,27 @@ import { type Insertable, type RawBuilder, sql } from 'kysely'
 import { prepared, type Trx } from './client.ts'
 import type { DB, Json } from './types.ts'
 
-/** Rows by table; all rows of one table have the same columns. JSON values are given as values, not as text. */
+/** Rows by table. All rows of one table have the same columns. JSON values are passed as values, not as text. */
 type Rows = { [Table in keyof DB]?: Row<Insertable<DB[Table]>>[] }
 type Row<Columns> = { [Name in keyof Columns]: Json extends Columns[Name] ? unknown : Columns[Name] }
 
 /**
- * Inserts rows of several tables in one statement, which is one round trip. References among them are checked after all
- * of them are inserted.
+ * Inserts rows of several tables in one statement, which is one round trip. References among them are checked after all rows
+ * are inserted.
  *
- * @param parts further statements that run as parts of the same one
+ * @param parts further parts of the same statement
  */
 export async function insertRows(trx: Trx, tables: Rows, parts: Part[] = []): Promise<void> {
   await runParts(trx, [...parts, ...insertsOf(tables)])
 }
 
-/** A statement that is a part of another one. It sees the database as it was before that. */
+/** A statement that is a part of another one. It sees the database as it was before that statement. */
 export type Part = RawBuilder<unknown> | CompareAndSet
 
-/** An update that names what it expects, and returns a row for each that it changed. */
+/** An update that states the expected old values, and returns a row for each changed row. */
 export type CompareAndSet = { update: RawBuilder<unknown>; rows: number; otherwise: () => Error }
 
-/** Runs these statements as one. @throws what a compare-and-set among them names, when it changed fewer rows than it says */
+/** Runs these statements as one. @throws the error of a compare-and-set that changed fewer rows than it expects */
 export async function runParts(trx: Trx, parts: Part[]): Promise<void> {
   if (parts.length === 0) return
   const { rows } = await sql<Changed>`${prepared} ${withParts(parts)} select ${changedBy(parts)} as changed`.execute(
@@ -31,10 +31,10 @@ export async function runParts(trx: Trx, parts: Part[]): Promise<void> {
   assertChanged(parts, rows[0]!)
 }
 
-/** The number of rows that each part changed; 0 for a part that is no compare-and-set. */
+/** The number of rows that each part changed; 0 for a part that is not a compare-and-set. */
 export type Changed = { changed: number[] }
 
-/** SQL: the column of Changed. */
+/** SQL: returns the column of Changed. */
 export function changedBy(parts: Part[]): RawBuilder<unknown> {
   const counts = parts.map((part, i) =>
     'update' in part ? sql`(select count(*) from ${sql.id(`part_${i}`)})` : sql`0`,
@@ -42,13 +42,13 @@ export function changedBy(parts: Part[]): RawBuilder<unknown> {
   return sql`json_build_array(${sql.join(counts)})`
 }
 
-/** The row of the statement, of whose parts each changed what it must. @throws as `runParts` */
+/** Returns the row of a statement if each of its parts changed the expected rows. @throws as `runParts` */
 export function assertChanged<Row extends Changed>(parts: Part[], row: Row): Row {
   for (const [i, part] of parts.entries()) if ('update' in part && row.changed[i] !== part.rows) throw part.otherwise()
   return row
 }
 
-/** SQL: the statements of `insertRows`, one per table that has rows, to be parts of another statement. */
+/** SQL: returns the statements of `insertRows`, one per table that has rows, as parts of another statement. */
 export function insertsOf(tables: Rows): RawBuilder<unknown>[] {
   return Object.entries(tables).flatMap(([table, rows]) => {
     const [first] = rows
@@ -58,28 +58,28 @@ export function insertsOf(tables: Rows): RawBuilder<unknown>[] {
   })
 }
 
-/** SQL: these rows with the columns of a table. JSON values are given as values. */
+/** SQL: returns these rows with the columns of a table. JSON values are passed as values. */
 export const recordsetOf = (table: string, rows: object[]): RawBuilder<unknown> =>
   sql`json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows.map(toJson))}::json)`
 
-/** SQL: the WITH clause that runs these statements as parts of the one that follows; nothing when there are none. */
+/** SQL: returns the WITH clause that runs these statements as parts of the following statement; empty without parts. */
 export function withParts(parts: Part[]): RawBuilder<unknown> {
   return parts.length === 0 ? sql`` : sql`with ${namedParts(parts)}`
 }
 
-/** SQL: these statements as entries of a WITH clause. */
+/** SQL: returns these statements as entries of a WITH clause. */
 export function namedParts(parts: Part[]): RawBuilder<unknown> {
   const statements = parts.map((part) => ('update' in part ? part.update : part))
   return sql.join(statements.map((statement, i) => sql`${sql.id(`part_${i}`)} as (${statement})`))
 }
 
-/** SQL: these columns with their values, for `set`; one without a value stays as it is. */
+/** SQL: returns these columns with their values, for `set`. A column without a value stays as it is. */
 export function assignments(columns: Record<string, unknown>): RawBuilder<unknown> {
   const named = Object.entries(columns).filter(([, value]) => value !== undefined)
   return sql.join(named.map(([name, value]) => sql`${sql.ref(name)} = ${value}`))
 }
 
-/** Bytes in the form that PostgreSQL reads. */
+/** Returns a row as JSON, with bytes in the form that PostgreSQL reads. */
 function toJson(row: object): object {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [

@@ -2,23 +2,25 @@ import { type RawBuilder, sql } from 'kysely'
 import { claimRows } from './claim.ts'
 import type { Db } from './client.ts'
 
-/** One attempt at a job: every write for it carries its number, so that those of an earlier attempt no longer count. */
+/**
+ * One attempt at a job. Every write of the attempt carries its number, so that writes of an earlier attempt no longer count.
+ */
 export type Taken = { vault_id: string; id: string; attempt: number }
 
 type Options = {
   table: 'ledger_verifications' | 'backtests' | 'report_exports'
-  /** What it is called in the reason of a job that was begun again and again. */
+  /** The noun for a job in the failure of a job that was started too often. */
   noun: string
   attemptsMax: number
   leaseSeconds: number
-  /** Further assignments when a job is begun, such as that of its progress. */
+  /** Further assignments at the start of a job, such as a reset of its progress. */
   begin?: RawBuilder<unknown>
 }
 
 /**
- * Jobs that wait in a table with the columns `state` (queued, running, done, failed), `attempt`, `leased_until`, `failure`,
- * `started_at` and `finished_at`. A node claims one for the time of a lease, which it renews; if the node dies, another one
- * makes the job from the beginning.
+ * Returns the queue of jobs in a table with the columns `state` (queued, running, done, failed), `attempt`, `leased_until`,
+ * `failure`, `started_at` and `finished_at`. A node claims a job for the time of a lease, which it renews. If the node dies,
+ * another node does the job from the beginning.
  */
 export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseSeconds, begin = sql`` }: Options) {
   const rows = sql.table(table)
@@ -29,7 +31,7 @@ export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseS
     /** SQL condition: the row is this attempt, and no other node has taken it over. */
     isOf,
 
-    /** Claims the job that has waited longest: one that no node has, or whose node has not renewed its lease. */
+    /** Claims the job that has waited longest: a queued job, or a running job whose node has not renewed its lease. */
     async take(db: Db, now: Date): Promise<Row | null> {
       await sql`
         update ${rows} set state = 'failed', leased_until = null, finished_at = ${now},
@@ -48,14 +50,16 @@ export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseS
       return taken[0] ?? null
     },
 
-    /** false: another node has the job by now. `set` are further assignments, such as of its progress. */
+    /**
+     * Renews the lease. Returns false when another node has the job by now. `set` are further assignments, such as progress.
+     */
     async renew(db: Db, taken: Taken, now: Date, set: RawBuilder<unknown> = sql``): Promise<boolean> {
       const { numAffectedRows } = await sql`
         update ${rows} set leased_until = ${leaseFrom(now)}${set} where ${isOf(taken)}`.execute(db)
       return numAffectedRows === 1n
     },
 
-    /** @param set the assignments of what was found */
+    /** @param set the assignments of the result */
     async finish(db: Db, taken: Taken, set: RawBuilder<unknown>, now: Date): Promise<void> {
       await sql`
         update ${rows} set state = 'done', leased_until = null, finished_at = ${now}, ${set} where ${isOf(taken)}`.execute(
@@ -69,7 +73,7 @@ export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseS
         where ${isOf(taken)}`.execute(db)
     },
 
-    /** Puts it back into the queue, to be made from the beginning. */
+    /** Puts the job back into the queue. It starts again from the beginning. */
     async release(db: Db, taken: Taken): Promise<void> {
       await sql`update ${rows} set state = 'queued', leased_until = null, started_at = null where ${isOf(taken)}`.execute(
         db,

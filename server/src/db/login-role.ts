@@ -8,10 +8,11 @@ const notPermitted = '42501'
 const alreadyThere = ['42710', '23505']
 
 /**
- * Makes the role that the running service logs in as, with the password of its URL: it is a member of `strongroom_app`, owns
- * nothing, and cannot become the owner (decision 0050). Cheap when there is nothing to do, and safe to run by several at once.
- * @param ownerUrl of a role that may create roles, when there is one to create
- * @returns whether it was made now; null when the database was not migrated yet
+ * Creates the role of the running service, with the password of its URL. The role is a member of `strongroom_app`, owns
+ * nothing, and cannot become the owner (decision 0050). It is fast when the role exists, and several processes may call it at
+ * once.
+ * @param ownerUrl the URL of a role that may create roles, if one must be created
+ * @returns true if the role was created now; null when the database was not migrated yet
  * @throws Error with the statements that an administrator of the server must run
  */
 export async function ensureLogin(ownerUrl: string, serviceUrl: string): Promise<boolean | null> {
@@ -26,7 +27,7 @@ export async function ensureLogin(ownerUrl: string, serviceUrl: string): Promise
   }
 }
 
-/** Whether the service connects as another role than the owner. */
+/** Returns true if the service connects as a role that differs from the owner. */
 export function isLoginOfItsOwn(ownerUrl: string, serviceUrl: string): boolean {
   const { user } = loginOf(serviceUrl)
   return user !== '' && user !== loginOf(ownerUrl).user
@@ -34,7 +35,7 @@ export function isLoginOfItsOwn(ownerUrl: string, serviceUrl: string): boolean {
 
 type Owner = Pick<pg.Pool, 'query'>
 
-/** As ensureLogin, on a connection of the owner. */
+/** Does the same as `ensureLogin`, on a connection of the owner. */
 export async function ensureLoginBy(owner: Owner, serviceUrl: string): Promise<boolean | null> {
   const { user, password } = loginOf(serviceUrl)
   const role = await readRole(owner, user)
@@ -52,7 +53,7 @@ function loginOf(url: string): { user: string; password: string | null } {
   return { user: decodeURIComponent(username), password: password === '' ? null : decodeURIComponent(password) }
 }
 
-/** Only a superuser reads how a password is stored; for others it is not compared. */
+/** Reads the role. Only a superuser can read the stored password; for other users it is not compared. */
 async function readRole(owner: Owner, user: string): Promise<Role> {
   const { rows } = await owner.query<Role & { is_superuser: boolean }>(
     `select a.oid is not null as is_ready, r.oid is not null as exists,
@@ -76,7 +77,7 @@ async function readRole(owner: Owner, user: string): Promise<Role> {
 
 function statementsFor({ exists, is_member, verifier }: Role, user: string, password: string | null): string[] {
   const name = pg.escapeIdentifier(user)
-  // The server stores this and never sees the password, which so stays out of its log.
+  // The server stores this verifier and never sees the password, so the password cannot appear in its log.
   const secret = password === null ? '' : ` password ${pg.escapeLiteral(verifierOf(password))}`
   const isOutdated = password !== null && verifier !== null && !isVerifierOf(verifier, password)
   return [
@@ -89,12 +90,12 @@ function statementsFor({ exists, is_member, verifier }: Role, user: string, pass
 async function runAll(owner: Owner, user: string, statements: string[]): Promise<void> {
   for (const statement of statements) {
     await owner.query(statement).catch((error: { code?: string }) => {
-      // Another node made it at the same moment.
+      // Another node created the role at the same moment.
       if (alreadyThere.includes(error.code ?? '')) return
       if (error.code !== notPermitted) throw error
       throw new Error(
         `The owner of the database may not make the role ${user}. An administrator of PostgreSQL runs: ` +
-          `${statements.map((each) => `${each};`).join(' ')}`,
+          `${statements.map((statement) => `${statement};`).join(' ')}`,
       )
     })
   }
@@ -102,7 +103,7 @@ async function runAll(owner: Owner, user: string, statements: string[]): Promise
 
 const iterations = 4096
 
-/** A password as PostgreSQL stores it (RFC 5802, RFC 7677). */
+/** Returns a password as PostgreSQL stores it (RFC 5802, RFC 7677). */
 function verifierOf(password: string, salt: Buffer = randomBytes(16), rounds: number = iterations): string {
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, rounds, 32, 'sha256')
   const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest()

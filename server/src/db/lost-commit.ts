@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** The outcome of a commit is unknown: its connection was lost, or no standby has confirmed it. */
+/** Thrown when the outcome of a commit is unknown: its connection was lost, or no standby has confirmed it. */
 export class OutcomeUnknownError extends Error {
   constructor(cause: unknown) {
     super('The outcome of a commit is unknown', { cause })
@@ -9,8 +9,8 @@ export class OutcomeUnknownError extends Error {
 }
 
 /**
- * Makes a COMMIT without an answer fail with OutcomeUnknownError, and so a statement whose wait for a standby was cancelled:
- * PostgreSQL reports that as success, with a warning, although a failover loses it. The ROLLBACK that follows fails with the
+ * Makes a COMMIT without an answer fail with OutcomeUnknownError. The same happens to a statement whose wait for a standby was
+ * cancelled: PostgreSQL reports success with a warning, although a failover loses it. The ROLLBACK that follows fails with the
  * same error, because its own failure on the lost connection would otherwise replace the error that the caller gets.
  */
 export function noteLostCommits(client: pg.PoolClient): void {
@@ -41,10 +41,10 @@ export function noteLostCommits(client: pg.PoolClient): void {
   client.query = queryNotingLoss as typeof client.query
 }
 
-/** The function of PostgreSQL that warns when the wait for a synchronous standby was cancelled. */
+/** The function of PostgreSQL whose warning says that the wait for a synchronous standby was cancelled. */
 const waitForStandby = 'SyncRepWaitForLSN'
 
-/** An error of the statement itself. An error of a server that stops or fails may come after the commit. */
+/** Returns true for an error of the statement itself. An error of a server that stops or fails may come after the commit. */
 function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')
 }

@@ -6,7 +6,10 @@ import type { Db } from './client.ts'
 export type Warn = (error: unknown, text: string) => void
 
 export type Replica = {
-  /** The connections to the replica, once it has everything that was committed before; null: it is not to be used now. */
+  /**
+   * Returns the connections to the replica once it has everything that was committed before; null when the replica must not be
+   * used now.
+   */
   whenCaughtUp(): Promise<Db | null>
   warn: Warn
 }
@@ -14,8 +17,9 @@ export type Replica = {
 const pollMilliseconds = 10
 
 /**
- * A replica that never shows less than what was committed when the read began. A right that was taken away, or a deposit
- * that was acknowledged, is therefore never missing: the read waits until the replica has it, for a bounded time.
+ * Creates the reader of a replica that never shows less than what was committed when the read began. It never shows a right
+ * that was taken away, and never lacks a deposit that was acknowledged. The read waits until the replica has the commits, for a
+ * bounded time.
  */
 export function createReplica({ primary, replica, warn }: { primary: Db; replica: Db; warn: Warn }): Replica {
   let warnedAt = Number.NEGATIVE_INFINITY
@@ -26,7 +30,7 @@ export function createReplica({ primary, replica, warn }: { primary: Db; replica
         await catchUp(primary, replica)
         return replica
       } catch (error) {
-        // A replica that is away is away for every report.
+        // A missing replica affects every report, so that the warning is not repeated for each.
         if (performance.now() - warnedAt >= replicaWarningMilliseconds) {
           warn(error, 'reports are read from the database itself, because the replica cannot be used')
           warnedAt = performance.now()
@@ -39,11 +43,11 @@ export function createReplica({ primary, replica, warn }: { primary: Db; replica
 
 type Place = { isReplica: boolean; system: string; database: string }
 
-/** SQL: which database this is; of a replica the same as of what it follows, except for the first. */
+/** SQL: identifies the database. A replica has the same values as its primary, except for `isReplica`. */
 const place = sql`pg_is_in_recovery() as "isReplica", (select system_identifier::text from pg_control_system()) as system,
   current_database() as database`
 
-/** @throws Error that says why the replica is not to be used */
+/** @throws Error with the reason for which the replica must not be used */
 async function catchUp(primary: Db, replica: Db): Promise<void> {
   const { rows } = await sql<Place & { position: string }>`
     select ${place}, pg_current_wal_insert_lsn()::text as position`.execute(primary)

@@ -17,31 +17,35 @@ export type SealedColumn = {
   column: string
   /** The columns of the primary key, in their order. */
   key: readonly string[]
-  /** Who gets the value when it is opened, and what binds it to them. */
+  /** The recipient of the opened value, and the property that binds the value to them. */
   goesTo: string
-  /** SQL: the text of the row `t`, or of what it belongs to, that says where the value is sent; for the two below. */
+  /** SQL: the text, of the row `t` or its parent, that names the recipient of the value; for `destination` and `rewrite`. */
   context?: string
-  /** The destination that the value is sealed for. */
+  /** Returns the destination for which the value is sealed. */
   destination?: (context: string) => string
-  /** What becomes of a value that is sealed again; by default it stays as it is. `sealer` is the one that opened it. */
+  /**
+   * Changes a value when it is sealed again; without it the value stays as it is. `sealer` is the one that opened the value.
+   */
   rewrite?: (sealer: Sealer, plain: string, context: string) => string
 }
 
-/** How many values were sealed again, and which ones open under no key that is known, so that they stay as they are. */
+/** The number of values that were sealed again, and the places of values that no known key opens. Those stay as they are. */
 export type Resealed = { resealed: number; unreadable: Place[] }
 
-/** Thrown when the key of the settings is not the one that the database is sealed under. */
+/** Thrown when the key of the settings is not the key under which the database is sealed. */
 export class SealingKeyError extends Error {}
 
 const rowsPerPage = 500
 
-/** What an adoption does besides: once, before anything is sealed again. Says which values may be; the others stay as they are. */
+/**
+ * Runs once at an adoption, before any value is sealed again. It returns a function that decides if a value may be sealed
+ * again; other values stay as they are.
+ */
 export type BeforeAdoption = () => Promise<(place: Place) => boolean>
 
 /**
- * Makes sure that the database is sealed under this key. The first time, what was sealed in an earlier format is sealed again,
- * each value for its place and destination; that is the only moment at which the service accepts an earlier format (decisions
- * 0043 and 0067).
+ * Makes sure that the database is sealed under this key. The first time, values in an earlier format are sealed again, each for
+ * its place and destination. The service accepts an earlier format only at that moment (decisions 0043 and 0067).
  * @throws SealingKeyError when the database is sealed under another key
  */
 export async function adoptSealingKey(
@@ -76,7 +80,7 @@ function isAdopted(present: PresentKey | null, sealer: Sealer): boolean {
   return present?.format === sealedVersion
 }
 
-/** Waits for everybody who writes an audit record, and makes them wait; two nodes may start at once, too. */
+/** Waits for all writers of audit records, and makes later ones wait. Two nodes that start at once wait for each other too. */
 async function lockKey(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sealing_key', 0))`.execute(trx)
 }
@@ -90,7 +94,7 @@ async function writeFormat(trx: Trx, keyId: Buffer, now: Date): Promise<void> {
 const openUnbound =
   (sealer: Sealer): Change['open'] =>
   (_place, sealed) => {
-    // The format before 0053 has random bytes where later ones name the key.
+    // The format before 0053 has random bytes at the place of the id of the key.
     if (isSealedBy(sealer.keyId, sealed)) throw new SealingKeyError(keyIdRemoved)
     return sealer.openUnbound(sealed)
   }
@@ -103,10 +107,10 @@ const openUndirected =
   }
 
 /**
- * Seals everything again under another key, at once or not at all. Writers wait for it, and those that still have the
- * previous key are refused by the database afterwards.
- * @returns null when it is sealed under `next` already
- * @throws SealingKeyError when it is sealed under neither of the two
+ * Seals every value again under another key, in one transaction. Writers wait for it. Afterwards the database refuses writers
+ * that still have the previous key.
+ * @returns null when the database is already sealed under `next`
+ * @throws SealingKeyError when it is sealed under neither key
  */
 export async function rotateSealingKey(
   trx: Trx,
@@ -119,7 +123,7 @@ export async function rotateSealingKey(
   if (present?.keyId.equals(next.keyId)) return null
   if (present === null || !present.keyId.equals(previous.keyId)) throw wrongKey('The previous key')
   if (present.format !== sealedVersion) throw new SealingKeyError(notAdopted)
-  // A transaction that has sealed something and has not committed it yet is waited for.
+  // This waits for transactions that have sealed a value and have not committed it yet.
   await lockColumns(trx, columns)
   await sql`update sealing_key set key_id = ${next.keyId}, sealed_at = ${now}`.execute(trx)
   const change = { open: previous.open, mark: markOf, mayOpen: () => true, from: previous, to: next }
@@ -145,23 +149,23 @@ async function findKey(trx: Trx): Promise<PresentKey | null> {
   return rows[0] ?? null
 }
 
-/** The id of the key that the database is sealed under; null: no node has started on it. */
+/** Returns the id of the key under which the database is sealed; null when no node has started on it. */
 export async function findSealingKeyId(db: Db | Trx): Promise<Buffer | null> {
   const { rows } = await sql<{ keyId: Buffer }>`select key_id as "keyId" from sealing_key`.execute(db)
   return rows[0]?.keyId ?? null
 }
 
-/** Readers go on. */
+/** Locks the tables of the columns against writers. Readers go on. */
 async function lockColumns(trx: Trx, columns: readonly SealedColumn[]): Promise<void> {
   const tables = [...new Set(columns.map(({ table }) => table))].sort()
   await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in share row exclusive mode`.execute(trx)
 }
 
-/** How a value is opened, what mark it has, by whom, and who seals it again. */
+/** The way in which values are opened, marked and sealed again, and the sealers that do it. */
 type Change = {
   open: (place: Place, sealed: Buffer) => string
   mark: (sealed: Buffer) => Buffer
-  /** Whether a value is to be opened at all. */
+  /** Returns true if a value may be opened. */
   mayOpen: (place: Place) => boolean
   from: Sealer
   to: Sealer
@@ -177,7 +181,7 @@ async function resealAll(trx: Trx, columns: readonly SealedColumn[], change: Cha
   return total
 }
 
-/** Seals a page of a column again; returns where the next page begins, or null after the last one. */
+/** Seals a page of a column again. Returns the position of the next page, or null after the last page. */
 async function resealPage(
   trx: Trx,
   sealedColumn: SealedColumn,
@@ -210,7 +214,7 @@ async function resealPage(
   return rows.length < rowsPerPage ? null : rows.at(-1)!.row
 }
 
-/** Null: it opens under no key that is known, or may not be opened. It stays, in case its key is found. */
+/** Returns null for a value that no known key opens, or that may not be opened. It stays, in case its key is found. */
 function reseal(
   { table, column, destination, rewrite }: SealedColumn,
   { open, mark, mayOpen, from, to }: Change,

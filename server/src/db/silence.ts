@@ -5,7 +5,7 @@ import {
   databaseProbeMilliseconds,
 } from '../lib/limits.ts'
 
-/** The database does not answer. It may still execute the last statement. */
+/** Thrown when the database does not answer. It may still execute the last statement. */
 export class DatabaseSilentError extends Error {
   readonly code = 'ETIMEDOUT'
   constructor() {
@@ -16,7 +16,7 @@ export class DatabaseSilentError extends Error {
 
 type Options = {
   url: string
-  /** The time limit that PostgreSQL itself puts on a statement of this pool; 0 is none. */
+  /** The time limit of PostgreSQL for a statement of this pool; 0 means no limit. */
   statementMilliseconds: number
   onError: (error: Error) => void
 }
@@ -24,13 +24,13 @@ type Options = {
 const tickMilliseconds = 500
 
 /**
- * Ends the wait for a database that has stopped answering: stopped processes and a cut network leave connections open
- * and would hold every request for as long as they last.
+ * Ends the wait for a database that has stopped answering. Stopped processes and a cut network leave connections open and would
+ * hold every request for as long as they last.
  *
- * A slow statement is not a silent database. So when an answer is overdue, a new connection is tried; if that gets no
- * answer either and no other one received anything meanwhile, all connections are closed, and waiting and new requests
- * fail at once until a try succeeds. If only one connection is silent, it is closed once the time limit of PostgreSQL
- * for its statement has long passed.
+ * A slow statement is not a silent database. So when an answer is overdue, a new connection is tried. If that gets no answer
+ * either and no other connection received anything meanwhile, all connections are closed, and waiting and new requests fail at
+ * once until a try succeeds. If only one connection is silent, it is closed once the time limit of PostgreSQL for its statement
+ * has long passed.
  */
 export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError }: Options): void {
   const watched = watch(pool)
@@ -76,12 +76,12 @@ export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError 
 
 /** The observed state of the connections of a pool. */
 type Watched = {
-  /** Since when an answer is awaited on a connection; every byte that arrives begins the wait anew. */
+  /** The time since when an answer is awaited on a connection. Every received byte restarts the wait. */
   awaited: Map<pg.PoolClient, number>
   connecting: Set<{ since: number; fail: (error: Error) => void }>
   clients: Set<pg.PoolClient>
   heardAt: number
-  /** While it is set, no connection is given out. */
+  /** While true, no connection is handed out. */
   isSilent: boolean
 }
 
@@ -100,7 +100,7 @@ function watch(pool: pg.Pool): Watched {
     const { query } = client
     client.query = ((...parts: unknown[]) => {
       awaited.set(client, performance.now())
-      return (query as (...all: unknown[]) => unknown).apply(client, parts)
+      return (query as (...parameters: unknown[]) => unknown).apply(client, parts)
     }) as typeof client.query
     client.on('drain', () => awaited.delete(client))
     streamOf(client).on('data', () => {
@@ -127,7 +127,7 @@ function watch(pool: pg.Pool): Watched {
         },
       )
     })
-  // Both ways to request a connection: the promise of Kysely, and the callback of `pool.query`.
+  // There are two ways to request a connection: the promise of Kysely, and the callback of `pool.query`.
   pool.connect = ((callback?: (error: unknown, client?: pg.PoolClient, release?: unknown) => void) => {
     const connected = connectUnlessSilent()
     if (callback === undefined) return connected
@@ -145,8 +145,8 @@ function close({ awaited }: Watched, client: pg.PoolClient): void {
 }
 
 /**
- * Whether a new connection gets any answer from PostgreSQL, even a refusal. The time is counted in ticks, so that a
- * process that was busy for long reads what has arrived before it gives up.
+ * Returns true if a new connection gets any answer from PostgreSQL, even a refusal. The time is counted in ticks, so that a
+ * process that was busy for long reads received data before it gives up.
  */
 async function answersNewConnection(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
@@ -171,7 +171,7 @@ async function answersNewConnection(url: string): Promise<boolean> {
   }
 }
 
-/** The socket of a connection, which pg has no public name for. */
+/** Returns the socket of a connection. pg has no public name for it. */
 function streamOf(client: pg.ClientBase): import('node:stream').Duplex {
   return (client as unknown as { connection: { stream: import('node:stream').Duplex } }).connection.stream
 }

@@ -14,10 +14,10 @@ import { useRecordKey } from './record-key.ts'
 import { createReplica, type Replica, type Warn } from './replica.ts'
 
 type Limits = {
-  /** Reads that run at a time, of all callers and of one. */
+  /** The maximum number of running reads, of all callers and of one caller. */
   runningMax: number
   runningPerCallerMax: number
-  /** Reads that wait, of all callers and of one, and for how long. */
+  /** The maximum number of waiting reads, of all callers and of one caller, and the maximum time of a wait. */
   waitingMax: number
   waitingPerCallerMax: number
   waitMilliseconds: number
@@ -26,13 +26,16 @@ type Limits = {
 export type SlowReads = {
   db: Db
   /**
-   * Runs `read` when it is the caller's turn. The waiting callers take turns, regardless of what they read.
+   * Runs `read` when it is the caller's turn. Waiting callers take turns, independent of what they read.
    * @throws 429 when too many reads of the caller wait already, 503 when too many do in all or the turn does not come in time
    */
   inTurn<Result>(callerId: string, read: (db: Db) => Promise<Result>): Promise<Result>
-  /** Connections to the replica, once it has all that is committed by now; without such a replica, `db`. */
+  /** Returns connections to the replica once it has all present commits; without such a replica, `db`. */
   forReports(): Promise<Db>
-  /** Runs `read` by `forReports`, and again by `db` if the replica fails meanwhile. A refusal of ours is no such failure. */
+  /**
+   * Runs `read` by `forReports`, and again by `db` if the replica fails meanwhile. An error that this service throws is not
+   * such a failure.
+   */
   onReplica<Result>(read: (db: Db) => Promise<Result>): Promise<Result>
 }
 
@@ -70,10 +73,10 @@ export function openSlowReads({ url, replicaUrl, recordKey, warn, connectionsMax
 }
 
 /**
- * Reads that take the database seconds, such as reports, run in turns: a few at a time on this node. If one caller queues
- * a hundred of them, another caller waits for one of them only.
+ * Creates the turns for reads that take the database seconds, such as reports: a few run at a time on this node. If one caller
+ * queues a hundred reads, another caller waits for only one of them.
  *
- * @param db connections of their own, so that slow reads never take one that a quick request waits for
+ * @param db separate connections, so that slow reads never take a connection for which a quick request waits
  */
 export function createSlowReads({
   db,
@@ -109,7 +112,7 @@ export function createSlowReads({
 class Turns {
   readonly #limits: Limits
   readonly #running = new Map<string, number>()
-  /** What begins the reads that wait, by caller; after a turn, the caller moves to the end. */
+  /** The functions that start waiting reads, by caller. After a turn, the caller moves to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #runningInAll = 0
   #waitingInAll = 0

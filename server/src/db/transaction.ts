@@ -4,8 +4,8 @@ import type { Db, Trx } from './client.ts'
 import { collectWoken, noteCommit, type Woken } from './commits.ts'
 
 /**
- * Runs `work` in one transaction and repeats it, a bounded number of times, when PostgreSQL asks for that:
- * 40001 serialization failure, 40P01 deadlock. `work` must have no effect outside the transaction.
+ * Runs `work` in one transaction and repeats it, a bounded number of times, when PostgreSQL demands it: 40001 serialization
+ * failure, 40P01 deadlock. `work` must have no effect outside the transaction.
  */
 export async function inTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -29,13 +29,13 @@ function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-/** The SQLSTATE of a PostgreSQL error, or null. */
+/** Returns the SQLSTATE of a PostgreSQL error, or null. */
 export function sqlStateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** Whether the error is the violation of the named unique or check constraint. */
+/** Returns true if the error is a violation of the named unique or check constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return (
     (error as { constraint?: unknown } | null)?.constraint === constraint &&
@@ -43,14 +43,16 @@ export function violates(error: unknown, constraint: string): boolean {
   )
 }
 
-/** For `catch`: a violation of the named constraint becomes the refusal; any other error stays. */
+/**
+ * Returns a handler for `catch`: a violation of the named constraint becomes the refusal; any other error is thrown unchanged.
+ */
 export function onViolation(constraint: string, refusal: () => Error): (error: unknown) => never {
   return (error) => {
     throw violates(error, constraint) ? refusal() : error
   }
 }
 
-/** Runs `read` in one snapshot of the database, in which nothing changes and nothing can be written. */
+/** Runs `read` in one read-only snapshot of the database. */
 export function readSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
   return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
 }

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 
-/** The operating system account PostgreSQL runs as. `switched` is true when it differs from the account of this process. */
+/** The operating system account of PostgreSQL. `switched` is true when it differs from the account of this process. */
 export type Account = { uid: number; gid: number; switched: boolean }
 
 const NOBODY = 65534
 
 /**
- * PostgreSQL refuses to run as root, so root lends it the account `nobody`, or the account that already owns the
- * cluster: a directory first used by an ordinary user keeps working when root starts the service once.
+ * Chooses the account of PostgreSQL, which refuses to run as root. Root uses the account `nobody`, or the account that already
+ * owns the cluster: a directory of an ordinary user keeps working when root starts the service once.
  */
 export function chooseAccount(clusterDir: string): Account {
   const uid = process.getuid?.() ?? -1
@@ -18,7 +18,7 @@ export function chooseAccount(clusterDir: string): Account {
   return { uid: NOBODY, gid: NOBODY, switched: true }
 }
 
-/** What `spawn` needs to start a process as the account. An account that is our own is not switched to. */
+/** Returns the options with which `spawn` starts a process as the account; empty for the account of this process. */
 export function spawnAs(account: Account): { uid?: number; gid?: number } {
   return account.switched ? { uid: account.uid, gid: account.gid } : {}
 }

@@ -20,15 +20,15 @@ import { basename, dirname, join } from 'node:path'
 import type { Account } from './account.ts'
 import { canTraverse } from './reach.ts'
 
-/** The directory of the programs of one PostgreSQL release, which a given account can execute. */
+/** The programs of one PostgreSQL release in a directory where a given account can execute them. */
 export type Binaries = { initdb: string; postgres: string; major: string }
 
 const PROGRAMS = ['initdb', 'pg_ctl', 'postgres']
 
 /**
- * Finds the installed PostgreSQL programs and repairs what an install without scripts leaves undone: missing library
- * links and missing execute permission. When they cannot be repaired in place, or the account cannot read them there,
- * a private copy is made once and used instead.
+ * Finds the installed PostgreSQL programs and repairs the gaps of an install without scripts: missing library links and missing
+ * execute permission. When they cannot be repaired in place, or the account cannot read them there, a private copy is made once
+ * and used instead.
  * @throws Error naming DATABASE_URL when there are no programs for this platform.
  */
 export function prepareBinaries(options: {
@@ -104,7 +104,7 @@ function readLinks(packageDir: string): Link[] {
 function makeLink(packageDir: string, link: Link): void {
   const target = join(packageDir, link.target)
   if (existsSync(target)) return
-  // A dangling link is replaced, and so is an empty file, into which some packing tools turn links.
+  // A dangling link is replaced. An empty file is replaced too, because some packing tools turn links into empty files.
   rmSync(target, { force: true })
   try {
     symlinkSync(basename(link.source), target)
@@ -115,8 +115,8 @@ function makeLink(packageDir: string, link: Link): void {
 }
 
 /**
- * The directory for the copy survives restarts, because copying means 50 MB of reading and writing. Root cannot use its
- * data directory for this, because the account that runs PostgreSQL must be able to reach the programs by their path.
+ * Returns directories for the copy. They survive restarts, because a copy means 50 MB of reading and writing. Root cannot use
+ * its data directory for this, because the account that runs PostgreSQL must be able to reach the programs by their path.
  */
 function copyDirsFor(version: string, options: { account: Account; dataDir: string }): string[] {
   const name = `postgres-${version}`
@@ -172,7 +172,7 @@ function openToReaders(path: string): void {
   for (const name of readdirSync(path)) openToReaders(join(path, name))
 }
 
-/** Another account may have created a directory with a predictable name: never run programs from it. */
+/** Throws if another account owns the directory. Its name is predictable, and programs of another account must never run. */
 function assertOurs(directory: string): void {
   const entry = lstatSync(directory)
   const ours = entry.isDirectory() && entry.uid === (process.getuid?.() ?? entry.uid) && (entry.mode & 0o022) === 0

@@ -43,9 +43,9 @@ const TUNABLES = {
 }
 
 /**
- * Creates the data directory unless it exists. A new cluster is made beside its final place, flushed to disk by initdb
- * and then renamed, so `<dataDir>/postgres` is either complete and durable or absent: an interrupted start
- * leaves only a staging directory, which the next start removes.
+ * Creates the data directory unless it exists. A new cluster is made beside its final place, flushed to disk by initdb and then
+ * renamed, so that `<dataDir>/postgres` is either complete and durable or absent. An interrupted start leaves only a staging
+ * directory, which the next start removes.
  */
 export async function ensureCluster(options: {
   dataDir: string
@@ -100,7 +100,10 @@ function getPassword(dataDir: string): string {
   throw new Error(`${join(dataDir, 'postgres-password')} is missing; restore it from the backup of this directory.`)
 }
 
-/** A copy or a restored backup may belong to the wrong account or be open to others, which PostgreSQL refuses. */
+/**
+ * Takes the ownership of the directory. A copy or a restored backup may belong to another account or be open to others, which
+ * PostgreSQL refuses.
+ */
 function takeOwnership(clusterDir: string, account: Account): void {
   const { uid, mode } = statSync(clusterDir)
   if (uid !== account.uid) {
@@ -151,7 +154,7 @@ async function createCluster(options: {
         `--pwfile=${reach.path}/password`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
-        // The locale that is built into PostgreSQL: byte order and Unicode rules that do not depend on the C library.
+        // This locale is built into PostgreSQL. Its byte order and Unicode rules do not depend on the C library.
         '--locale=C',
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
@@ -173,12 +176,12 @@ function moveIntoPlace(made: string, clusterDir: string): void {
   try {
     renameSync(made, clusterDir)
   } catch (error) {
-    // Another process that started at the same time was first; its cluster has the same password.
+    // Another process that started at the same time was first. Its cluster has the same password.
     if (!existsSync(join(clusterDir, 'PG_VERSION'))) throw error
   }
 }
 
-/** Flushes the directory, which makes a rename or a new file in it durable. */
+/** Flushes the directory, so that a rename or a new file in it is durable. */
 function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r')
   fsyncSync(descriptor)

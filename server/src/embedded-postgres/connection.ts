@@ -11,8 +11,8 @@ export function toUrl(port: number, password: string, database: string = DATABAS
 }
 
 /**
- * Asks the server for our database and makes it when it is absent. Returns `not yet` while the server does not listen or
- * is still starting, recovering or shutting down.
+ * Asks the server for our database and creates it when it is absent. Returns `not yet` while the server does not listen or is
+ * still starting, recovering or shutting down.
  */
 export async function tryDatabase(port: number, password: string): Promise<'ready' | 'not yet'> {
   try {
@@ -38,7 +38,7 @@ async function createDatabase(port: number, password: string): Promise<'ready' |
 
 async function runStatement(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-  // A server that goes away while we ask is reported by the query; without a listener it would end the process.
+  // The query reports a server that goes away meanwhile. Without a listener that event would end the process.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -12,7 +12,7 @@ import { reachDirectory } from './reach.ts'
 
 const POLL_MS = 10
 
-/** The result of a start: a server that answers, or the log of one that ended before. */
+/** The result of a start: a server that answers, or the log of a server that ended before. */
 export type LaunchResult = { pid: number; port: number } | { failure: string; retryable: boolean }
 
 /**
@@ -73,8 +73,9 @@ export async function launchPostgres(options: {
 }
 
 /**
- * Settings on which safety and the detection of the server depend. On the command line they override postgresql.conf.
- * There is no unix socket, because its path may have 107 bytes at most and that of a data directory may be longer.
+ * Returns the settings on which safety and the detection of the server depend. On the command line they override
+ * postgresql.conf. There is no unix socket, because its path may have at most 107 bytes and the path of a data directory may be
+ * longer.
  */
 function settings(clusterDir: string, fast: boolean): string[] {
   const durability = fast ? 'off' : 'on'
@@ -98,14 +99,17 @@ function settings(clusterDir: string, fast: boolean): string[] {
 }
 
 /**
- * A quarter of the memory, as is usual, up to a gigabyte. Checkpoints happen every 4 GB or 15 minutes: the first change of
- * a page after a checkpoint writes the whole page to the log, which was most of the log with the default settings.
+ * Returns a quarter of the memory, as is usual, up to a gigabyte. Checkpoints happen every 4 GB or 15 minutes: the first change
+ * of a page after a checkpoint writes the whole page to the log, which was most of the log with the default settings.
  */
 function cacheMegabytes(): number {
   return Math.min(Math.max(Math.floor(totalmem() / 4 / 2 ** 20), 128), 1024)
 }
 
-/** Another process took the port or started the same server meanwhile, or children of the last server are still ending. */
+/**
+ * Returns true if a new start may succeed: another process took the port or started the same server meanwhile, or children of
+ * the last server are still ending.
+ */
 function isRetryable(text: string): boolean {
   return retryable.some((message) => message.test(text))
 }
@@ -133,10 +137,10 @@ function findFreePort(): Promise<number> {
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 
-/** The server's log, open for appending, and a way to read what was written since. */
+/** The server's log, open for appending. `readNew` returns the text that was written since. */
 export type LogFile = { descriptor: number; readNew(): string; close(): void }
 
-/** Opens the log. A log that has grown large is set aside first, replacing the one set aside before. */
+/** Opens the log. A large log is set aside first, and replaces the one that was set aside before. */
 export function openLogFile(path: string): LogFile {
   if (existsSync(path) && statSync(path).size > LOG_BYTES_MAX) renameSync(path, `${path}.1`)
   const descriptor = openSync(path, 'a+', 0o600)

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The file with the password of the superuser, and the one with that of the role of the service. */
+/** The file with the password of the superuser, and the file with the password of the role of the service. */
 type PasswordFile = 'postgres-password' | 'postgres-service-password'
 
-/** A password, that of the superuser unless another is named, or null when none was made yet. */
+/** Returns a password, of the superuser unless another file is named, or null when none was created yet. */
 export function findPassword(dataDir: string, name: PasswordFile = 'postgres-password'): string | null {
   try {
     return readFileSync(join(dataDir, name), 'utf8').trim()
@@ -15,7 +15,7 @@ export function findPassword(dataDir: string, name: PasswordFile = 'postgres-pas
   }
 }
 
-/** Creates the password once. Two processes that start together both get the one that was written first. */
+/** Creates the password once. Two processes that start together both get the password that was written first. */
 export function ensurePassword(dataDir: string, name: PasswordFile = 'postgres-password'): string {
   const known = findPassword(dataDir, name)
   if (known) return known

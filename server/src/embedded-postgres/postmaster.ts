@@ -6,8 +6,8 @@ import { join } from 'node:path'
 export type Postmaster = { pid: number; port: number; ready: boolean }
 
 /**
- * Reads the server's own record, `postmaster.pid`: process id, data directory, start time, port, socket directory,
- * address, shared memory and state, one a line. Returns null when there is no complete record.
+ * Reads the server's own record, `postmaster.pid`: process id, data directory, start time, port, socket directory, address,
+ * shared memory and state, one per line. Returns null when there is no complete record.
  */
 export function readPostmaster(clusterDir: string): Postmaster | null {
   const text = readRecord(clusterDir)
@@ -19,7 +19,7 @@ export function readPostmaster(clusterDir: string): Postmaster | null {
   return { pid, port: Number.isInteger(port) ? port : 0, ready: lines[7]?.trim() === 'ready' }
 }
 
-/** The raw text of `postmaster.pid`, or null when there is none. */
+/** Returns the raw text of `postmaster.pid`, or null when there is none. */
 export function readRecord(clusterDir: string): string | null {
   try {
     return readFileSync(join(clusterDir, 'postmaster.pid'), 'utf8')
@@ -30,20 +30,21 @@ export function readRecord(clusterDir: string): string | null {
 }
 
 /**
- * The name every server is started under. It is made from the identity of the directory on disk, so it distinguishes a server
- * of this directory from a server of a copy of it, and from another process with the same id after a restart.
+ * Returns the name under which every server is started. It is made from the identity of the directory on disk, so that it
+ * distinguishes a server of this directory from a server of a copy of it, and from another process with the same id after a
+ * restart.
  */
 export function clusterName(clusterDir: string): string {
   const { dev, ino } = statSync(clusterDir, { bigint: true })
   return `strongroom-${dev}-${ino}`
 }
 
-/** Whether the process is alive and is the server of this directory, and not another process with a reused id. */
+/** Returns true if the process is alive and is the server of this directory, not another process with a reused id. */
 export function servesCluster(pid: number, clusterDir: string): boolean {
   return readCommandLine(pid).includes(`cluster_name=${clusterName(clusterDir)}`)
 }
 
-/** Whether the Node.js process that started the server is alive: the system gives orphans another parent. */
+/** Returns true if the Node.js process that started the server is alive. The system gives orphans another parent. */
 export function hasStarter(pid: number): boolean {
   const starter = readCommandLine(pid).find((argument) => argument.startsWith('strongroom.starter='))
   return starter === `strongroom.starter=${readParent(pid)}`
@@ -65,7 +66,7 @@ function readParent(pid: number): number {
     if (process.platform !== 'linux') {
       return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
     }
-    // The second field is the program's name in brackets and may hold anything, so fields are counted after it.
+    // The second field is the program's name in brackets and may hold anything, so fields are counted from its end.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
   } catch {

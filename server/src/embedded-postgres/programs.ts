@@ -5,13 +5,13 @@ type Launch = {
   program: string
   args: string[]
   account: Account
-  /** Open files the program inherits as descriptors 3 and up. */
+  /** The open files that the program inherits as descriptors 3 and up. */
   descriptors: number[]
-  /** Where its output goes: an open file, or `pipe` to read it. */
+  /** The output of the program: an open file, or `pipe` to read it. */
   output: number | 'pipe'
 }
 
-/** Starts one of PostgreSQL's programs in its own process group, so that Ctrl-C in a terminal does not reach it. */
+/** Starts a PostgreSQL program in its own process group, so that Ctrl-C in a terminal does not reach it. */
 export function spawnProgram(launch: Launch): ChildProcess {
   return spawn(launch.program, launch.args, {
     ...spawnAs(launch.account),
@@ -23,7 +23,7 @@ export function spawnProgram(launch: Launch): ChildProcess {
   })
 }
 
-/** Runs a program to its end. Resolves with its output, rejects with the last lines of it when it fails. */
+/** Runs a program to its end. Resolves with its output. Rejects with the last lines of the output when the program fails. */
 export function runProgram(launch: Omit<Launch, 'output'>): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawnProgram({ ...launch, output: 'pipe' })
@@ -42,14 +42,14 @@ export function runProgram(launch: Omit<Launch, 'output'>): Promise<string> {
   })
 }
 
-/** Explains why a program could not be executed at all. */
+/** Returns an error that explains why a program could not be executed at all. */
 export function toLaunchError(program: string, cause: NodeJS.ErrnoException): Error {
   // The file exists, so the loader that it names is missing: the system has another C library.
   if (cause.code === 'ENOENT') return new Error(`${program} needs glibc (Alpine has musl); ${WAY_OUT}`, { cause })
   return new Error(`${program} could not be started: ${cause.message}; ${WAY_OUT}`, { cause })
 }
 
-/** The last lines of the output, with advice where the cause is the system's libraries or its list of accounts. */
+/** Returns the last lines of the output, with advice when the cause is the system's libraries or its list of accounts. */
 export function toFailure(code: number | null, output: string): string {
   const tail = output.trim().split('\n').slice(-12).join('\n')
   const unsuited = code === 127 || tail.includes('could not look up effective user ID')

@@ -10,8 +10,8 @@ import { ensurePassword, findPassword } from './password.ts'
 import { hasStarter, type Postmaster, readPostmaster, readRecord, servesCluster } from './postmaster.ts'
 
 /**
- * A running embedded server. `stop` ends it and waits, and may be called again. `died` resolves when the server has
- * ended and nobody called `stop`.
+ * A running embedded server. `stop` ends it and waits, and may be called again. `died` resolves when the server has ended
+ * without a call of `stop`.
  */
 export type EmbeddedPostgres = { url: string; port: number; pid: number; died: Promise<void>; stop(): Promise<void> }
 
@@ -20,9 +20,9 @@ const RETRY_MS = 100
 const WATCH_MS = 500
 
 /**
- * Starts the real PostgreSQL that comes with the package, with its data in `<dataDir>/postgres`, on a free port of the
- * loopback address. A server that an earlier process left behind is taken over, and `stop` then ends it. A server whose
- * own process still lives is shared, and `stop` leaves it to that process.
+ * Starts the PostgreSQL that comes with the package, with its data in `<dataDir>/postgres`, on a free port of the loopback
+ * address. A server that an earlier process left behind is taken over, and `stop` then ends it. A server whose own process
+ * still lives is shared, and `stop` leaves it to that process.
  *
  * `fast` is for tests: data does not survive a crash of the machine. `packageDir` names another place of the programs.
  * @throws Error with one sentence, and the end of `postgres.log` when the server ended while starting.
@@ -53,15 +53,15 @@ export async function startEmbeddedPostgres(options: {
   return launchUntilReady({ dataDir, clusterDir, account, binaries, password, fast, deadline, log })
 }
 
-/** The URL of the embedded server of this data directory when one is running, or null. Starts nothing. */
+/** Returns the URL of the embedded server of this data directory when one is running, or null. It starts nothing. */
 export async function connectEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const running = await findRunning(resolve(dataDir), Date.now() + START_MS)
   return running ? running.url : null
 }
 
 /**
- * The URL by which the running service connects: a role of its own, whose password is made once in `dataDir`. A process that owns the
- * database makes the role.
+ * Returns the URL by which the running service connects: a role of its own, whose password is created once in `dataDir`. A
+ * process that owns the database creates the role.
  */
 export function toServiceUrl(dataDir: string, url: string): string {
   const service = new URL(url)
@@ -138,9 +138,9 @@ async function launchUntilReady(options: {
 }
 
 /**
- * After a crash the record may name a process id that now belongs to another process, which is usual in a restarted
- * container. PostgreSQL would refuse to start, so the record is removed. If a server of this directory is alive
- * nevertheless, PostgreSQL detects its shared memory and refuses to start.
+ * Removes the record of a server that no longer runs. After a crash the record may name a process id that now belongs to
+ * another process, which is usual in a restarted container, and PostgreSQL would refuse to start. If a server of this directory
+ * is alive nevertheless, PostgreSQL detects its shared memory and refuses to start.
  */
 function removeStaleRecord(clusterDir: string): void {
   const before = readRecord(clusterDir)
@@ -150,7 +150,7 @@ function removeStaleRecord(clusterDir: string): void {
 }
 
 function toHandle(clusterDir: string, running: Running): EmbeddedPostgres {
-  // A process that ends without calling stop still asks the server to end, although it cannot wait for it.
+  // A process that ends without a call of `stop` still asks the server to end, although it cannot wait for it.
   const endWithUs = () => {
     if (servesCluster(running.pid, clusterDir)) signalIfThere(running.pid, 'SIGINT')
   }
@@ -168,7 +168,7 @@ function toHandle(clusterDir: string, running: Running): EmbeddedPostgres {
   }
 }
 
-/** The server may not be a child of this process, so its process id is polled. */
+/** Watches a server by its process id, because it may not be a child of this process. */
 function watchPostmaster(pid: number, clusterDir: string): { died: Promise<void>; dismiss(): void } {
   let timer: NodeJS.Timeout | undefined
   const died = new Promise<void>((resolve) => {
@@ -187,8 +187,8 @@ const FAST_STOP_MS = 30_000
 const IMMEDIATE_STOP_MS = 10_000
 
 /**
- * Stops the server of the directory as `pg_ctl stop -m fast` does: sessions are ended, everything is written out.
- * If it hangs, it is ordered to quit at once, which requires a recovery at the next start but loses no committed data.
+ * Stops the server of the directory as `pg_ctl stop -m fast` does: sessions are ended, and all data is written. If it hangs, it
+ * is ordered to quit at once. That requires a recovery at the next start but loses no committed data.
  */
 export async function stopPostmaster(pid: number, clusterDir: string): Promise<void> {
   if (await signalAndWait(pid, clusterDir, 'SIGINT', FAST_STOP_MS)) return
@@ -207,7 +207,7 @@ async function signalAndWait(pid: number, clusterDir: string, signal: NodeJS.Sig
   return false
 }
 
-/** Sends a signal; ignores that the process has just ended. */
+/** Sends a signal, and ignores that the process has just ended. */
 export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -3,15 +3,15 @@ import compress from '@fastify/compress'
 import { compressedBytesMin } from '../lib/limits.ts'
 import type { App } from './endpoints.ts'
 
-/** JSON, and what the pages load. Files are compressed already or have limits that count their bytes. */
+/** JSON, and the files of the pages. Other files are already compressed or have limits that count their bytes. */
 const compressible = new Set(['application/json', 'text/css', 'text/javascript', 'image/svg+xml'])
 
 /**
- * Compresses answers for clients that accept it. Not those to requests that another site may have made with the session of
- * its visitor: their length would reveal what they contain (decision 0030). Request bodies are never decompressed.
+ * Compresses answers for clients that accept it, except to requests that another site may have made with the session of its
+ * visitor: their length would reveal their content (decision 0030). Request bodies are never decompressed.
  */
 export async function registerCompression(app: App): Promise<void> {
-  // Runs before the hook of the library, whose own option can only add types to those that it knows.
+  // This hook runs before the hook of the library, whose own option can only add types.
   app.addHook('onSend', async (request, reply, payload) => {
     const site = request.headers['sec-fetch-site']
     const type = String(reply.getHeader('content-type') ?? '').split(';')[0]!

@@ -7,7 +7,7 @@ import { sha256 } from '../lib/secrets.ts'
 export const confirmationHeader = 'Passkey-Assertion'
 
 export type Confirming = {
-  /** Who has no passkey is not asked. */
+  /** A caller without a passkey need not confirm. */
   unlessNone?: true
 }
 
@@ -19,16 +19,19 @@ export type Confirm = (trx: Trx, confirming?: Confirming) => Promise<void>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was sent, before defaults of its schema are added; null unless a passkey confirms the request. */
+    /** The hash of the sent body, before defaults of its schema are added; null unless a passkey confirms the request. */
     bodyHash: string | null
   }
   interface FastifyInstance {
-    /** Passkeys are of people, whom the shell and most domains do not know: the composition root says how. */
+    /** Checks the confirmation. The composition root sets it, because the shell and most domains do not know passkeys. */
     assertConfirmed: (trx: Trx, request: FastifyRequest, confirming: Confirming) => Promise<void>
   }
 }
 
-/** SHA-256 (hex) of the canonical JSON of a body; a request without one has `{}`. null: it has no canonical form. */
+/**
+ * Returns SHA-256 (hex) of the canonical JSON of a body. A request without a body has `{}`. Returns null when it has no
+ * canonical form.
+ */
 export function hashOfBody(body: unknown): string | null {
   try {
     return sha256(canonicalJson(body)).toString('hex')

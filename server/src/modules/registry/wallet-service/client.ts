@@ -43,28 +43,22 @@ export type TransferOrder = {
   authorization?: Authorization
 }
 export type Authorization = { order: object; authorityVersion: number; votes: object[]; batch?: object }
-/**
- * The fields of a replacement: the transaction that the caller knows, and the limit that replaces the limit of the
- * order.
- */
+/** The fields of a replacement: the transaction that the caller knows, and the limit that replaces the limit of the order. */
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
 export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee' | 'authorization'>
 export type ChangesQuestion = { after: string | null; wait: number }
-/**
- * The newest reported status of each transfer, in the order in which they came, and the number of malformed entries.
- */
+/** The newest reported status of each transfer, in the order in which they came, and the number of malformed entries. */
 export type Changes = { statuses: Map<string, TransferStatus>; malformed: number; cursor: string }
 /** The question for the key of an account. The wallet service signs the challenge with its answer. */
 export type AccountKeyQuestion = { network: string; derivationPath: string; challenge: string }
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 /**
- * The reason for which a call failed. After three kinds it is certain that the order was not accepted: `unreachable`
- * (no connection was made, nothing was sent), `refused` (the service understood the order and rejects it) and
- * `conflict` (the id exists with a different order). After `timeout` (no complete answer in time), `failed` (5xx, a
- * lost connection, a rejected secret, a wrong URL) and `invalid` (an answer outside the protocol) the order may have
- * been accepted.
+ * The reason for which a call failed. After three kinds it is certain that the order was not accepted: `unreachable` (no connection
+ * was made, nothing was sent), `refused` (the service understood the order and rejects it) and `conflict` (the id exists with a
+ * different order). After `timeout` (no complete answer in time), `failed` (5xx, a lost connection, a rejected secret, a wrong URL)
+ * and `invalid` (an answer outside the protocol) the order may have been accepted.
  */
 export type WalletErrorKind = 'unreachable' | 'timeout' | 'refused' | 'conflict' | 'failed' | 'invalid'
 
@@ -104,36 +98,27 @@ export type WalletClient = {
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Submits a transfer. It is idempotent by id and sent once: the caller decides if it is repeated. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
-  /**
-   * Returns the public key of an account, unchecked. Returns null when the service does not offer it (404, 405, 501).
-   */
+  /** Returns the public key of an account, unchecked. Returns null when the service does not offer it (404, 405, 501). */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>
   /** Returns the authority with which the service checks signatures; null when it has none. */
   findAuthority(): Promise<AuthorityDocument | null>
-  /**
-   * Cancels the waiting version of the authority, by votes on its hash. It is sent once. Returns null when no version
-   * waits.
-   */
+  /** Cancels the waiting version of the authority, by votes on its hash. It is sent once. Returns null when no version waits. */
   cancelAuthority(votes: object[]): Promise<AuthorityDocument | null>
   /** Returns the status of a transfer; null when the service does not know the transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /**
-   * Returns the changes after the cursor of an earlier answer. The service waits for changes, and is asked once.
-   * Returns null when the service does not offer it (404, 405, 501), and 'lost' when it does not know the cursor.
+   * Waits for changes after the cursor of an earlier answer. Null when it is not offered (404, 405, 501), 'lost' for an unknown
+   * cursor.
    */
   listChanges(question: ChangesQuestion, stopping: AbortSignal): Promise<Changes | 'lost' | null>
   /** Replaces a transaction. It is idempotent by the replaced transaction, and sent once. */
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
-  /**
-   * Sends signed vetoes and cancellations to the service, which then never signs those orders. A repetition changes
-   * nothing.
-   */
+  /** Sends signed vetoes and cancellations to the service, which then never signs those orders. A repetition changes nothing. */
   stopOrders(votes: object[]): Promise<void>
   /** Returns the present maximum cost of a replacement, or the reason for which it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
   /**
-   * Returns null when the chain does not know the transaction, or when the service does not offer the lookup (404, 405,
-   * 501), which proves nothing.
+   * Null when the chain does not know it, or when the service does not offer the lookup (404, 405, 501), which proves nothing.
    */
   getTransaction(question: { network: string; hash: string }): Promise<TransactionState | null>
   /** Returns the balance in raw smallest units, as the chain knows it. */
@@ -154,8 +139,8 @@ type ClientOptions = {
 }
 
 /**
- * Creates the client of one wallet service (contract 17). It follows no redirects, reads bounded answers and accepts
- * only those that match the protocol. All methods throw WalletServiceError.
+ * Creates the client of one wallet service (contract 17). It follows no redirects, reads bounded answers and accepts only those
+ * that match the protocol. All methods throw WalletServiceError.
  */
 export function createWalletClient({
   url,
@@ -256,25 +241,19 @@ async function orNotOffered<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Returns the error for the caller of our API. The text of the wallet service stays in the log: its URL is
- * configurable, so its answers must not become a way to read other services in our network.
+ * Returns the error for the caller of our API. The text of the wallet service stays in the log: its URL is configurable, so its
+ * answers must not become a way to read other services in our network.
  */
 export function toBadGateway(error: WalletServiceError): AppError {
   return badGateway(isForbiddenWallet(error) ? forbiddenWallet : messages[error.kind], error)
 }
 
-/**
- * Handles an error in a `catch`. A failure of the wallet service becomes the error for the caller; every other error is
- * thrown unchanged.
- */
+/** Handles an error in a `catch`: a WalletServiceError becomes the error for the caller, any other error is thrown as it is. */
 export function throwBadGateway(error: unknown): never {
   throw error instanceof WalletServiceError ? toBadGateway(error) : error
 }
 
-/**
- * Returns the error of a forbidden URL. It names the person who can change it, because no later call can succeed
- * before.
- */
+/** Returns the error of a forbidden URL. It names the person who can change it, because no later call can succeed before. */
 export const forbiddenWallet =
   'The service may not connect to the wallet service: its address is not public, and WALLET_ALLOWED_HOSTS does not list it. ' +
   'An administrator of the vault changes walletServiceUrl; whoever operates the service changes the list.'
