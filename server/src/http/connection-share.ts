@@ -17,9 +17,9 @@ type Connections = { server: Server; hasShares: boolean; log: Pick<Logger, 'warn
 const noteMilliseconds = 1_000
 
 /**
- * Limits the open connections of a node, and with `hasShares` those of each address to half of them, so that a single
- * sender cannot keep all others out. A connection beyond a limit is answered with 503 and closed; HTTP never sees it.
- * Connections that are being refused are limited as well; more are cut.
+ * Limits the open connections of a node, and with `hasShares` the connections of each address to half of them, so that a single
+ * sender cannot lock all others out. A connection beyond a limit is answered with 503 and closed; HTTP never sees it. The
+ * number of refused connections that still wait for their answer is limited as well; further ones are cut.
  */
 export function limitConnections({ server, hasShares, log }: Connections): void {
   const open = new Map<string, number>()
@@ -62,8 +62,8 @@ export function limitConnections({ server, hasShares, log }: Connections): void 
 }
 
 /**
- * Answers when the request begins, because a client takes an answer to nothing for a fault, and at the latest when its time
- * is over. What still arrives is read and dropped: closing a socket with unread bytes resets it, and the answer is lost.
+ * Answers when the request begins, because a client takes an early answer for a fault, and at the latest when its time is over.
+ * Data that arrives later is read and dropped: to close a socket with unread bytes resets it, and the answer is lost.
  */
 function refuse(socket: Socket): void {
   let [isAnswered, bytes] = [false, 0]

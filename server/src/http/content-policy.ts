@@ -12,8 +12,8 @@ const directives = {
 }
 
 /**
- * The Content-Security-Policy: all that a page uses comes from this origin, and nothing is sent to any other. Pages that
- * show logos may load images over HTTPS from anywhere as well, because that is what the API accepts for them (`Uri` in `schema.ts`).
+ * Returns the Content-Security-Policy: a page uses only resources of this origin, and sends nothing to another. Pages that show
+ * logos may also load images over HTTPS from any host, because the API accepts those (`Uri` in `schema.ts`).
  */
 export function contentPolicy({ showsLogos }: { showsLogos: boolean }): string {
   const allowed = showsLogos ? { ...directives, 'img-src': [...directives['img-src'], 'https:'] } : directives

@@ -37,29 +37,32 @@ type Documented = Omit<
   'operationId' | 'tag' | 'access' | 'params' | 'querystring' | 'body' | 'answers' | 'files'
 >
 
-/** What is said of an endpoint beside its name, its path, its answers and its handler. */
+/** The description of an endpoint besides its name, its path, its answers and its handler. */
 interface Spec<Level, Given, Query, Body> extends Documented {
-  /** Who may call it, if not who may call the others of the group. */
+  /** The access level, if it differs from the level of the group. */
   access?: Level
-  /** Schemas of parameters of the path, by name, where those of `pathParameters` do not say enough. */
+  /** The schemas of parameters of the path, by name, when `pathParameters` is not precise enough. */
   params?: Given
   querystring?: Query
   body?: Body
-  /** Fields of the answer that are shown once: they are not stored, and the answer to a repetition omits them. */
+  /** The fields of the answer that are shown once. They are not stored, and the answer to a repetition omits them. */
   secrets?: readonly string[]
-  /** false: requests do not count against the rate limit, for probes of a load balancer or an orchestrator. */
+  /** With false, requests do not count against the rate limit. For probes of a load balancer or an orchestrator. */
   rateLimit?: false
   /** A POST that auditors of the vault may send too, because it changes nothing in the vault. */
   openToAuditors?: true
-  /** Members below the level who may call it too, asked before the request is validated; the handler judges what they name. */
+  /**
+   * Decides, before the request is validated, if a member below the level may call it too. The handler checks the objects that
+   * they name.
+   */
   alsoFor?: (db: Db, member: Member, now: Date) => Promise<boolean>
-  /** Open to members whom a hold stops in the vault, so that they learn who placed it. */
+  /** True if members whom a hold stops in the vault may call it, so that they learn who placed the hold. */
   openToHeld?: true
 }
 type AnySpec = Spec<AccessLevel, Parameters, TSchema, TSchema> & Pick<RouteSpec, 'answers' | 'files'>
 type Method = 'post' | 'patch' | 'put' | 'delete'
 
-/** The parameters that a path names (`/vaults/:code`), each with the type of its schema. */
+/** The parameters in a path (`/vaults/:code`), each with the type of its schema. */
 type Params<Path extends string, Given> = {
   [Name in NamesIn<Path>]: Name extends keyof Given
     ? StaticOf<Given[Name]>
@@ -75,7 +78,7 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined
 
-/** What a handler receives: the caller or member by the access level, the validated parts of the request, and the time. */
+/** The input of a handler: the caller or member by the access level, the validated parts of the request, and the time. */
 export type Input<Level extends AccessLevel, Named, Query, Body> = {
   params: Named
   query: StaticOf<Query>
@@ -83,7 +86,7 @@ export type Input<Level extends AccessLevel, Named, Query, Body> = {
   now: Date
 } & Who<Level>
 
-/** The same of an endpoint that takes nothing but its path. */
+/** The input of an endpoint that takes only its path. */
 export type InputOf<Level extends AccessLevel, Path extends string> = Input<
   Level,
   Params<Path, NoParameters>,
@@ -98,8 +101,8 @@ type Who<Level extends AccessLevel> = Level extends 'member' | 'auditor' | 'admi
     : object
 
 /**
- * What a handler returns: the body of the answer that the endpoint documents beside 202, one of its answers by `ok(body)`,
- * `created(body)` or `accepted(body)`, or a refusal.
+ * The result of a handler: the body of the documented answer other than 202, a documented answer by `ok(body)`, `created(body)`
+ * or `accepted(body)`, or a refusal.
  */
 type Returned<A extends Answers> =
   | { [Status in keyof A]: A[Status] extends TSchema ? Answered<Status, Static<A[Status]>> : never }[keyof A]
@@ -122,10 +125,10 @@ export type Http = { request: FastifyRequest; reply: Reply }
 type Received = { request: FastifyRequest; reply: FastifyReply }
 const toHttp = ({ request, reply }: Received): Http => ({ request, reply: replyOf(reply) })
 
-/** What answers a request whose endpoint opens its transaction itself. */
+/** The input of a request whose endpoint opens its transaction itself. */
 export type Sending = Http & {
   write<R>(work: (trx: Trx) => Promise<R>): Promise<Sent<R>>
-  /** For work that is not one transaction: it calls other services, or writes several times. */
+  /** Runs work that is not one transaction: it calls other services, or writes several times. */
   answerOnce<R>(work: () => Promise<R>): Promise<Sent<R>>
 }
 
@@ -138,7 +141,7 @@ type Handler<K extends Kind, I, A extends Answers, Files> = K extends 'read'
       ? (db: Db, input: I, http: Http) => Promise<Returned<A>>
       : (input: I, http: Sending) => Promise<Sent<Returned<A>> | FileAnswer<Files>>
 
-/** Registers one endpoint. Path and schemas give the types of what its handler receives and may answer. */
+/** Registers one endpoint. The path and the schemas give the types of the input and the answers of its handler. */
 type Register<Usual extends AccessLevel, K extends Kind> = <
   Path extends string,
   A extends Answers,
@@ -165,7 +168,7 @@ export type Endpoints<Usual extends AccessLevel> = ReturnType<typeof endpoints<U
  * tidy: long because it is the list of what a module can register.
  */
 export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag: string, usual: { access: Usual }) {
-  // Fastify's own inference is left out: the types of this file take its place.
+  // Fastify's own type inference is dropped, because the types of this file replace it.
   const app = typed as unknown as FastifyInstance
 
   function register(
@@ -190,8 +193,8 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
   }
 
   /**
-   * A list of pages, with no more than those in its query unless it has a schema of its own. `load` reads one row more than the
-   * limit; `position` is by `created_at` and `id` unless given.
+   * A list in pages. Its query has the page alone unless it has a schema of its own. `load` reads one row more than the limit;
+   * `position` is by `created_at` and `id` by default.
    */
   function list<
     Path extends string,
@@ -209,7 +212,9 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
       load: (db: Db, input: Asked, page: Paging) => Promise<Row[]>
       present: (row: Row, input: Asked) => Static<NoInfer<Item>>
       position?: (row: Row) => Position
-      /** What decides what is in the list besides the limit, where a cursor is valid for one such list only. */
+      /**
+       * The properties that decide the content of the list besides the limit. A cursor is then valid only for the same content.
+       */
       cursorOf?: (input: Asked) => object
     },
   ): void {
@@ -260,14 +265,14 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
     access: usual.access,
     get,
     list,
-    /** A write: one transaction, one effect for each Idempotency-Key. */
+    /** A write: one transaction, with one effect for each Idempotency-Key. */
     post: write('post'),
     patch: write('patch'),
     put: write('put'),
     delete: write('delete'),
     /** A POST that changes nothing, such as a preview. It runs in no transaction and may call other services. */
     calculate,
-    /** A write that opens its transaction itself, because it must do something before or around it. */
+    /** A write that opens its transaction itself, because it must act before it or around it. */
     send: { post: send('post'), patch: send('patch'), put: send('put'), delete: send('delete') },
   }
 }
@@ -280,10 +285,10 @@ function whoSends(access: AccessLevel, request: FastifyRequest): Partial<Who<'me
     : { caller: callerOf(request), confirm }
 }
 
-function paramsOf(path: string, given: Parameters = {}): TSchema | undefined {
+function paramsOf(path: string, ofEndpoint: Parameters = {}): TSchema | undefined {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   if (names.length === 0) return undefined
-  const known: Parameters = { ...pathParameters, ...given }
+  const known: Parameters = { ...pathParameters, ...ofEndpoint }
   const unknown = names.find((name) => known[name] === undefined)
   if (unknown !== undefined) throw new Error(`No schema describes the parameter ${unknown} of ${path}`)
   return Closed(Object.fromEntries(names.map((name) => [name, known[name]!])))

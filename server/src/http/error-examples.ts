@@ -10,7 +10,7 @@ const inField = (field: string, fault: string): Words => ({
   details: [{ field, message: fault }],
 })
 
-/** What the service says with each reason that an operation can have; `docs/errors.md` says what to do about it. */
+/** The message of the service for each reason that an operation can have. `docs/errors.md` says how to react to it. */
 const words: Partial<Record<Reason, Words>> = {
   validation_failed: inField('limit', 'must be <= 100'),
   malformed_body: inField('body', 'is not valid JSON'),
@@ -121,11 +121,11 @@ const words: Partial<Record<Reason, Words>> = {
 
 export const reasonsWithExample = Object.keys(words) as Reason[]
 
-/** The body of an error with this reason, as an example. */
+/** Returns the body of an error with this reason, as an example. */
 export function exampleOfError(reason: Reason): ErrorExample {
-  const said = words[reason]
-  if (said === undefined) throw new Error(`There is no example of the reason ${reason}`)
-  const { message, details } = typeof said === 'string' ? { message: said, details: undefined } : said
+  const example = words[reason]
+  if (example === undefined) throw new Error(`There is no example of the reason ${reason}`)
+  const { message, details } = typeof example === 'string' ? { message: example, details: undefined } : example
   const code = reasons[reason]
   const value: ErrorBody = {
     error: statusNames[code]!,
@@ -138,7 +138,7 @@ export function exampleOfError(reason: Reason): ErrorExample {
   return { summary: message, value }
 }
 
-/** What the HTTP shell can answer to an operation, besides the reasons that its route declares. */
+/** Returns the reasons with which the HTTP shell can refuse an operation, besides the reasons that its route declares. */
 export function shellReasons(method: string, operation: Operation, takesKey: boolean): Reason[] {
   const { parameters = [], requestBody, security, 'x-access': access } = operation
   const takesBody = requestBody !== undefined

@@ -10,10 +10,10 @@ import { StrictJsonError } from '../lib/strict-json.ts'
 import { wrongTypeFor } from './uploads.ts'
 import { ValidationError } from './validation.ts'
 
-/** Turns any thrown value into the specified error body. An unknown error is a 500 that reveals only its request id. */
+/** Turns any thrown value into the documented error body. An unknown error is a 500 that reveals only its request id. */
 export function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = isWrongType(thrown) ? wrongTypeFor(request) : toAppError(thrown)
-  // An AppError is intended and the log line of the response shows its status; a second line would only add work under load.
+  // An AppError is intended, and the log line of the response shows its status. A second line would only add work under load.
   if (error.status >= 500 && !(thrown instanceof AppError)) request.log.error({ err: thrown }, error.message)
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   reply
@@ -76,7 +76,7 @@ export function toAppError(thrown: unknown): AppError {
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
   if (thrown instanceof OutcomeUnknownError) return unavailable('outcome_unknown', unknownOutcome, 2)
-  // A server that was demoted, or is set to take no writes during maintenance.
+  // The server was demoted to a standby, or is read-only during maintenance.
   if (sqlStateOf(thrown) === '25006')
     return unavailable('database_unreachable', 'The database takes no changes right now', 5)
   if (isDatabaseUnreachable(thrown))
@@ -101,7 +101,7 @@ const unknownOutcome =
   'The database did not confirm the change, so its outcome is unknown; send the request again with the same ' +
   'Idempotency-Key, or read the resource first if the request had none'
 
-/** Lost or refused connections, and a server that is out of connections, memory or disk (class 53). */
+/** Returns true for a lost or refused connection, and for a server that is out of connections, memory or disk (class 53). */
 function isDatabaseUnreachable(thrown: unknown): boolean {
   const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown }
   if (

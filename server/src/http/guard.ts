@@ -38,7 +38,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (vaultCode !== null) {
     const member = assertMember(found)
     if (member.isHeld && request.routeOptions.config.openToHeld !== true) throw callerHeld()
-    // Before the level, so that an auditor is told one thing of every write.
+    // This check comes before the level, so that an auditor gets the same refusal for every write.
     if (member.isAuditor) assertChangesNothing(request)
     const { alsoFor } = request.routeOptions.config
     if (!isOfLevel(member, level) && !(await alsoFor?.(deps.db, member, now))) throw notOfLevel(level)
@@ -50,19 +50,21 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
 const isOfLevel = ({ isAdmin, readsAll }: Member, level: AccessLevel) =>
   level === 'administrator' ? isAdmin : level !== 'auditor' || readsAll
 
-/** The refusal of a member below the level of a route. */
+/** Returns the refusal of a member below the level of a route. */
 export const notOfLevel = (level: AccessLevel) =>
   level === 'auditor'
     ? forbidden('administrator_required', 'Only administrators and auditors of the vault may do this')
     : administratorRequired()
 
-/** Whatever else an auditor is in the vault, they change nothing in it: policies of `everyone` would let them act. */
+/**
+ * Refuses every write of an auditor, whatever other groups they are in. Otherwise policies of `everyone` would let them act.
+ */
 function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
   const { access, openToAuditors = access === 'auditor' } = routeOptions.config
   if (!isRead({ method }) && !openToAuditors) throw readsOnly()
 }
 
-/** The bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
+/** Returns the bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
 export function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {
   const header = request.headers.authorization
   if (header !== undefined) {
@@ -77,32 +79,35 @@ export function readCredential(request: FastifyRequest): { token: string; via: '
   return cookie === undefined || cookie === '' ? null : { token: cookie, via: 'cookie' }
 }
 
-/** The same for a token that cannot be one and for one that ended. */
+/** Returns the refusal of a token. A malformed token and an ended token get the same refusal. */
 function invalidToken(): AppError {
   return unauthorized('invalid_token', 'The token or session is unknown, expired or revoked')
 }
 
-/** Whether a page of our own origin made the request, according to the headers that browsers set. */
+/** Returns true if a page of our own origin made the request, according to the headers that browsers set. */
 export function isFromOwnOrigin({ publicOrigin }: Pick<Deps, 'publicOrigin'>, request: FastifyRequest): boolean {
   const { origin } = request.headers
   return origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === publicOrigin()
 }
 
-/** The media type of the body, without its parameters. */
+/** Returns the media type of the body, without its parameters. */
 export function mediaTypeOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
 }
 
 const isRead = ({ method }: Pick<FastifyRequest, 'method'>) => method === 'GET' || method === 'HEAD'
 
-/** A browser sends the cookie with requests of any site; only our own pages may write with it. */
+/**
+ * Refuses a write of a foreign page. A browser sends the cookie with requests of any site, but only our own pages may write
+ * with it.
+ */
 function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   if (isRead(request)) return
   if (!isFromOwnOrigin(deps, request))
     throw forbidden('foreign_origin', 'Requests with the session cookie must come from this origin')
   const mediaType = mediaTypeOf(request)
   const mayLackBody = request.method === 'DELETE' && mediaType === undefined
-  // What a route takes besides JSON is as little what a form of another page can send.
+  // A form of another page can send JSON as little as these media types.
   const isUpload = mediaType !== undefined && Object.hasOwn(request.routeOptions.config.uploads ?? {}, mediaType)
   if (mediaType !== 'application/json' && !mayLackBody && !isUpload) {
     throw forbidden('json_required', 'Writes with the session cookie must be application/json')

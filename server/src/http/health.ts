@@ -20,7 +20,7 @@ const Readiness = Closed({
   ),
 })
 
-/** Probes for a load balancer or an orchestrator: is the process up, and can it serve. */
+/** Registers the probes for a load balancer or an orchestrator: if the process runs, and if it can serve requests. */
 export function healthRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Service', { access: 'public' })
 

@@ -8,8 +8,8 @@ type Shedding = { path: string; isFull: () => boolean; refusal: AppError; log: P
 const noteMilliseconds = 1_000
 
 /**
- * Refuses requests for `path` while the queue is full, before any other work: refused requests must take as little time
- * as possible from accepted ones. Logs the number of refused requests at most once a second.
+ * Refuses requests for `path` while the queue is full, before any other work, so that refused requests delay accepted requests
+ * as little as possible. Logs the number of refused requests at most once a second.
  */
 export function shedLoad(server: Server, { path, isFull, refusal, log }: Shedding): void {
   const head = {

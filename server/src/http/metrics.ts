@@ -6,11 +6,11 @@ import type { App } from './endpoints.ts'
 import { route } from './route.ts'
 
 /**
- * Measures requests and serves them, with the figures of the process, at /metrics in the Prometheus text format. The
- * registry belongs to the app; the figures of the process are collected from the first scrape on. They reveal how busy
- * the service is and which parts are used, so they require a token; without one they are open in demo mode only.
+ * Measures requests and serves the measurements, with the figures of the process, at /metrics in the Prometheus text format.
+ * The registry belongs to the app; the figures of the process are collected from the first scrape on. They reveal how busy the
+ * service is and which parts are used, so they require a token. Without a configured token they are open in demo mode only.
  *
- * @param register adds what else is measured to the registry
+ * @param register adds further gauges to the registry
  */
 export function metricsRoutes(
   app: App,

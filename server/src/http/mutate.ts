@@ -8,13 +8,13 @@ import { idempotencyKeyLengthMax, idempotencyRunningMinutesMax } from '../lib/li
 import { type Place, sha256 } from '../lib/secrets.ts'
 
 /**
- * The answer to a write. A refusal that writes an audit record is an answer too, and is committed. `secrets` names the
- * fields of the body that are shown once: they are not stored, and the answer to a repetition omits them.
+ * The answer to a write. A refusal that writes an audit record is an answer too, and is committed. `secrets` names the fields
+ * of the body that are shown once. They are not stored, and the answer to a repetition omits them.
  */
 export type Answer = { status: number; body?: unknown; secrets?: readonly string[] } | Refusal
 export type Refusal = { refusal: AppError }
 
-/** A body with its status. The mark tells it from a body, which may have fields of the same names. */
+/** A body with its status. The mark distinguishes it from a body with fields of the same names. */
 export type Answered<Status, Body> = { status: Status; body: Body; readonly [mark]: true }
 const mark = Symbol('answer')
 const answered =
@@ -30,7 +30,10 @@ export const isAnswered = (value: unknown): value is Answered<number, unknown> =
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === 'object' && value !== null && 'refusal' in value && value.refusal instanceof AppError
 
-/** What a handler returned, as an answer: a body without a status gets the only one that its endpoint documents beside 202. */
+/**
+ * Converts the result of a handler to an answer. A body without a status gets the only status that its endpoint documents
+ * besides 202.
+ */
 export function toAnswer(
   { answers, secrets }: { answers: Record<number, unknown>; secrets?: readonly string[] },
   returned: unknown,
@@ -44,8 +47,8 @@ export function toAnswer(
 }
 
 /**
- * The mark that a reply was sent with an answer of the type `A`, which an endpoint compares with what it documents. It is not the
- * reply: a FastifyReply is thenable, so that a promise of it would lose the type.
+ * The mark that a reply was sent with an answer of the type `A`, which an endpoint compares with its documented answers. It is
+ * not the reply: a FastifyReply is thenable, so that a promise of it would lose the type.
  */
 export type Sent<A> = { readonly [sent]: true; readonly [answerType]?: A }
 const sent = Symbol('sent')
@@ -73,7 +76,7 @@ export async function mutate<A extends Answer>(
 
 /**
  * Answers a request whose work runs in no transaction of its own, because it calls other services or consists of several
- * writes. With an Idempotency-Key it runs once: the key is taken before it begins, and given back when it fails.
+ * writes. With an Idempotency-Key the work runs once: the key is taken before it begins, and given back when it fails.
  */
 export async function answerOnce<A extends Answer>(
   deps: Deps,
@@ -125,8 +128,8 @@ function withoutSecrets(answer: Answer): Answer {
 }
 
 /**
- * The scope of an Idempotency-Key: the caller, or for anonymous requests the hash of the request. A stranger who guesses
- * a key can neither read the stored answer nor block the key.
+ * Returns the scope of an Idempotency-Key: the caller, or for anonymous requests the hash of the request. A stranger who
+ * guesses a key can neither read the stored answer nor block the key.
  */
 function scopeOf(request: FastifyRequest): string {
   return request.caller?.userId ?? `anonymous ${fingerprintOf(request).toString('hex')}`
@@ -174,16 +177,16 @@ async function withKey<Result>(
   try {
     return await attempt()
   } catch (error) {
-    // The first request committed between our snapshot and our lock: its answer is there now.
+    // The first request committed between our snapshot and our lock, so that its answer exists now.
     if (violates(error, 'idempotency_keys_pkey')) return await attempt()
     throw error
   }
 }
 
-/** The status of a row whose request still runs, outside of a transaction. */
+/** The status of a row whose request still runs, as seen from outside its transaction. */
 const running = 0
 
-/** Locks the key until the end of the transaction. Returns the answer that is stored for it; null: the request is to be done. */
+/** Locks the key until the end of the transaction. Returns its stored answer, or null when the request must be done. */
 async function takeKey(deps: Deps, trx: Trx, use: Use): Promise<Serialised | null> {
   const { callerId, key, fingerprint, at } = use
   type Row = { is_free: boolean } & (Stored | { fingerprint: null })
@@ -215,7 +218,7 @@ async function store(deps: Deps, trx: Trx, use: Use, { status, ...answer }: Seri
     .execute()
 }
 
-/** Removes the row of a request that runs. Returns false when it has run for so long that another one took the key. */
+/** Removes the row of a running request. Returns false when it has run for so long that another request took the key. */
 async function giveBack(trx: Trx, { callerId, key, at }: Use): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('idempotency_keys')

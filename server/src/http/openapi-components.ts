@@ -3,7 +3,7 @@ import type { OpenApiDocument, Operation, Parameter, Response } from './openapi-
 
 type Reference = { $ref: string }
 type Shared<T> = Record<string, T>
-/** The document as it is served: what several operations share is one component, to which they refer. */
+/** The document as it is served. Parts that several operations share are components, to which they refer. */
 export type SharedDocument = {
   openapi: string
   tags?: { name: string; description: string }[]
@@ -16,14 +16,14 @@ type SharedOperation = Omit<Operation, 'parameters' | 'responses'> & {
 }
 type Use = { parameter: Parameter; operationIds: string[] }
 
-/** A successful answer of fewer characters stays in its operations: a reference would save nothing worth the detour. */
+/** A shorter successful answer stays in its operations, because a reference would save little. */
 const sharedAnswerLengthMin = 2_000
 
 /**
  * Moves parameters that several operations share, their larger answers, and the error responses, to the components of the
- * document. The meaning of the document stays the same; it becomes shorter, and clients get one type for each.
+ * document. The meaning of the document stays the same. It becomes shorter, and clients get one type for each component.
  *
- * @param meanings the description that the error of each status has unless an operation gives its own
+ * @param meanings the description of the error of each status, for operations without a description of their own
  */
 export function shareComponents(document: OpenApiDocument, meanings: Record<string, string>): SharedDocument {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
@@ -54,8 +54,9 @@ export function shareComponents(document: OpenApiDocument, meanings: Record<stri
 }
 
 /**
- * The component of each response, by its status and text: of errors, unless an operation describes one in its own words,
- * and of large answers that several operations have. The most frequent response of an error has the name of its status.
+ * Returns the name of the component of each response, by its status and text. Errors have one, unless an operation describes
+ * the error in its own words, and so have large answers that several operations share. The most frequent response of an error
+ * has the name of its status.
  */
 function nameResponses(operations: Operation[], meanings: Record<string, string>): Map<string, string> {
   const uses = new Map<string, { status: string; text: string; operationIds: string[] }>()
@@ -83,8 +84,9 @@ function nameResponses(operations: Operation[], meanings: Record<string, string>
 }
 
 /**
- * The component of each parameter that several operations share, by its text. Different parameters may have one name: the
- * most frequent one gets the plain name, and the names of the others begin with the first operation that has them.
+ * Returns the name of the component of each parameter that several operations share, by its text. Different parameters may have
+ * the same name: the most frequent one gets the plain name, and the names of the others begin with the first operation that has
+ * them.
  */
 function nameParameters(operations: Operation[]): Map<string, string> {
   const uses = new Map<string, Use>()

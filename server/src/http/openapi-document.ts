@@ -19,17 +19,17 @@ export type Operation = {
   parameters?: Parameter[]
   requestBody?: { content?: Media; required?: boolean }
   responses: Record<string, Response>
-  /** Access level of the callers: a part of the document, because `security` cannot say it. */
+  /** The access level of the callers. It is a part of the document, because `security` cannot express it. */
   'x-access'?: AccessLevel
-  /** With which reasons it may refuse: read and removed while the document is made. */
+  /** The reasons for which the operation may refuse. They are read and removed while the document is made. */
   'x-reasons'?: Reason[]
-  /** True when a passkey confirms the request: becomes a header. */
+  /** True when a passkey confirms the request. It becomes a header. */
   'x-confirmed'?: true
-  /** Examples of the bodies that it takes besides JSON, by media type: moved to the body. */
+  /** Examples of the bodies besides JSON, by media type. They move to the body. */
   'x-uploads'?: Record<string, string>
 }
 
-/** The document with every parameter and answer in its place, before `shareComponents`. */
+/** The document before `shareComponents`, with every parameter and answer in its operation. */
 export type OpenApiDocument = {
   openapi: string
   tags?: { name: string; description: string }[]

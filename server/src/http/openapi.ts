@@ -10,7 +10,7 @@ import type { JsonSchema, Media, OpenApiDocument, Operation, Parameter } from '.
 import { route } from './route.ts'
 import { tags } from './tags.ts'
 
-// By the name of the package: a benchmark compiles this file to another folder.
+// The package is found by its name, because a benchmark compiles this file to another folder.
 const { version } = createRequire(import.meta.url)('@strongroom/server/package.json') as { version: string }
 
 const idempotencyKey: Parameter = {
@@ -60,7 +60,7 @@ const meanings: Record<string, string> = {
   503: 'Not available right now; Retry-After tells when to try again',
 }
 
-/** Collects the routes into OpenAPI 3.1 and serves it at /openapi.json; the console shows it at /docs. */
+/** Collects the routes into OpenAPI 3.1 and serves the document at /openapi.json. The console shows it at /docs. */
 export async function registerOpenApi(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -116,12 +116,12 @@ export async function registerOpenApi(app: App): Promise<void> {
   )
 }
 
-/** The document as it is committed and served: indented, so that a diff shows a change line by line. */
+/** Returns the document as it is committed and served. It is indented, so that a diff shows a change line by line. */
 export function openApiText(app: App): string {
   return `${JSON.stringify(app.swagger(), null, 2)}\n`
 }
 
-/** Adds what routes do not declare themselves: examples, descriptions of statuses, and the header of repeatable writes. */
+/** Adds parts that routes do not declare: examples, descriptions of statuses, and the header of repeatable writes. */
 function complete(document: OpenApiDocument): OpenApiDocument {
   replacePublished(document)
   const components = document.components.schemas
@@ -146,7 +146,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
       if (parameter.schema !== undefined) parameter.example ??= exampleOf(parameter.schema, components)
     }
     addMediaExamples(operation.requestBody?.content, components)
-    // The example asks for the first page: a cursor is of one list of one service.
+    // The example asks for the first page, because a cursor is valid for one list of one service only.
     for (const { example } of Object.values(operation.requestBody?.content ?? {})) {
       if (typeof example === 'object') delete (example as { cursor?: string }).cursor
     }
@@ -161,7 +161,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   return document
 }
 
-/** Puts a reference in the place of every part that names the component which describes it (`published`). */
+/** Replaces every part that names its component (`published`) with a reference. */
 function replacePublished(node: unknown): void {
   if (typeof node !== 'object' || node === null) return
   for (const [key, part] of Object.entries(node)) {
@@ -171,7 +171,7 @@ function replacePublished(node: unknown): void {
   }
 }
 
-/** Names an example for each reason that the operation can refuse with. Returns the reasons. */
+/** Adds an example for each reason for which the operation can refuse. Returns the reasons. */
 function addErrorExamples(method: string, operation: Operation): Reason[] {
   const declared = operation['x-reasons'] ?? []
   const possible = [...new Set([...declared, ...shellReasons(method, operation, takesKey(method, operation))])]
@@ -188,7 +188,7 @@ function addErrorExamples(method: string, operation: Operation): Reason[] {
   return named
 }
 
-/** Text is described as text, everything else as bytes. */
+/** Describes the uploads: text as text, every other type as bytes. */
 function addUploads(operation: Operation): void {
   const { 'x-uploads': uploads = {} } = operation
   delete operation['x-uploads']
@@ -202,10 +202,10 @@ function addUploads(operation: Operation): void {
   }
 }
 
-/** The reason of an error whose route declares no more than its status. */
+/** The reason of an error for routes that declare only its status. */
 const usualReasons: Record<string, Reason> = { 401: 'invalid_token', 404: 'not_found' }
 
-/** Errors of the HTTP shell itself: a foreign origin, a key that was used before, a body that it cannot read. */
+/** Returns the errors of the HTTP shell itself: a foreign origin, a key that was used before, a body that it cannot read. */
 function shellErrors(method: string, operation: Operation): string[] {
   return [
     ...(operation.security !== undefined && method !== 'get' ? ['403'] : []),
@@ -214,7 +214,7 @@ function shellErrors(method: string, operation: Operation): string[] {
   ]
 }
 
-/** The webhook does not take the header: an event that comes again changes nothing anyway. */
+/** Returns true if the operation takes the header. The webhook does not take it: a repeated event changes nothing anyway. */
 function takesKey(method: string, { operationId = '' }: Operation): boolean {
   return method !== 'get' && operationId !== 'receiveWalletEvent'
 }
@@ -225,12 +225,12 @@ function addMediaExamples(content: Media | undefined, components: Record<string,
   }
 }
 
-/** A component may contain itself; its example stops at this depth. */
+/** The depth at which an example stops, because a component may contain itself. */
 const depthMax = 24
 
 /**
- * An example of what a schema describes: its own `examples`, `const`, `enum` or `default`, else made of its parts, the
- * optional ones included. `components` are the schemas that `#/components/schemas/<Name>` refers to.
+ * Returns an example of a schema: its own `examples`, `const`, `enum` or `default`, or else an example made of its parts,
+ * including optional ones. `components` are the schemas to which `#/components/schemas/<Name>` refers.
  */
 export function exampleOf(schema: JsonSchema, components: Record<string, JsonSchema>, depth = 0): unknown {
   if (schema.examples !== undefined && schema.examples.length > 0) return schema.examples[0]

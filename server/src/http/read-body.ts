@@ -8,9 +8,9 @@ export type BodyReader = (request: FastifyRequest, payload: Readable) => Promise
 const firstBytes = 4_096
 
 /**
- * Creates the body reader of one node. A body is held in memory until it is complete, also while its sender stalls. So
- * each body is limited by its route, and the total that one caller sends at a time is limited as well. Bytes are copied
- * into one buffer as they arrive, because a list of very small chunks takes many times the memory of their content.
+ * Creates the body reader of one node. A body is held in memory until it is complete, also while its sender stalls. So each
+ * body is limited by its route, and the total that one caller sends at a time is limited as well. Bytes are copied into one
+ * buffer as they arrive, because a list of very small chunks takes many times the memory of their content.
  */
 export function createBodyReader(): BodyReader {
   const bytesOf = new Map<string, number>()
@@ -51,7 +51,7 @@ export function createBodyReader(): BodyReader {
   }
 }
 
-/** Does not use `for await`, which would close the connection before a refusal could be answered. */
+/** Reads the chunks of a body. `for await` would close the connection before a refusal could be answered. */
 function forEachChunk(payload: Readable, take: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => {

@@ -3,11 +3,11 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply } from 'fastify'
 
 /**
- * The reply as handlers see it. A FastifyReply is thenable: an async function that returns it has a promise of nothing known, and the
- * compiler takes that for every answer. This has no `then`, and says what it sent.
+ * The reply as handlers see it. A FastifyReply is thenable: an async function that returns it has a promise of an unknown type,
+ * which the compiler accepts for every answer. This type has no `then`, and states what was sent.
  */
 export type Reply = {
-  /** The connection, to notice that the client has left. */
+  /** The connection, on which a handler notices that the client has left. */
   raw: Pick<FastifyReply['raw'], 'once'>
   type(mediaType: string): Reply
   header(name: string, value: string): Reply
@@ -23,5 +23,5 @@ export type Redirected = { readonly [redirected]: true }
 declare const sentFile: unique symbol
 declare const redirected: unique symbol
 
-/** The same object: what it returns is the FastifyReply, which Fastify takes as sent. */
+/** Returns the same object with the narrower type. Its methods return the FastifyReply, which Fastify takes as sent. */
 export const replyOf = (reply: FastifyReply): Reply => reply as unknown as Reply

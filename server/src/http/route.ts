@@ -14,24 +14,27 @@ export type RouteSpec = {
   params?: TSchema
   querystring?: TSchema
   body?: TSchema
-  /** Other media types that the body may have, besides the JSON of `body` or, without that, instead of it. */
+  /** Other media types that the body may have, besides the JSON of `body` or, without `body`, instead of it. */
   uploads?: Uploads
   /** The largest body in bytes; by default the limit of all routes. */
   bodyBytesMax?: number
   /** Schemas of the successful answers by status; null for an answer without a body. */
   answers: Record<number, TSchema | null>
-  /** A person who has passkeys, or anybody in a protected vault, must confirm it by one; its handler asks for that. */
+  /**
+   * Set if a person who has passkeys, or any person in a protected vault, must confirm the request with a passkey. The handler
+   * demands the confirmation.
+   */
   confirmed?: true | 'where protected'
-  /** Media types of files that a 200 may be instead of JSON. */
+  /** The media types of files that a 200 may have instead of JSON. */
   files?: readonly string[]
   /**
-   * Reasons of errors beyond those that follow from the rest, such as `not_a_member`; a bare status where no reason is
-   * particular to the operation. The document gets an example of each.
+   * The reasons of errors that do not follow from the other properties, such as `not_a_member`; only a status when no reason is
+   * specific to the operation. The document gets an example of each.
    */
   errors?: readonly (number | Reason)[]
 }
 
-/** By media type: what the body becomes for the route, and an example for the document. */
+/** The reader of each media type, which converts the body for the route, and an example for the document. */
 export type Uploads = Readonly<
   Record<string, { read(bytes: Buffer, request: FastifyRequest): unknown; example: string }>
 >
@@ -41,15 +44,15 @@ type SchemasOf<S extends RouteSpec> = Pick<S, keyof S & ('params' | 'querystring
 const noQuery = Type.Object({}, { additionalProperties: false })
 
 /**
- * The options of a route: its schemas, its documentation and its access level.
+ * Returns the options of a route: its schemas, its documentation and its access level.
  *
- * @param isReadOnly whether it changes nothing in the vault of its path
+ * @param isReadOnly true if it changes nothing in the vault of its path
  */
 export function route<const S extends RouteSpec>(
   spec: S,
   isReadOnly = true,
 ): { schema: SchemasOf<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
-  // A passkey signs the method, the path and the JSON: nothing else may decide the effect of such a request.
+  // A passkey signs the method, the path and the JSON. No other part may decide the effect of such a request.
   if (spec.confirmed !== undefined && (spec.querystring ?? spec.uploads) !== undefined)
     throw new Error(`${spec.operationId} is confirmed by a passkey, which signs neither a query nor a file`)
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
@@ -78,7 +81,7 @@ export function route<const S extends RouteSpec>(
     security: isPublic ? undefined : [{ bearer: [] }, { cookie: [] }],
     params: spec.params,
     'x-access': spec.access,
-    // For the examples of errors in the document, which does not show them.
+    // The reasons serve the examples of errors in the document, which does not show the reasons themselves.
     'x-reasons': declared,
     'x-confirmed': spec.confirmed === undefined ? undefined : true,
     'x-uploads': spec.uploads === undefined ? undefined : examplesOf(spec.uploads),
@@ -98,7 +101,7 @@ function examplesOf(uploads: Uploads): Record<string, string> {
   return Object.fromEntries(Object.entries(uploads).map(([mediaType, { example }]) => [mediaType, example]))
 }
 
-/** A response that is JSON, where the route has a JSON answer, or a file of one of the media types. */
+/** Returns a response that is JSON, if the route has a JSON answer, or a file of one of the media types. */
 function withFiles(json: unknown, mediaTypes: readonly string[]): object {
   const file = { schema: { type: 'string', format: 'binary', examples: ['(bytes of the file)'] } }
   const content: Record<string, unknown> = json === undefined ? {} : { 'application/json': { schema: json } }
@@ -106,7 +109,7 @@ function withFiles(json: unknown, mediaTypes: readonly string[]): object {
   return { description: 'Success', content }
 }
 
-/** A component is referred to, never repeated, so that clients get one type for it. */
+/** Returns a reference to a component instead of its content, so that clients get one type for it. */
 function byName(schema: TSchema & { $id?: string }): TSchema {
   return schema.$id === undefined ? schema : Ref(schema)
 }

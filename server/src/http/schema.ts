@@ -25,7 +25,10 @@ export const Color = Type.String({
   examples: ['#1d4ed8'],
 })
 export const Emoji = Type.String({ minLength: 1, maxLength: 32, examples: ['🏦'] })
-/** An image: of another host over HTTPS, because pages show no other; or one of our own, as the address of `keptImage`. */
+/**
+ * The address of an image: at another host over HTTPS, because pages load no other, or on our own origin, at the address of
+ * `keptImage`.
+ */
 export const Uri = Type.String({
   pattern: `^(https://[^\\s]+|${keptImagePattern})$`,
   maxLength: limits.uriLengthMax,
@@ -46,7 +49,7 @@ export const Email = Type.String({
   pattern: '^[^\\s@"<>(),:;\\\\]{1,64}@[^\\s@"<>(),:;\\\\]+$',
   examples: ['treasurer@example.org'],
 })
-/** Codes of groups and policies. */
+/** The code of a group or policy. */
 export const Code = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', examples: ['treasury'] })
 export const VaultCode = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{1,62}$', examples: ['main-vault'] })
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: limits.tagLengthMax, examples: ['payroll'] }), {
@@ -56,13 +59,13 @@ export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: limits.tag
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** A set of string constants as one JSON Schema `enum`. */
+/** Returns a set of string constants as one JSON Schema `enum`. */
 export const Enum = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>(Type.String({ enum: [...values], examples: [values[0]] }))
 
 /**
- * An object that refuses unknown members: a misspelt field must never be ignored. A property without a description gets the
- * one that the vocabulary has for its name.
+ * Returns an object that refuses unknown members: a misspelt field must never be ignored. A property without a description gets
+ * the one that the vocabulary has for its name.
  */
 export const Closed = <T extends Record<string, TSchema>>(
   properties: T,
@@ -79,18 +82,21 @@ function describedByName<T extends Record<string, TSchema>>(properties: T): T {
 
 function describesItself(schema: TSchema): boolean {
   const { $ref, description, anyOf } = schema as { $ref?: string; description?: string; anyOf?: TSchema[] }
-  // A component has its own description; beside a reference the document keeps none.
+  // A component has its own description. The document has no description beside a reference.
   return $ref !== undefined || description !== undefined || (anyOf ?? []).some(describesItself)
 }
 
-/** The schema with another description. It keeps the marks that are not enumerable, such as that it is optional. */
+/**
+ * Returns the schema with another description. It keeps the marks that are not enumerable, such as the mark of an optional
+ * property.
+ */
 export const described = <T extends TSchema>(schema: T, description: string): T =>
   Object.defineProperties(
     {},
     { ...Object.getOwnPropertyDescriptors(schema), description: { value: description, enumerable: true } },
   ) as T
 
-/** A property that may be left out. */
+/** Returns a property that may be left out. */
 export const optional = <T extends TSchema>(schema: T, description: string) =>
   Type.Optional(described(schema, description))
 
@@ -102,8 +108,8 @@ export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
 }
 
 /**
- * Lets the OpenAPI document describe a part of a request by a component, while the request is checked by the schema: for
- * what code checks after it, with better messages than a union of many schemas can give.
+ * Lets the OpenAPI document describe a part of a request by a component, while the request is checked by the schema. Code then
+ * checks that part, with better messages than a union of many schemas can give.
  */
 export const published =
   (component: string) =>
@@ -116,7 +122,7 @@ export const Username = Type.String({
   examples: ['treasurer'],
 })
 
-/** What others see of a person or service: the shape of initiators, approvers and owners. */
+/** The public profile of a person or service, for initiators, approvers and owners. */
 export const Profile = Closed(
   {
     id: Id,
@@ -134,7 +140,7 @@ export type Profile = Static<typeof Profile>
 /** The kinds of users. */
 export const userKinds = ['person', 'service'] as const
 
-/** The profile beside an id: what members of a vault see of each other, without the e-mail address. */
+/** The profile with an id that members of a vault see of each other. It has no e-mail address. */
 export const MemberProfile = Closed(
   {
     userId: Id,
@@ -146,13 +152,13 @@ export const MemberProfile = Closed(
 )
 export type MemberProfile = Static<typeof MemberProfile>
 
-/** The profile beside an id that may name a group, nobody, or an id without a user of this service behind it. */
+/** The profile beside an id that may name a group, may be null, or may belong to no user of this service. */
 export const ProfileBeside = described(
   Nullable(Type.Unsafe<MemberProfile>(Type.Ref('MemberProfile'))),
   'Who is behind the id; null if that is no user of this service.',
 )
 
-/** The answer of every list: `items` and the cursor of the next page, null at the end. */
+/** Returns the answer of every list: `items` and the cursor of the next page, null at the end. */
 export const PageOf = <T extends TSchema>(item: T) =>
   Closed({ items: Type.Array(item), nextCursor: Nullable(Type.String({ examples: ['MTc2ODAuY21pOGgyazFw'] })) })
 
@@ -185,10 +191,10 @@ export const IncludeShared = Type.Optional(
   }),
 )
 
-/** An id that a request names: of any form, so that what is no id of ours is not found. */
+/** An id in a request. It may have any form, so that a foreign id is not found instead of malformed. */
 export const GivenId = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
-/** What the names in paths stand for, unless an endpoint describes its own more closely. */
+/** The meanings of the names in paths. An endpoint may describe its own parameters more precisely. */
 export const pathParameters = {
   code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
   id: described(GivenId, 'Identifier of the resource.'),

@@ -21,7 +21,7 @@ import { createBodyReader } from './read-body.ts'
 import { registerUploads, textOf, wrongTypeFor } from './uploads.ts'
 import { createValidatorCompiler } from './validation.ts'
 
-/** The HTTP shell: parsers, guards, errors and headers, without any route of the service itself. */
+/** Creates the HTTP shell: parsers, guards, errors and headers, without any route of the service itself. */
 export async function createServer(deps: Deps, components: object[]): Promise<App> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -40,11 +40,11 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.log),
   }) as unknown as FastifyInstance
 
-  // Behind a proxy all connections come from its address, so their shares are left to it.
+  // Behind a proxy all connections come from its address, so the proxy must limit their shares.
   limitConnections({ server: app.server, hasShares: deps.config.trustProxy === false, log: deps.log })
   for (const component of components) app.addSchema(component)
   app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
-  // Presenters name every field; the tests hold each answer against its schema.
+  // Presenters name every field. The tests check each answer against its schema.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(handleError)
   readBodies(app)
@@ -62,7 +62,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   })
   await guardRequests(app, deps)
   app.addHook('onSend', async (request, _reply, payload) => {
-    // The answer to HEAD has no body: a file would be made to its end for nobody.
+    // The answer to HEAD has no body, so that a whole file would be made for nothing.
     if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload
     payload.destroy()
     return Readable.from([])
@@ -81,7 +81,8 @@ function readBodies(app: FastifyInstance): void {
   )
   registerUploads(app, readBody)
   app.addHook('preValidation', async (request) => {
-    // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
+    // A missing body is read as an empty one. The fault then names the required fields, and a body without required fields may
+    // be omitted.
     if (request.body === undefined) request.body = {}
     if (confirmationHeader.toLowerCase() in request.headers) request.bodyHash = hashOfBody(request.body)
     const { schema, config } = request.routeOptions
@@ -102,7 +103,7 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request) => {
     const allowed = methods.allowedFor(request.url)
-    // A route of files exists for every name, and finds that there is no such file.
+    // A route of files exists for every name. It then finds that there is no such file.
     if (allowed.length === 0 || allowed.includes(request.method))
       throw new AppError('no_such_route', 'There is no such route')
     throw new AppError('method_not_allowed', `${request.method} is not possible here`, {
@@ -121,7 +122,7 @@ async function guardRequests(app: FastifyInstance, deps: Deps): Promise<void> {
       () => null,
       (error: unknown) => error,
     )
-    // Counted per caller, so that callers behind one address do not share a limit; anonymous requests count per address.
+    // The limit counts per caller, so that callers behind one address do not share it. Anonymous requests count per address.
     await limitRate(request)
     if (refusal !== null) throw refusal
   })
@@ -134,15 +135,18 @@ function isEmptyObject(body: unknown): boolean {
 }
 
 /**
- * A request that is not complete in time is answered with 408 and its connection is closed, so that a stalled sender does
- * not hold memory for longer. Node.js checks for such requests at an interval only.
+ * Returns the timeouts of requests. A request that is not complete in time is answered with 408 and its connection is closed,
+ * so that a stalled sender does not hold memory for longer. Node.js checks for such requests at an interval only.
  */
 function timeoutsOf(requestTimeout: number) {
   const headersTimeout = Math.min(requestTimeout, headSecondsMax * 1_000)
   return { requestTimeout, http: { requestTimeout, headersTimeout, connectionsCheckingInterval: headersTimeout / 2 } }
 }
 
-/** The framework takes a list of addresses as it is, but a number of hops only as a function of the distance. */
+/**
+ * Returns the trusted proxies as the framework takes them: a list of addresses as it is, but a number of hops as a function of
+ * the distance.
+ */
 function trustedProxies(trustProxy: Deps['config']['trustProxy']) {
   if (typeof trustProxy !== 'number') return trustProxy
   return (_address: string, hop: number) => hop < trustProxy
@@ -179,7 +183,7 @@ function parseBody(request: FastifyRequest, body: Buffer): unknown {
   }
 }
 
-/** Which methods each path knows, so that a wrong method is a 405 that names the right ones, not a 404. */
+/** The methods of each path, so that a wrong method is a 405 that names the right ones, not a 404. */
 export class MethodTable {
   readonly #methodsByUrl = new Map<string, { pattern: RegExp; methods: Set<string> }>()
 

@@ -1,4 +1,4 @@
-/** The groups of operations, in the order in which a reference shows them, each with what it is about. */
+/** The groups of operations, in the order in which a reference shows them, each with its description. */
 export const tags: { name: string; description: string }[] = [
   { name: 'Sign-in', description: 'Links by e-mail, sessions, and their end.' },
   {

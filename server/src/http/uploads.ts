@@ -6,7 +6,7 @@ import { mediaTypeOf } from './guard.ts'
 import type { BodyReader } from './read-body.ts'
 import type { Uploads } from './route.ts'
 
-/** Media types that some routes take besides JSON, or instead of it; every other route refuses them as before. */
+/** The media types that some routes take besides JSON, or instead of it. All other routes refuse them. */
 const uploaded = [...imageTypes, 'text/csv']
 
 export function registerUploads(app: FastifyInstance, readBody: BodyReader): void {
@@ -31,7 +31,7 @@ export function textOf({ headers }: Pick<FastifyRequest, 'headers'>, body: Buffe
   }
 }
 
-/** 415 that names what the route takes. */
+/** Returns a 415 that names the media types of the route. */
 export function wrongTypeFor({ routeOptions }: FastifyRequest): AppError {
   const { config, schema } = routeOptions
   const taken = Object.keys(config?.uploads ?? {})

@@ -22,9 +22,9 @@ type Given = { value: unknown; faults: FieldFault[]; valuesCount: number }
 type JsonSchema = { $ref?: string; properties?: Record<string, { type?: string; items?: object }> }
 
 /**
- * Compiles each schema at its first use, so that start-up does not pay for unused routes. Bodies are never coerced; query
- * and path values arrive as text and are read as the type of their schema. All faults are reported, so that a caller can
- * correct a request in one step.
+ * Compiles each schema at its first use, so that the start does not pay for unused routes. Bodies are never coerced; query and
+ * path values arrive as text and are read as the type of their schema. All faults are reported, so that a caller can correct a
+ * request in one step.
  */
 export function createValidatorCompiler(
   schemas: Record<string, unknown>[],
@@ -34,15 +34,14 @@ export function createValidatorCompiler(
     schema.$ref === undefined ? schema : ((schemas.find(({ $id }) => $id === schema.$ref) ?? {}) as JsonSchema)
   return ({ schema, httpPart = 'body' }) => {
     let validate: ValidateFunction | undefined
-    return (given: unknown) => {
-      const { value, faults, valuesCount } =
-        httpPart === 'body' ? readBody(given) : readText(given, schema as JsonSchema)
+    return (sent: unknown) => {
+      const { value, faults, valuesCount } = httpPart === 'body' ? readBody(sent) : readText(sent, schema as JsonSchema)
       validate ??= untilFirst(schema as object)
       const isValid = validate(value)
       if (isValid && faults.length === 0) return { value }
       if (!isValid) {
-        // To continue after a fault takes time and memory for each wrong value, so only small requests are checked in full, and
-        // of large ones the first fault of each row.
+        // To continue after a fault takes time and memory for each wrong value. So only small requests are checked in full; of
+        // a large request, the first fault of each row is reported.
         const errors =
           valuesCount > faultyValuesMax
             ? [...errorsOfRows(untilFirst, resolve(schema as JsonSchema), value), ...(validate.errors ?? [])]
@@ -59,7 +58,10 @@ type Compile = (schema: object) => ValidateFunction
 type Compilers = { untilFirst: Compile; forEvery: Compile }
 const known = new WeakMap<object, Compilers>()
 
-/** Services of one process that have the same components share what is compiled: tests start hundreds of them. */
+/**
+ * Returns the compiled validators. Services of one process with the same components share them, because tests start hundreds of
+ * services.
+ */
 function compilersOf(schemas: Record<string, unknown>[]): Compilers {
   const options = { strict: false, useDefaults: true, formats, schemas }
   const compilers = known.get(schemas) ?? {
@@ -70,7 +72,7 @@ function compilersOf(schemas: Record<string, unknown>[]): Compilers {
   return compilers
 }
 
-/** Compiles a schema once, also when another service states the same one anew. */
+/** Compiles a schema once, also when another service defines the same schema again. */
 function compilerOf(ajv: Ajv): Compile {
   const bySchema = new WeakMap<object, ValidateFunction>()
   const byText = new Map<string, ValidateFunction>()
@@ -91,7 +93,7 @@ function errorsOf(validate: ValidateFunction, value: unknown): ErrorObject[] {
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-/** The first fault of each faulty row of a body that has `rows`, at the path that it has there. */
+/** Returns the first fault of each faulty row of a body with `rows`, with the path of the row. */
 function errorsOfRows(compile: Compile, { properties = {} }: JsonSchema, body: unknown): ErrorObject[] {
   const items = properties.rows?.items
   const rows = (body as { rows?: unknown } | null)?.rows
@@ -136,12 +138,14 @@ function readBody(body: unknown): Given {
   return { value: body, faults, valuesCount }
 }
 
-/** Numbers and booleans have one spelling each; a parameter that is not an array may be given once. */
-function readText(given: unknown, { properties = {} }: JsonSchema): Given {
+/**
+ * Reads text values as their types. Numbers and booleans have one spelling; a parameter that is not an array may occur once.
+ */
+function readText(sent: unknown, { properties = {} }: JsonSchema): Given {
   const faults: FieldFault[] = []
-  // Without a prototype, so that a parameter named __proto__ is an unknown parameter like any other.
+  // The object has no prototype, so that a parameter named __proto__ is an unknown parameter like any other.
   const value: Record<string, unknown> = Object.create(null)
-  for (const [name, texts] of Object.entries(given as Record<string, string | string[]>)) {
+  for (const [name, texts] of Object.entries(sent as Record<string, string | string[]>)) {
     const type = properties[name]?.type
     if (type === 'array') value[name] = Array.isArray(texts) ? texts : [texts]
     else {
@@ -159,13 +163,13 @@ function readScalar(text: string | undefined, type: string | undefined): unknown
 }
 
 /**
- * The faults that help a caller. Left out are "must be null" beside the fault of the other alternative, and a pattern
+ * Returns the faults that help a caller. It leaves out "must be null" beside the fault of the other alternative, and a pattern
  * beside a more precise fault of the same value.
  */
 function toFaults(errors: ErrorObject[], httpPart: string, hidden: Set<string>): FieldFault[] {
   const reported = errors.filter((error) => {
     const isOf = (other: ErrorObject) => other !== error && other.instancePath.startsWith(error.instancePath)
-    // The errors of each alternative report what it lacks.
+    // The errors of the alternatives say what is wrong with each.
     if (error.keyword === 'anyOf') return false
     if (error.keyword === 'type' && error.params.type === 'null') {
       return !errors.some((other) => isOf(other) && other.keyword !== 'anyOf')
@@ -179,7 +183,7 @@ function toFaults(errors: ErrorObject[], httpPart: string, hidden: Set<string>):
   return reported.map((error) => withLine(toFault(error, httpPart)))
 }
 
-/** Rows are counted from 1, as people count them and as the lines of a file are. */
+/** Adds the line of a row. Rows are counted from 1, like the lines of a file. */
 function withLine(fault: FieldFault): FieldFault {
   const row = /^rows\.(\d+)(\.|$)/.exec(fault.field)?.[1]
   return row === undefined ? fault : { line: Number(row) + 1, ...fault }
@@ -212,7 +216,7 @@ function unescapePointer(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** The fields whose text may have several lines, by their name; every other text is one line. */
+/** The names of the fields whose text may have several lines. Every other text is one line. */
 const multiLineFields = new Set([
   'blockReason',
   'comment',
@@ -223,9 +227,7 @@ const multiLineFields = new Set([
   'reason',
 ])
 
-/**
- * An emoji that may need joiners and variation selectors to be drawn. Unicode defines its look, so it cannot hide text.
- */
+/** An emoji that may need joiners and variation selectors to be drawn. Unicode defines its look, so it cannot hide text. */
 // biome-ignore lint/complexity/useRegexLiterals: TypeScript knows the flag v of a literal only from ES2024 on.
 const emoji = new RegExp('\\p{RGI_Emoji}', 'gv')
 const lineBreaksAndTabs = /[\t\n\r]/g
@@ -233,8 +235,8 @@ const lineBreaksAndTabs = /[\t\n\r]/g
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /**
- * Returns why a text cannot be shown to people as it is, or null if it can. People vote on what they read, so a name must
- * not look like another one or hide a part of itself.
+ * Returns the reason for which a text cannot be shown to people as it is, or null. People vote on texts that they read, so a
+ * name must not look like another one or hide a part of itself.
  */
 export function faultOfText(text: string, field: string): string | null {
   const isMultiLine = multiLineFields.has(field)

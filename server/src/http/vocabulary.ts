@@ -1,6 +1,6 @@
 /**
- * What a property of this name means wherever the API uses it. `Closed` of `schema.ts` takes the text for a property that
- * does not describe itself, so that it is written once; a schema says its own where the meaning is narrower.
+ * The meaning of a property name in the whole API. `Closed` of `schema.ts` takes the text for a property that does not describe
+ * itself, so that it is written once. A schema describes a property itself when the meaning is narrower.
  */
 export const vocabulary: Readonly<Record<string, string>> = {
   id: 'Identifier; it never changes.',

@@ -16,14 +16,14 @@ import {
 import { isAwaited, isShown } from '../modules/registry/images/queries.ts'
 
 /**
- * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, backtests, sessions and devices
- * that have expired, and images that nothing shows any more; one node at a time.
+ * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, backtests, sessions and
+ * devices that have expired, and images that nothing shows any more. One node at a time does this.
  */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   for (const [table, isExpired] of expiredRows(clock())) await deleteWhere(db, table, isExpired)
 }
 
-/** Which rows of which table have expired; those that belong to others come before these. */
+/** Returns the condition of expired rows for each table. Tables of dependent rows come first. */
 function expiredRows(now: Date): [table: string, isExpired: RawBuilder<unknown>][] {
   const ago = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
   return [
@@ -54,7 +54,7 @@ function expiredRows(now: Date): [table: string, isExpired: RawBuilder<unknown>]
   ]
 }
 
-/** Deletes in short transactions, so that no lock is held for long, even with many rows. */
+/** Deletes rows in short transactions, so that no lock is held for long, even with many rows. */
 async function deleteWhere(db: Db, table: string, isExpired: RawBuilder<unknown>): Promise<void> {
   for (;;) {
     const deleted = await inTransaction(db, async (trx) => {

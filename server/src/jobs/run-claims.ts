@@ -1,7 +1,7 @@
 import { type Backoff, retryAt } from '../db/claim.ts'
 import type { Deps } from '../deps.ts'
 
-/** Work that waits in a table: how it is claimed, done, and released after a failure. */
+/** A kind of work that waits in a table: how it is claimed, done, and released after a failure. */
 export type Claims<Work extends { attempts: number }> = {
   name: string
   /** Claims one due row for the time of a lease; null when none is due. */
@@ -11,12 +11,12 @@ export type Claims<Work extends { attempts: number }> = {
   backoff: Backoff
 }
 
-/** Claims of one run at most, so that a node can stop before everything that waits is done. */
+/** The maximum number of claims of one run, so that a node can stop before all waiting work is done. */
 const claimsPerRunMax = 20
 
 /**
  * Does the due work, one claim after the other. Failed work is tried again later, with increasing pauses.
- * @returns whether everything that was due is done
+ * @returns true if all due work is done
  */
 export async function runClaims<Work extends { attempts: number }>(
   deps: Deps,

@@ -20,19 +20,19 @@ import { audit } from '../modules/record/audit/record.ts'
 import { notifyOfStop } from '../modules/record/notifications/notification-rows.ts'
 
 /**
- * Asks every question that is due, each on one node. What has no answer is asked again until it has one: until then it is
- * stopped. Returns the number of questions asked.
+ * Sends every due question to the screening service, each from one node. A question without an answer is sent again later, and
+ * its subject stays stopped until then. Returns the number of questions sent.
  *
- * @param screener stands in for the service of the settings
+ * @param screener replaces the service of the settings
  */
 export async function runDueScreenings(deps: Deps, screener: Screener | null = screenerOf(deps)): Promise<number> {
   if (screener === null) return 0
-  let asked = 0
+  let askedCount = 0
   for (;;) {
     const claims = await claimDueScreenings(deps.db, deps.clock(), screeningsAtOnce)
     await Promise.all(claims.map((claim) => screen(deps, screener, claim)))
-    asked += claims.length
-    if (claims.length < screeningsAtOnce) return asked
+    askedCount += claims.length
+    if (claims.length < screeningsAtOnce) return askedCount
   }
 }
 
@@ -43,17 +43,17 @@ async function screen(deps: Deps, screener: Screener, claim: ScreeningClaim): Pr
     const answer = question === null ? null : await screener.ask(question)
     await inTransaction(db, (trx) => (answer === null ? close(trx, claim) : apply(trx, claim, answer, clock())))
   } catch (error) {
-    // Whatever went wrong, it is no answer.
+    // Every error counts as a missing answer.
     log.warn({ err: error, subjectId: claim.subjectId }, 'a screening has no answer yet')
     const failure = error instanceof ScreeningError ? error.kind : 'failed'
     await inTransaction(db, (trx) => noteFailure(trx, claim, failure, clock())).catch((err: unknown) =>
-      // Not even this could be written: it is due again when the claim ends.
+      // The failure could not be written either, so the question is due again when the claim ends.
       log.error({ err, subjectId: claim.subjectId }, 'a screening could not be noted'),
     )
   }
 }
 
-/** A transfer that is over. */
+/** Closes the question about a transfer that has ended. */
 async function close(trx: Trx, claim: ScreeningClaim): Promise<void> {
   if ((await lockClaimed(trx, claim)) !== null)
     await changeScreening(trx, claim, { failure: null, next_attempt_at: null })
@@ -61,7 +61,7 @@ async function close(trx: Trx, claim: ScreeningClaim): Promise<void> {
 
 type Locked = { transfer: LockedTransfer | null }
 
-/** Locks what a question is about and then the question; null when another answer or two people came first. */
+/** Locks the subject of a question and then the question. Returns null when another answer or two people decided first. */
 async function lockAsked(trx: Trx, claim: ScreeningClaim): Promise<Locked | null> {
   const { vaultId, subjectType, subjectId } = claim
   const transfer = subjectType === 'transfer' ? await lockTransfer(trx, vaultId, subjectId) : null
@@ -73,7 +73,8 @@ async function noteFailure(trx: Trx, claim: ScreeningClaim, failure: string, now
   if (locked === null) return
   await changeScreening(trx, claim, { failure, next_attempt_at: retryAt(now, claim.attempts, screeningBackoff) })
   const { transfer } = locked
-  // A deposit is held since it was credited. A transfer waits anyway; its hold says so, and lets two people decide instead.
+  // A deposit is held since it was credited. A transfer waits anyway; its hold makes that visible, and lets two people decide
+  // instead.
   if (transfer?.status !== 'pending') return
   if ((await lockHoldOn(trx, { ...claim, origin: 'screening' })) !== null) return
   await placeScreeningHold(trx, holdOn(claim, transfer, { reason: unanswered, audience: null, now }))
@@ -113,7 +114,7 @@ function holdOn(claim: ScreeningClaim, transfer: LockedTransfer | null, words: W
   return { ...claim, ...words, isHandedOver }
 }
 
-/** Nothing was sent: the transfer ends, and its funds are released. */
+/** Ends a refused transfer and releases its funds. Nothing was sent. */
 async function refuse(trx: Trx, transfer: LockedTransfer, reference: string, now: Date): Promise<void> {
   const { vault_id: vaultId, id: subjectId, initiator_id } = transfer
   const failureReason = `SCREENING_BLOCKED: ${reference}`

@@ -28,11 +28,11 @@ const witnesses: Claims<DueWitness> = {
 }
 
 /**
- * Hands the heads of all chains to the witnesses whose turn it is, out of reach of the database's owner. Before anything is sealed
- * there is nothing to hand over.
+ * Hands the heads of all chains to the witnesses that are due, out of reach of the database's owner. Before the first seal
+ * there are no heads.
  */
 export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void> {
-  // A first line without heads would be compared with nothing for an hour.
+  // A first statement without heads would prove nothing, and the next would follow only an hour later.
   if (!(await hasHeads(deps.db))) return
   const { targets } = deps.config.witnesses
   await keepWitnesses(
@@ -46,7 +46,7 @@ export async function sendHeads(deps: Deps, signal?: AbortSignal): Promise<void>
 async function hand(deps: Deps, due: DueWitness, signal?: AbortSignal): Promise<void> {
   const { config, db, clock, sealKey } = deps
   const witness = config.witnesses.targets.find(({ target }) => target === due.target)
-  // Another node with other settings claims it.
+  // A witness that these settings do not name is claimed by another node with other settings.
   if (witness === undefined) return
   const now = clock()
   const statement = await stateHeads(db, { sealKey, origin: deps.publicOrigin(), now })
@@ -66,7 +66,7 @@ function deliver(deps: Deps, witness: Witness, statement: HeadsStatement, signal
   }
 }
 
-/** One line for each time. The folder must be there: a disk that is not mounted is a failure, and no new file. */
+/** Appends one line. The folder must exist: a disk that is not mounted is a failure, and must not lead to a new file. */
 async function append(path: string, statement: HeadsStatement): Promise<void> {
   const file = await open(path, 'a', 0o600)
   try {

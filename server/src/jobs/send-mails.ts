@@ -32,14 +32,14 @@ const queuedMails: Claims<QueuedMail> = {
   backoff: mailBackoff,
 }
 
-/** Sends the queued mails that are due. @returns whether all are sent */
+/** Sends the queued mails that are due. @returns true if all are sent */
 export function sendMails(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   return runClaims(deps, queuedMails, signal)
 }
 
 /**
- * Sends one mail, unless it has become pointless since it was queued. After a crash between the sending and the end of
- * the claim the mail is sent again, with the same Message-ID.
+ * Sends one mail, unless it is no longer needed. After a crash between the sending and the end of the claim the mail is sent
+ * again, with the same Message-ID.
  */
 async function sendQueuedMail(deps: Deps, { id, request }: QueuedMail, signal?: AbortSignal): Promise<void> {
   const mail = await compose(deps, request as MailRequest)
@@ -63,13 +63,14 @@ function compose(deps: Deps, request: MailRequest): Promise<Mail | null> | Mail 
 }
 
 /**
- * Whether the e-mail address may sign in is decided here and not at the request, which takes equally long for every
- * address. The link is made here too, so that no token is stored in the queue.
+ * Composes the mail with a sign-in link, or returns null when the e-mail address may not sign in. The decision is made here and
+ * not at the request, which takes equally long for every address. The link is made here too, so that no token is stored in the
+ * queue.
  */
 async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<Mail | null> {
   const now = deps.clock()
   const requestedAt = new Date(request.requestedAt)
-  // After an outage of the mail server the link would have expired.
+  // An outage of the mail server may have lasted so long that the link would have expired.
   if (now.getTime() - requestedAt.getTime() > magicLinkTtlMinutes * 60_000) return null
   const issued = await inTransaction(deps.db, (trx) => issueMagicLink(trx, deps, request, now))
   if (issued === null) return null

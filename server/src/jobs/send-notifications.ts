@@ -42,8 +42,8 @@ const announcements: Claims<Announcement> = {
 }
 
 /**
- * Sends the mails that are due to approvers, initiators and administrators, then those that announce changes.
- * @returns whether all are sent
+ * Sends the due mails to approvers, initiators and administrators, then the mails that announce changes.
+ * @returns true if all are sent
  */
 export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   const isNotified = await runClaims(deps, notifications, signal)
@@ -52,14 +52,14 @@ export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promi
 
 async function sendNotification(deps: Deps, notification: DueNotification, signal?: AbortSignal): Promise<void> {
   if (await isPointless(deps, notification)) return settleNotification(deps.db, notification, null)
-  // An alarm about the same subject is a new mail, which a mail program must not take for the one before.
+  // An alarm about the same subject is a new mail, which a mail program must not mistake for an earlier one.
   const mailId = /^(stopped|quorum_lost|orphaned)$/.test(notification.kind)
     ? `${notification.subject_id}-${notification.created_at.getTime()}`
     : notification.subject_id
   await send(deps, mailId, [notification], notificationMessage(notification, linkTo(deps, notification)), signal)
 }
 
-/** Whether it was decided meanwhile, or can be decided again because somebody came back. */
+/** Returns true if the subject was decided meanwhile, or if its quorum can be reached again. */
 async function isPointless({ db }: Deps, { kind, status, vault_id, subject_id }: DueNotification): Promise<boolean> {
   if (kind === 'stuck') return status !== 'pending'
   if (kind !== 'approval_needed' && kind !== 'quorum_lost') return false
@@ -95,7 +95,7 @@ function linkTo(deps: Deps, { kind, subject_type, subject_id, vault_code }: DueN
 
 type Addressed = NotificationKey & { created_at: Date; email: string }
 
-/** Sends one mail that covers all of `notifications`, which are for one person. */
+/** Sends one mail about all `notifications`, which are for one person. */
 async function send(
   deps: Deps,
   mailId: string,

@@ -13,7 +13,10 @@ const stops: Claims<DueStop> = {
   backoff: stopBackoff,
 }
 
-/** Tells wallet services of signed vetoes and cancellations, so that earlier votes end there as well. @returns whether all are told */
+/**
+ * Sends signed vetoes and cancellations to wallet services, so that earlier votes end there as well. @returns true if all are
+ * sent
+ */
 export function tellStops(deps: Deps, signal?: AbortSignal): Promise<boolean> {
   return runClaims(deps, stops, signal)
 }
@@ -30,6 +33,9 @@ async function tell(deps: Deps, stop: DueStop): Promise<void> {
   await endStop(db, stop)
 }
 
-/** Its authority does not know the key, it has no authority, or it knows no stops. */
+/**
+ * Returns true if a repetition is useless: the authority does not know the key, there is no authority, or the wallet service
+ * has no such operation.
+ */
 const isFinal = ({ kind, status }: WalletServiceError): boolean =>
   kind === 'refused' || status === 404 || status === 405 || status === 501

@@ -3,32 +3,32 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { HDKey } from '@scure/bip32'
 
 /**
- * The public key of an account as a wallet service showed it: all addresses below the path follow from it (BIP-32). The
- * signature is over these fields, so that nobody who relays or stores them can change one.
+ * The public key of an account as a wallet service showed it. All addresses below the path follow from it (BIP-32). The
+ * signature covers these fields, so that a program that relays or stores them cannot change one.
  */
 export type AccountKey = {
   network: string
-  /** `m/44/<coinType>/<n>`, the last level that is hardened. */
+  /** `m/44/<coinType>/<n>`; the account is the last hardened level. */
   derivationPath: string
   xpub: string
-  /** What the wallet service was asked with, so that an answer of the past is none. */
+  /** The challenge of the question, so that an earlier answer is not valid. */
   challenge: string
   /** Ed25519, in base64url. */
   signature: string
 }
 
-/** The account that a derivation path lies in; null when the path has no level after the coin type. */
+/** Returns the account of a derivation path; null when the path has no level after the coin type. */
 export function accountPathOf(derivationPath: string): string | null {
   const levels = derivationPath.split('/')
   return levels.length < accountLevels ? null : levels.slice(0, accountLevels).join('/')
 }
 
-/** What a wallet service signs (docs/wallet-protocol.md). */
+/** Returns the text that a wallet service signs (docs/wallet-protocol.md). */
 export function signedTextOf({ network, derivationPath, xpub, challenge }: Omit<AccountKey, 'signature'>): string {
   return ['strongroom account key 1', network, derivationPath, xpub, challenge].join('\n')
 }
 
-/** What is wrong with an account key, which the wallet service with this key shall have signed; null: nothing. */
+/** Returns the fault of an account key that the wallet service with this key should have signed, or null. */
 export function faultOfAccountKey(key: AccountKey, walletKey: string): string | null {
   const signer = readWalletKey(walletKey)
   if (signer === null) return 'the key of the wallet service is no Ed25519 key'
@@ -38,7 +38,7 @@ export function faultOfAccountKey(key: AccountKey, walletKey: string): string | 
 }
 
 /**
- * The key (lower case) of the EVM address at a path below an account.
+ * Returns the key (lower case) of the EVM address at a path below an account.
  * @throws when the path is not below the account
  */
 export function evmAddressBelow({ derivationPath: account, xpub }: AccountKey, derivationPath: string): string {
@@ -56,7 +56,10 @@ const accountLevels = 4
 const hardened = 2 ** 31
 const xpubForm = /^xpub[1-9A-HJ-NP-Za-km-z]{107}$/
 
-/** The form of a private key is none of a public key, so that one that was shown by mistake is never kept. */
+/**
+ * Returns the fault of an extended public key, or null. The form of a private key is refused, so that one that was shown by
+ * mistake is never kept.
+ */
 function faultOfXpub({ derivationPath, xpub }: AccountKey): string | null {
   if (!xpubForm.test(xpub)) return 'it is no extended public key'
   try {
@@ -82,7 +85,7 @@ function parentOf(xpub: string, indexes: number[]): HDKey {
   return parent
 }
 
-/** SPKI in DER has one form for Ed25519, so one key has one spelling. */
+/** The prefix of an Ed25519 key in SPKI DER. That form is unique, so one key has one spelling. */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 function readWalletKey(text: string): KeyObject | null {

@@ -1,6 +1,6 @@
 /**
- * JSON with sorted keys and no white space (the idea of RFC 8785, for the values that we hash: strings, integers,
- * booleans, null, arrays and objects). Equal values give equal text, so a hash of it binds the value.
+ * Returns JSON with sorted keys and no white space (the idea of RFC 8785, for the values that we hash: strings, integers,
+ * booleans, null, arrays and objects). Equal values give equal text, so that a hash of the text binds the value.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
@@ -19,4 +19,4 @@ export function canonicalJson(value: unknown): string {
   throw new TypeError(`A ${typeof value} has no canonical form`)
 }
 
-export const isSameJson = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other)
+export const isSameJson = (value: unknown, other: unknown): boolean => canonicalJson(value) === canonicalJson(other)

@@ -1,19 +1,19 @@
 /**
- * The `clientDataJSON` of a passkey, as every verifier of Strongroom reads it (docs/signed-orders.md): what two readers could
- * understand differently is refused.
+ * The `clientDataJSON` of a passkey, as every verifier of Strongroom reads it (docs/signed-orders.md). Text that two readers
+ * could understand differently is refused.
  */
 
 export type ClientData = { type: string; challenge: string; origin: string }
 
-/** Bytes of base64url without padding, in its only spelling; null for another one. */
+/** Returns the bytes of base64url without padding in its only spelling; null for any other spelling. */
 export function readBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : null
 }
 
 /**
- * Returns null for bytes that are no UTF-8 or begin with a byte order mark, for what is no JSON object or names a member twice, and
- * for an answer in a frame of another origin, which chooses what people see around it.
+ * Returns null for bytes that are not UTF-8 or begin with a byte order mark, and for text that is not a JSON object or names a
+ * member twice. Returns null also for an answer in a frame of another origin, which controls what people see around it.
  */
 export function readClientData(bytes: Uint8Array): ClientData | null {
   const data = parseObject(bytes)
@@ -34,7 +34,7 @@ function parseObject(bytes: Uint8Array): Record<string, unknown> | null {
   }
 }
 
-/** The names of the members of a JSON object, as often as they occur; not those of objects in it. */
+/** Returns the names of the members of a JSON object, repeated names included, without those of nested objects. */
 function namesOf(json: string): string[] {
   const names: string[] = []
   let depth = 0

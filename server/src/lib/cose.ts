@@ -1,6 +1,9 @@
 import { createPublicKey } from 'node:crypto'
 
-/** The SPKI in DER of a public key as authenticators make it (COSE): ES256 on P-256, or Ed25519. @throws for another */
+/**
+ * Returns the SPKI in DER of a public key as authenticators make it (COSE): ES256 on P-256, or Ed25519. @throws for another key
+ * type
+ */
 export function spkiOfCose(cose: Uint8Array): Buffer {
   const key = readMap(Buffer.from(cose))
   const [type, curve] = [key.get(1), key.get(-1)]
@@ -15,7 +18,7 @@ export function spkiOfCose(cose: Uint8Array): Buffer {
   return createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'der' })
 }
 
-/** A CBOR map of small integers to small integers and bytes, which is all that such a key holds. */
+/** Reads a CBOR map of small integers to small integers and bytes. Such a key holds nothing else. */
 function readMap(cbor: Buffer): Map<number, number | Buffer> {
   let at = 0
   const readHead = (): { major: number; value: number } => {

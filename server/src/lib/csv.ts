@@ -4,9 +4,9 @@ import type { FieldFault } from './errors.ts'
 export type CsvRow = { line: number; cells: string[] }
 
 /**
- * Reads CSV as RFC 4180 describes it, and nothing that only resembles it: what two programs read differently must not become
- * a payment. Cells are kept as they are. The first line names the columns; the separator, `,` or `;`, is the one that it uses.
- * Lines end with CRLF or LF, and empty ones count for nothing. A byte order mark at the beginning is left out.
+ * Reads CSV strictly as RFC 4180 describes it: text that two programs read differently must not become a payment. Cells are
+ * kept as they are. The first line names the columns and decides the separator, `,` or `;`. Lines end with CRLF or LF, and
+ * empty lines are ignored. A byte order mark at the beginning is left out.
  */
 export function readCsv(text: string): { header: string[]; rows: CsvRow[] } | { faults: FieldFault[] } {
   const bare = text.startsWith('\uFEFF') ? text.slice(1) : text
@@ -37,7 +37,7 @@ function faultAt(line: number, message: string): { faults: FieldFault[] } {
   return { faults: [{ line, field: 'line', message }] }
 }
 
-/** Names of columns contain neither of them. One column alone needs no separator. */
+/** Returns the separator of the header. Names of columns contain neither character. A single column needs no separator. */
 function separatorOf(text: string): ',' | ';' | null {
   const first = /^[\r\n]*([^\r\n]*)/.exec(text)![1]!
   if (first.includes(',') && first.includes(';')) return null
@@ -45,7 +45,7 @@ function separatorOf(text: string): ',' | ';' | null {
 }
 
 class Reader {
-  /** The line that is read next, from 1. */
+  /** The number of the next line, from 1. */
   line = 1
   #at = 0
   readonly #text: string
@@ -60,7 +60,7 @@ class Reader {
     return this.#at >= this.#text.length
   }
 
-  /** The cells up to the end of the row, or what is wrong. */
+  /** Returns the cells up to the end of the row, or the fault. */
   readRow(): string[] | string {
     const cells: string[] = []
     for (;;) {

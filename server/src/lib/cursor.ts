@@ -4,11 +4,11 @@ import { idPattern } from './ids.ts'
 import { pageItemsDefault } from './limits.ts'
 import { sha256 } from './secrets.ts'
 
-/** Where a page ends: the (createdAt, id) of its last row. */
+/** The end of a page: the (createdAt, id) of its last row. */
 export type Position = { createdAt: Date; id: string }
-/** The rows of one page: those after a position, at most `limit` of them. */
+/** The page to read: the rows after a position, at most `limit` of them. */
 export type Paging = { after: Position | null; limit: number }
-/** The position of a row in most lists. */
+/** Returns the position of a row in most lists. */
 export const byCreation = (row: { created_at: Date; id: string }): Position => ({
   createdAt: row.created_at,
   id: row.id,
@@ -18,7 +18,10 @@ export type Page<Row> = { items: Row[]; nextCursor: string | null }
 
 const idForm = new RegExp(idPattern)
 
-/** A short name of everything but the limit that decides what is in a list; a cursor with it fits no other list. */
+/**
+ * Returns a short name of every property that decides the content of a list, except the limit. A cursor with it fits no other
+ * list.
+ */
 export function cursorTag(query: object): string {
   return sha256(canonicalJson(query)).toString('base64url').slice(0, 8)
 }
@@ -28,10 +31,10 @@ export function encodeCursor(position: Position, tag?: string): string {
   return Buffer.from(parts.join('.')).toString('base64url')
 }
 
-/** @throws 400 when the cursor is not one of ours, or not one of the list that has this tag. */
+/** @throws 400 when the cursor was not issued by this service, or not for the list that has this tag. */
 export function decodeCursor(cursor: string, tag?: string): Position {
   const bytes = Buffer.from(cursor, 'base64url')
-  // The decoder passes over what is not of its alphabet.
+  // The decoder ignores characters outside its alphabet.
   if (bytes.toString('base64url') !== cursor)
     throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
   const text = bytes.toString()
@@ -43,7 +46,7 @@ export function decodeCursor(cursor: string, tag?: string): Position {
   return { createdAt: new Date(Number(milliseconds)), id }
 }
 
-/** The limit of a list query: one row more than requested shows whether another page follows. */
+/** Returns the limit of a list query. One row more than requested shows if another page follows. */
 export function pageOf(query: PageQuery, tag?: string): Paging {
   return {
     after: query.cursor === undefined ? null : decodeCursor(query.cursor, tag),
@@ -51,7 +54,7 @@ export function pageOf(query: PageQuery, tag?: string): Paging {
   }
 }
 
-/** Cuts the extra row off and turns the last row kept into the next cursor, of the list with this tag. */
+/** Cuts the extra row off and turns the last kept row into the next cursor, of the list with this tag. */
 export function toPage<Row, Item>(
   rows: Row[],
   limit: number,
@@ -67,7 +70,7 @@ export function toPage<Row, Item>(
   }
 }
 
-/** A page of a list that defines its own position, with cursors that are not valid for other lists. */
+/** Returns a page of a list that defines its own position, with cursors that are not valid for other lists. */
 export function toTaggedPage<Row, Item>(
   { rows, next }: { rows: Row[]; next: Position | null },
   tag: string,

@@ -1,6 +1,6 @@
 import { type Reason, type ReasonOf, reasons } from './reasons.ts'
 
-/** One fault of a request: a dotted path into it and what is wrong there; in a list also the number of its row, from 1. */
+/** One fault of a request: a dotted path into it and the problem there; in a list also the number of its row, from 1. */
 export type FieldFault = { field: string; message: string; line?: number }
 
 export const statusNames: Record<number, string> = {
@@ -37,7 +37,10 @@ type ErrorOptions = {
   cause?: unknown
 }
 
-/** The one error class of the service: a reason, which gives the HTTP status, and what the caller may know (contract 1.7). */
+/**
+ * The only error class of the service: a reason, which decides the HTTP status, and the details that the caller may know
+ * (contract 1.7).
+ */
 export class AppError extends Error {
   readonly reason: Reason
   readonly status: number
@@ -56,7 +59,7 @@ export class AppError extends Error {
   }
 }
 
-/** The specified body of an error. The log of the service has the request under the same id. */
+/** Returns the documented body of an error. The log of the service has the request under the same id. */
 export function toErrorBody(error: AppError, requestId: string): ErrorBody {
   return {
     error: statusNames[error.status] ?? 'Error',
@@ -83,7 +86,10 @@ export function unauthorized(reason: ReasonOf<401>, message: string): AppError {
   return new AppError(reason, message, challenge === undefined ? {} : { headers: { 'www-authenticate': challenge } })
 }
 
-/** RFC 6750, 3: no error code for a request without credentials. A Bearer token is no answer to the other reasons. */
+/**
+ * The challenges of WWW-Authenticate by reason. RFC 6750, 3: no error code for a request without credentials. For other reasons
+ * a Bearer token would not help.
+ */
 const challenges: Partial<Record<Reason, string>> = {
   authentication_required: 'Bearer realm="strongroom"',
   malformed_authorization: 'Bearer realm="strongroom", error="invalid_request"',
@@ -94,7 +100,7 @@ export function forbidden(reason: ReasonOf<403>, message: string): AppError {
   return new AppError(reason, message)
 }
 
-/** One reason for all nouns, so that the answer does not reveal whether a hidden object exists. */
+/** Returns a 404. All nouns have one reason, so that the answer does not reveal if a hidden object exists. */
 export function notFound(noun: string): AppError {
   return new AppError('not_found', `${noun} not found`)
 }
@@ -103,10 +109,10 @@ export function conflict(reason: ReasonOf<409>, message: string, details: string
   return new AppError(reason, message, { details })
 }
 
-/** A reason against an action. A decision collects objections; the caller is refused for the first one. */
+/** A reason against an action. A decision collects objections, and the caller is refused for the first one. */
 export type Objection<R extends Reason = Reason> = { reason: R; message: string; details?: string | undefined }
 
-/** The error with which is refused what is objected to. */
+/** Returns the error of an objection. */
 export const refusalFor = ({ reason, message, details = message }: Objection): AppError =>
   new AppError(reason, message, reasons[reason] === 409 ? { details } : {})
 

@@ -1,8 +1,8 @@
-/** A piece of HTML whose text is escaped already. */
+/** A piece of HTML whose text is already escaped. */
 export type Html = { readonly html: string }
 type Value = string | Html | Html[]
 
-/** Builds HTML from a template: strings are escaped, pieces made by this function are put in as they are. */
+/** Builds HTML from a template: strings are escaped, and pieces made by this function are inserted as they are. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return { html: parts.reduce((text, part, index) => text + toText(values[index - 1]!) + part) }
 }

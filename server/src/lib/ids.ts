@@ -5,12 +5,12 @@ export const idPattern = '^c[0-9a-z]{24}$'
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
 
-/** A new identifier; sorts by creation time and is not a secret (contract 1.1). */
+/** Returns a new identifier. It sorts by creation time and is not a secret (contract 1.1). */
 export function newId(now: Date = new Date()): string {
   let id = `c${now.getTime().toString(36).padStart(8, '0')}`
   while (id.length < 25) {
     const byte = randomByte()
-    // 252 = 7 * 36: bytes above it would favour the first digits.
+    // 252 = 7 * 36: bytes of 252 and above would favour the first digits.
     if (byte < 252) id += digits[byte % 36]
   }
   return id
@@ -19,7 +19,10 @@ export function newId(now: Date = new Date()): string {
 let stock = Buffer.alloc(0)
 let taken = 0
 
-/** Drawn in advance: to ask the system for each identifier's few bytes costs ten times the rest of making it. */
+/**
+ * Returns a random byte. Bytes are drawn in advance: to ask the system for the few bytes of each identifier costs ten times the
+ * rest of the work.
+ */
 function randomByte(): number {
   if (taken === stock.length) {
     stock = randomBytes(4_096)
@@ -28,12 +31,12 @@ function randomByte(): number {
   return stock[taken++]!
 }
 
-/** The identifier of a row that is counted by a sequence: unique by the sequence, sorted like every other id. */
+/** Returns the identifier of a row that a sequence counts: unique by the sequence, sorted like every other id. */
 export function idOfSequence(createdAt: Date, sequence: bigint): string {
   return `c${createdAt.getTime().toString(36).padStart(8, '0')}${sequence.toString(36).padStart(16, '0')}`
 }
 
-/** The sequence within an identifier made by `idOfSequence`. */
+/** Returns the sequence within an identifier made by `idOfSequence`. */
 export function sequenceOfId(id: string): bigint {
   let sequence = 0n
   for (const digit of id.slice(9)) sequence = sequence * 36n + BigInt(digits.indexOf(digit))

@@ -1,11 +1,11 @@
 import { imageBytesMax, imagePixelsMax } from './limits.ts'
 
-/** The kinds of images that are kept. No SVG: it is a document that may hold scripts and load other files. */
+/** The media types of images that are kept. SVG is refused, because such a document may hold scripts and load other files. */
 export const imageTypes = ['image/png', 'image/jpeg', 'image/webp'] as const
 export type ImageType = (typeof imageTypes)[number]
 
 const folder = '/api/v1/images/'
-/** The address of an image that the service keeps, by the key of its row. */
+/** Returns the address of an image that the service keeps, by the key of its row. */
 export const uriOfImage = (key: string) => folder + key
 export const keptImagePattern = `${folder}[0-9a-f]{64}`
 
@@ -13,8 +13,9 @@ export type ImageFile = { mediaType: ImageType; width: number; height: number }
 type Size = { width: number; height: number }
 
 /**
- * What an image is, by its own bytes: a sender may call them what it likes. The file is followed from its first byte to its
- * last, so that nothing else hides behind an image. Returns a fault in words for anything but one still image of a permitted size.
+ * Reads the type and size of an image from its own bytes, because a sender may name any type. The file is followed from its
+ * first byte to its last, so that nothing else hides behind an image. Returns a fault in words for anything but one still image
+ * of a permitted size.
  */
 export function readImageFile(bytes: Buffer): ImageFile | { fault: string } {
   if (bytes.length > imageBytesMax) return { fault: `must not be larger than ${imageBytesMax} bytes` }
@@ -44,7 +45,7 @@ const kinds: Kind[] = [
 
 const textAt = (bytes: Buffer, offset: number) => bytes.toString('latin1', offset, offset + 4)
 
-/** Chunks of length, name, data and checksum: IHDR first, IEND last, and no animation. */
+/** Reads the size of a PNG file: chunks of length, name, data and checksum, IHDR first, IEND last, and no animation. */
 function sizeOfPng(bytes: Buffer): Size | null {
   let size: Size | null = null
   let hasData = false
@@ -66,10 +67,10 @@ function sizeOfPng(bytes: Buffer): Size | null {
   return null
 }
 
-/** Frames of a JPEG file that hold its size; DHT (c4), JPG (c8) and DAC (cc) lie between them. */
+/** Returns true for a frame of a JPEG file that holds its size. DHT (c4), JPG (c8) and DAC (cc) lie between such frames. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** Segments up to the first scan, which holds the size before it; the file ends with the marker of its end. */
+/** Reads the size of a JPEG file from its segments up to the first scan. The file must end with the end marker. */
 function sizeOfJpeg(bytes: Buffer): Size | null {
   if (bytes.length < 4 || bytes.readUInt16BE(bytes.length - 2) !== 0xffd9) return null
   let size: Size | null = null
@@ -88,7 +89,10 @@ function sizeOfJpeg(bytes: Buffer): Size | null {
   return null
 }
 
-/** A RIFF file that is as long as it says, of chunks of name, length and data; of the extended form, no animation. */
+/**
+ * Reads the size of a WebP file: a RIFF file of the stated length, with chunks of name, length and data. The extended form must
+ * not be an animation.
+ */
 function sizeOfWebp(bytes: Buffer): Size | null {
   if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 !== bytes.length) return null
   let canvas: Size | null = null
@@ -103,14 +107,14 @@ function sizeOfWebp(bytes: Buffer): Size | null {
     }
     const size = name === 'VP8 ' ? sizeOfLossy(data) : name === 'VP8L' ? sizeOfLossless(data) : undefined
     if (size === null) return null
-    // A picture of another size than its canvas would be a frame of an animation.
+    // A picture whose size differs from its canvas would be a frame of an animation.
     if (size !== undefined) return isSame(size, canvas ?? size) ? size : null
     at += 8 + length + (length % 2)
   }
   return null
 }
 
-const isSame = (one: Size, other: Size) => one.width === other.width && one.height === other.height
+const isSame = (size: Size, other: Size) => size.width === other.width && size.height === other.height
 
 function sizeOfLossy(data: Buffer): Size | null {
   if (data.length < 10 || (data[0]! & 1) !== 0 || data.toString('hex', 3, 6) !== '9d012a') return null

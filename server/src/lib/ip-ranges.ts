@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Whether a text is an IP address, or a network such as `10.0.0.0/8`; not /0, which would be every address. */
+/** Returns true if a text is an IP address, or a network such as `10.0.0.0/8`. /0 is refused, because it is every address. */
 export function isAddressOrNetwork(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/')
   const family = isIP(address)

@@ -1,9 +1,9 @@
-/** The pattern of LIKE that matches texts with `part` anywhere inside; `%`, `_` and `\` in it stand for themselves. */
+/** Returns the pattern of LIKE for texts with `part` anywhere inside. `%`, `_` and `\` in it stand for themselves. */
 export function containsPattern(part: string): string {
   return `%${escaped(part)}%`
 }
 
-/** The pattern of LIKE that matches texts that begin with `part`. */
+/** Returns the pattern of LIKE for texts that begin with `part`. */
 export function prefixPattern(part: string): string {
   return `${escaped(part)}%`
 }

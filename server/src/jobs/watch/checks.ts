@@ -1,16 +1,16 @@
 import type { Gauge, Sample } from './samples.ts'
 
-/** What an operator watches: an alert rule for monitoring and a line of `strongroom doctor`. */
+/** A check for an operator: an alert rule for monitoring and a line of `strongroom doctor`. */
 export type Check = {
-  /** Name of the alert. */
+  /** The name of the alert. */
   alert: string
-  /** It is red while the gauge is above or below a value, and monitoring alerts when it has been for so many minutes. */
+  /** The check is red while the gauge is above or below a value. Monitoring alerts when it has been red for so many minutes. */
   red: { gauge: Gauge; labels?: Record<string, string>; minutes: number } & ({ above: number } | { below: number })
-  /** `info` is advice: the doctor shows it and is content. */
+  /** `info` is advice: the doctor shows it and still succeeds. */
   severity: 'critical' | 'warning' | 'info'
-  /** What is so while it is green, for the doctor. */
+  /** The sentence for the doctor while the check is green. */
   title: string
-  /** What is so while it is red, for the alert. */
+  /** The sentence for the alert while the check is red. */
   problem: string
   advice: string
 }
@@ -206,7 +206,7 @@ export const checks: Check[] = [
 
 export type Finding = { check: Check; red: Sample[] }
 
-/** Which checks are red, and by what. */
+/** Returns the red checks with the samples that make them red. */
 export function judge(samples: Sample[]): Finding[] {
   return checks.map((check) => ({
     check,
@@ -222,7 +222,7 @@ function isRed({ red }: Check, value: number): boolean {
   return 'above' in red ? value > red.above : value < red.below
 }
 
-/** The alert rules in the form that Prometheus reads: YAML, in which every text is in quotes. */
+/** Returns the alert rules in the form that Prometheus reads: YAML, in which every text is in quotes. */
 export function alertRules(): string {
   const text = (value: string) => (value.includes('"') ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value))
   return [

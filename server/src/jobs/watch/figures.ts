@@ -6,10 +6,10 @@ import { phases, type Queue, queues, sentPhases } from '../../lib/operations.ts'
 import { vaultsIn } from '../../modules/money/transfers/vaults-in-queue.ts'
 import { type HoldSubjectType, holdSubjectTypes } from '../../modules/rules/holds/active.ts'
 
-/** How many there are, and the age of the oldest in seconds; 0 if there is none. */
+/** The number of waiting entries, and the age of the oldest in seconds; 0 if there is none. */
 export type Waiting = { count: number; oldestSeconds: number }
 
-/** What an operator watches, from the database. It says nothing about any vault or person. */
+/** The figures for an operator, from the database. They reveal nothing about any vault or person. */
 export type Figures = {
   transfers: (Waiting & { phase: string })[]
   stuckTransfers: number
@@ -21,40 +21,40 @@ export type Figures = {
   walletEvents: (Waiting & { outcome: string })[]
   unsealedRecords: Waiting
   unsealedEntries: Waiting
-  /** Witnesses that should have got the heads. */
+  /** Witnesses whose heads are overdue. */
   witnesses: Waiting
   mails: Waiting
   /** Vaults whose wallet service shows an older authority than before. */
   authorities: Waiting
   exports: Waiting
-  /** Vaults that should have been compared with the chain. */
+  /** Vaults whose comparison with the chain is overdue. */
   reconciliations: Waiting
-  /** Balances that differ from the chain, and that the administrators were told of. */
+  /** Balances that differ from the chain and were reported to the administrators. */
   differences: Waiting
-  /** Whether the role that this node logs in as owns a table, or can become who does. */
+  /** True if the role of this node owns a table, or can become its owner. */
   loginOwns: boolean
   rates: { network: string; token: string; source: RateSource; ageSeconds: number }[]
 }
 
 /** The wallet services whose changes are read while transfers are in flight. */
 type Following = {
-  /** Since the last answer of the one that has said nothing for longest. */
+  /** The seconds since the last answer, of the wallet service that has been silent for longest. */
   lagSeconds: number
-  /** Changes that a question about one transfer found before. */
+  /** The number of changes that a question about one transfer found before the following did. */
   foundByQuestion: number
-  /** Entries about transfers that the vault does not have. */
+  /** The number of entries about transfers that the vault does not have. */
   strangers: number
 }
 
-/** Who the newest rate of a token is from. One that people set is as old as they let it be. */
+/** The source of the newest rate of a token. People decide themselves how old the rates are that they set. */
 type RateSource = 'provider' | 'people'
 
 const unfinishedPhases = phases.filter((phase) => phase !== 'done')
 const outcomes = ['unmatched', 'quarantined']
 
 /**
- * Reads the figures. Each statement walks an index of what is unfinished, and counts no further than `countedMax`, so
- * that a scrape costs the same whatever the vaults hold.
+ * Reads the figures. Each statement walks an index of unfinished rows, and counts no further than `countedMax`, so that a
+ * scrape costs the same for vaults of any size.
  */
 export async function readFigures(db: Db, now: Date): Promise<Figures> {
   const waiting = (rows: RawBuilder<unknown>) => readWaiting(db, now, rows)
@@ -109,7 +109,7 @@ async function readTransfers(db: Db, now: Date): Promise<Pick<Figures, 'transfer
     ) f
     group by f.phase`.execute(db)
   const transfers = unfinishedPhases.map((phase) => {
-    const row = rows.find((each) => each.phase === phase)
+    const row = rows.find((counted) => counted.phase === phase)
     return { phase, count: row?.count ?? 0, oldestSeconds: row === undefined ? 0 : ageOf(row.oldest, now) }
   })
   return { transfers, stuckTransfers: rows.reduce((sum, { stuck }) => sum + stuck, 0) }
@@ -120,7 +120,7 @@ const inQueue = (queue: Queue) => sql`
     join transfers t on t.vault_id = d.vault_id and t.id = d.id
     where d.queue = ${sql.lit(queue)} order by d.vault_id, d.next_attempt_at limit ${countedMax})`
 
-/** A vault without transfers in flight is not followed, and has no lag. */
+/** Reads the following of wallet services. A vault without transfers in flight is not followed, and has no lag. */
 async function readFollowing(db: Db, now: Date): Promise<Following> {
   const { rows } = await sql<{ heard: Date | null; found: string; strangers: string }>`
     select min(f.heard_at) filter (where f.cursor is not null and v.vault_id is not null) as heard,
@@ -134,7 +134,7 @@ async function readFollowing(db: Db, now: Date): Promise<Following> {
   }
 }
 
-/** How many subjects of each kind are held, whatever holds them. */
+/** Counts the held subjects of each kind, with holds of any cause. */
 async function readHolds(db: Db): Promise<Figures['holds']> {
   const { rows } = await sql<{ subject: HoldSubjectType; count: number }>`
     select f.subject_type as subject, count(distinct (f.vault_id, f.subject_id))::int as count
@@ -153,7 +153,7 @@ async function readWaiting(db: Db, now: Date, rows: RawBuilder<unknown>): Promis
   return { count, oldestSeconds: oldest === null ? 0 : ageOf(oldest, now) }
 }
 
-/** The age of the newest rate of each token that is enabled and has one. */
+/** Reads the age of the newest rate of each enabled token that has a rate. */
 async function readRates(db: Db, now: Date): Promise<Figures['rates']> {
   const { rows } = await sql<{ network: string; token: string; source: RateSource; as_of: Date }>`
     select n.slug as network, k.code as token, r.as_of,

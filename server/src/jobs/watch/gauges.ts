@@ -1,7 +1,7 @@
 import { Gauge as PrometheusGauge, type Registry } from 'prom-client'
 import { type Gauge, gauges, type Sample } from './samples.ts'
 
-/** Adds the gauges to a registry; they are read together when it is scraped, and what could not be read is left out. */
+/** Adds the gauges to a registry. They are read together when it is scraped, and gauges that could not be read are left out. */
 export function registerGauges(registry: Registry, watch: () => Promise<Sample[]>): void {
   const labelsOf: Partial<Record<Gauge, string[]>> = {
     strongroom_transfers: ['phase'],
@@ -23,7 +23,7 @@ export function registerGauges(registry: Registry, watch: () => Promise<Sample[]
         const samples = await watch()
         this.reset()
         for (const { gauge, labels, value } of samples) if (gauge === name) this.set(labels, value)
-        // A gauge without labels begins as 0, which nobody has read.
+        // Without this, a gauge without labels would begin as 0, although nothing was read.
         if (!samples.some(({ gauge }) => gauge === name)) this.remove({})
       },
     })

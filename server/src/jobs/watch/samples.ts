@@ -9,7 +9,7 @@ import {
 import { dispatcherOf, isWalletReachable } from '../../modules/registry/wallet-service/client.ts'
 import { type Figures, readFigures, type Waiting } from './figures.ts'
 
-/** What each gauge says. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */
+/** The meaning of each gauge. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */
 export const gauges = {
   strongroom_watch_up: 'Whether the figures below could be read from the database: 1 or 0.',
   strongroom_transfers: 'Transfers that have not ended, by the phase of their delivery.',
@@ -63,8 +63,9 @@ export async function readSamples(deps: Watched): Promise<Sample[]> {
 }
 
 /**
- * Reads the samples for scrapes. The database is asked every few seconds at most, and wallet services less often, however many
- * scrape. Without a token for scrapes everybody may read them: then they name no vault, and no wallet service is asked.
+ * Returns a reader of the samples for scrapes. It asks the database every few seconds at most, and wallet services less often,
+ * for any number of scrapes. Without a token for scrapes anyone may read the samples: they then name no vault, and no wallet
+ * service is asked.
  */
 export function createWatch(deps: Watched & Pick<Deps, 'config' | 'log'>): () => Promise<Sample[]> {
   const figures = remembered(watchSeconds, async () => samplesOf(await readFigures(deps.db, deps.clock())))
@@ -82,7 +83,7 @@ export function createWatch(deps: Watched & Pick<Deps, 'config' | 'log'>): () =>
   }
 }
 
-/** One read at a time, whose result is good for some seconds. */
+/** Runs one read at a time and keeps its result for some seconds. */
 function remembered<Result>(seconds: number, read: () => Promise<Result>): () => Promise<Result> {
   let last: { at: number; result: Promise<Result> } | null = null
   return () => {
@@ -93,22 +94,26 @@ function remembered<Result>(seconds: number, read: () => Promise<Result>): () =>
 }
 
 function samplesOf(figures: Figures): Sample[] {
-  const one = (gauge: Gauge, value: number, labels: Record<string, string> = {}): Sample => ({ gauge, labels, value })
+  const sample = (gauge: Gauge, value: number, labels: Record<string, string> = {}): Sample => ({
+    gauge,
+    labels,
+    value,
+  })
   const both = (count: Gauge, oldest: Gauge, waiting: Waiting, labels: Record<string, string> = {}) => [
-    one(count, waiting.count, labels),
-    one(oldest, waiting.oldestSeconds, labels),
+    sample(count, waiting.count, labels),
+    sample(oldest, waiting.oldestSeconds, labels),
   ]
   return [
-    one('strongroom_watch_up', 1),
+    sample('strongroom_watch_up', 1),
     ...figures.transfers.flatMap(({ phase, ...waiting }) =>
       both('strongroom_transfers', 'strongroom_transfers_oldest_seconds', waiting, { phase }),
     ),
-    one('strongroom_transfers_stuck', figures.stuckTransfers),
+    sample('strongroom_transfers_stuck', figures.stuckTransfers),
     ...both('strongroom_hand_overs', 'strongroom_hand_overs_oldest_seconds', figures.handOvers),
-    one('strongroom_changes_lag_seconds', figures.following.lagSeconds),
-    one('strongroom_changes_missed', figures.following.foundByQuestion),
-    one('strongroom_changes_strange', figures.following.strangers),
-    ...figures.holds.map(({ subject, count }) => one('strongroom_held_subjects', count, { subject })),
+    sample('strongroom_changes_lag_seconds', figures.following.lagSeconds),
+    sample('strongroom_changes_missed', figures.following.foundByQuestion),
+    sample('strongroom_changes_strange', figures.following.strangers),
+    ...figures.holds.map(({ subject, count }) => sample('strongroom_held_subjects', count, { subject })),
     ...both('strongroom_screenings', 'strongroom_screenings_oldest_seconds', figures.screenings),
     ...figures.walletEvents.flatMap(({ outcome, ...waiting }) =>
       both('strongroom_wallet_events', 'strongroom_wallet_events_oldest_seconds', waiting, { outcome }),
@@ -121,12 +126,12 @@ function samplesOf(figures: Figures): Sample[] {
     ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),
     ...both('strongroom_reconciliations_due', 'strongroom_reconciliations_due_oldest_seconds', figures.reconciliations),
     ...both('strongroom_balance_differences', 'strongroom_balance_differences_oldest_seconds', figures.differences),
-    one('strongroom_database_login_owns', figures.loginOwns ? 1 : 0),
-    ...figures.rates.map(({ ageSeconds, ...labels }) => one('strongroom_rate_age_seconds', ageSeconds, labels)),
+    sample('strongroom_database_login_owns', figures.loginOwns ? 1 : 0),
+    ...figures.rates.map(({ ageSeconds, ...labels }) => sample('strongroom_rate_age_seconds', ageSeconds, labels)),
   ]
 }
 
-/** Asks the wallet service of each vault that is not a draft, each URL once, a few at a time. */
+/** Asks the wallet service of each vault that is not a draft: each URL once, a few at a time. */
 async function readWallets({ db, config }: Watched): Promise<Sample[]> {
   const vaults = await db
     .selectFrom('vaults')
