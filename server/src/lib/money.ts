@@ -7,12 +7,12 @@ export const rawAmountPattern = '^(0|[1-9][0-9]{0,77})$'
 
 const decimalForm = new RegExp(decimalPattern)
 
-/** Whether a text has the form of a decimal amount, whatever token it is of. */
+/** Returns true if a text has the form of a decimal amount of any token. */
 export const isDecimal = (text: string): boolean => decimalForm.test(text)
 
 /**
- * Parses a decimal amount in token units into raw smallest units.
- * Returns null for anything inexact: wrong form, more fraction digits than `decimals`, or above 2^256-1.
+ * Parses a decimal amount in token units into raw smallest units. Returns null for anything inexact: wrong form, more fraction
+ * digits than `decimals`, or above 2^256-1.
  */
 export function parseDecimal(text: string, decimals: number): bigint | null {
   if (!decimalForm.test(text)) return null
@@ -23,7 +23,9 @@ export function parseDecimal(text: string, decimals: number): bigint | null {
   return raw > rawAmountMax ? null : raw
 }
 
-/** Raw smallest units as a decimal string in token units, without trailing fraction zeros (`"1.5"`, `"0"`, `"-0.25"`). */
+/**
+ * Formats raw smallest units as a decimal string in token units, without trailing fraction zeros (`"1.5"`, `"0"`, `"-0.25"`).
+ */
 export function formatDecimal(raw: bigint | string, decimals: number): string {
   const value = BigInt(raw)
   const sign = value < 0n ? '-' : ''
@@ -33,13 +35,13 @@ export function formatDecimal(raw: bigint | string, decimals: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** A plain decimal string without trailing zeros of its fraction. */
+/** Returns a plain decimal string without trailing zeros of its fraction. */
 export function trimDecimal(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text
 }
 
 /**
- * What a raw amount is worth: USD with two decimals, rounded half to even (contract 1.4).
+ * Returns the value of a raw amount: USD with two decimals, rounded half to even (contract 1.4).
  *
  * @param usdRate USD per token unit, a plain decimal string
  */
@@ -55,8 +57,8 @@ export function usdValueOf(raw: bigint, decimals: number, usdRate: string): stri
 }
 
 /**
- * Compares two decimal strings of any scale, plain or with a minus sign: negative, zero or positive like `a - b`. Plain
- * ones by their digits alone, as policies compare thousands of them for one transfer.
+ * Compares two decimal strings of any scale, plain or with a minus sign: negative, zero or positive like `a - b`. Plain strings
+ * are compared by their digits alone, because policies compare thousands of them for one transfer.
  */
 export function compareDecimals(a: string, b: string): number {
   if (a.startsWith('-') || b.startsWith('-')) return compareSigned(a, b)
@@ -65,7 +67,7 @@ export function compareDecimals(a: string, b: string): number {
   if (wholeOfA !== wholeOfB) return wholeOfA - wholeOfB
   const length = Math.max(a.length, b.length)
   for (let i = 0; i < length; i += 1) {
-    // Past the end of the shorter one its digits are zeros; a decimal point in both is at the same position here.
+    // Past the end of the shorter string its digits are zeros. A decimal point in both strings is at the same position here.
     const digitOfA = i < a.length ? a.charCodeAt(i) : i === wholeOfA ? point : zero
     const digitOfB = i < b.length ? b.charCodeAt(i) : i === wholeOfA ? point : zero
     if (digitOfA !== digitOfB) return digitOfA - digitOfB
@@ -87,26 +89,26 @@ function wholeDigits(text: string): number {
   return at < 0 ? text.length : at
 }
 
-/** The exact sum of two plain decimal strings. */
+/** Returns the exact sum of two plain decimal strings. */
 export function addDecimals(a: string, b: string): string {
   const scale = Math.max(fractionDigits(a), fractionDigits(b))
   return formatDecimal(scaled(a, scale) + scaled(b, scale), scale)
 }
 
-/** The exact difference of two plain decimal strings, which is below zero when `b` is greater. */
+/** Returns the exact difference of two plain decimal strings. It is below zero when `b` is greater. */
 export function subtractDecimals(a: string, b: string): string {
   const scale = Math.max(fractionDigits(a), fractionDigits(b))
   return formatDecimal(scaled(a, scale) - scaled(b, scale), scale)
 }
 
-/** The exact product of two plain decimal strings. */
+/** Returns the exact product of two plain decimal strings. */
 export function multiplyDecimals(a: string, b: string): string {
   const [scaleOfA, scaleOfB] = [fractionDigits(a), fractionDigits(b)]
   return formatDecimal(scaled(a, scaleOfA) * scaled(b, scaleOfB), scaleOfA + scaleOfB)
 }
 
 /**
- * How many per cent of `whole` a part is, with at most six fraction digits, cut off: to be read, not to be compared.
+ * Returns the percentage of `whole` that a part is, cut off after six fraction digits. It is for display, not for comparisons.
  *
  * @param whole a plain decimal string above zero
  */

@@ -6,14 +6,14 @@ import { base58, bech32, bech32m, createBase58check } from '@scure/base'
 export const networkTypes = ['evm', 'bitcoin', 'tron', 'solana', 'other'] as const
 export type NetworkType = (typeof networkTypes)[number]
 
-/** An on-chain address as it is shown, and the key by which two spellings of it are compared. */
+/** An on-chain address as it is shown, and the key by which its spellings are compared. */
 export type OnchainAddress = { address: string; key: string }
 
 /**
- * Reads an on-chain address; every checksum that the network has must be right.
- * - evm: any case, shown in EIP-55 form; a mixed-case one must have the right EIP-55 checksum.
- * - bitcoin: of the main network only, so that nobody pays an address that exists on a test network alone: P2PKH and
- *   P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case.
+ * Reads an on-chain address. Every checksum of the network must be right.
+ * - evm: any case, shown in EIP-55 form; a mixed-case address must have the right EIP-55 checksum.
+ * - bitcoin: of the main network only, so that nobody pays an address that exists only on a test network: P2PKH and
+ * P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case.
  * - tron: base58check with the version byte 0x41.
  * - solana: base58 of 32 bytes; there is no checksum.
  * - other: compared exactly, because its rules are unknown.
@@ -25,8 +25,8 @@ export function parseOnchainAddress(text: string, type: NetworkType): OnchainAdd
 }
 
 /**
- * Reads the contract that identifies a token on its network. It is compared as the network compares addresses. Bitcoin
- * has no contracts, so an identifier used instead, such as the id of a rune, is compared exactly.
+ * Reads the contract that identifies a token on its network. It is compared as the network compares addresses. Bitcoin has no
+ * contracts, so that an identifier used instead, such as the id of a rune, is compared exactly.
  */
 export function parseContract(text: string, type: NetworkType): OnchainAddress | null {
   return parseOnchainAddress(text, type === 'bitcoin' ? 'other' : type)
@@ -63,7 +63,10 @@ function parseBitcoin(text: string): OnchainAddress | null {
   return version !== undefined && bitcoinVersions.includes(version) ? exactly(text) : null
 }
 
-/** BIP-173: no mixed case, a program of 2 to 40 bytes; BIP-141: version 0 has 20 or 32; BIP-350: bech32m from version 1. */
+/**
+ * Reads a witness program. BIP-173: no mixed case, a program of 2 to 40 bytes; BIP-141: version 0 has 20 or 32; BIP-350:
+ * bech32m from version 1.
+ */
 function parseSegwit(text: string): OnchainAddress | null {
   const lower = text.toLowerCase()
   if (text !== lower && text !== text.toUpperCase()) return null
@@ -80,7 +83,7 @@ function parseSegwit(text: string): OnchainAddress | null {
 
 const base58check = createBase58check(sha256)
 
-/** The version byte before a hash of 20 bytes in base58check; null when the text is anything else. */
+/** Returns the version byte before a hash of 20 bytes in base58check; null for any other text. */
 function versionedHash(text: string): { version: number } | null {
   if (!/^[1-9A-HJ-NP-Za-km-z]{25,35}$/.test(text)) return null
   try {
@@ -97,7 +100,7 @@ function parseSolana(text: string): OnchainAddress | null {
   return base58.decode(text).length === 32 ? exactly(text) : null
 }
 
-/** EIP-55: a digit is upper case where the hash of the lower-case address has a nibble of 8 or more. */
+/** Returns the EIP-55 form: a digit is upper case if the hash of the lower-case address has a nibble of 8 or more. */
 function toChecksum(lower: string): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(lower)))
   let checksummed = '0x'
@@ -108,14 +111,16 @@ function toChecksum(lower: string): string {
   return checksummed
 }
 
-/** Hex is compared without case, because nodes and wallets write it differently. */
+/**
+ * Returns true if two texts are the same address. Hex is compared without case, because nodes and wallets write it differently.
+ */
 export function isSameAddress(a: string, b: string): boolean {
   return a === b || (a.startsWith('0x') && a.toLowerCase() === b.toLowerCase())
 }
 
 /**
- * The key of a transaction hash: hex ones are compared in lower case, as nodes and explorers disagree on case. Without
- * `0x` only 64 digits are hex for sure (Bitcoin, Tron): the base58 hashes of Solana are longer.
+ * Returns the key of a transaction hash: hex hashes are compared in lower case, because nodes and explorers disagree on case.
+ * Without `0x` only 64 digits are hex for sure (Bitcoin, Tron): the base58 hashes of Solana are longer.
  */
 export function txHashKey(text: string): string {
   return /^(0x[0-9a-f]+|[0-9a-f]{64})$/i.test(text) ? text.toLowerCase() : text

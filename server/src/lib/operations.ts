@@ -1,9 +1,9 @@
-/** What an operation can be. Schemas, types and SQL take these lists from here. */
+/** The types, statuses and phases of operations. Schemas, types and SQL take these lists from here. */
 
 export const operationTypes = ['transfer', 'deposit'] as const
 export type OperationType = (typeof operationTypes)[number]
 
-/** A deposit is confirmed, or failed when the chain took it back; a transfer goes through the others. */
+/** A deposit is confirmed, or failed when the chain took it back. Transfers use all statuses. */
 export const operationStatuses = [
   'awaiting_approval',
   'pending',
@@ -14,7 +14,7 @@ export const operationStatuses = [
 ] as const
 export type OperationStatus = (typeof operationStatuses)[number]
 
-/** `internal`: between two addresses of the vault. */
+/** `internal` means between two addresses of the vault. */
 export const flowTypes = ['internal', 'external'] as const
 export type FlowType = (typeof flowTypes)[number]
 
@@ -29,6 +29,6 @@ export type Phase = (typeof phases)[number]
 export const sentPhases = ['submitting', 'submitted', 'broadcast'] as const satisfies Phase[]
 export const openPhases = ['queued', ...sentPhases] as const satisfies Phase[]
 
-/** Where a transfer that has not ended waits: for votes, to be handed over, for an answer about it, or for people. */
+/** The queues of transfers that have not ended: they wait for votes, for their hand-over, for an answer, or for people. */
 export const queues = ['votes', 'hand-over', 'follow', 'halted'] as const
 export type Queue = (typeof queues)[number]

@@ -3,7 +3,7 @@ import { badRequest } from './errors.ts'
 const timestampForm = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)$/
 const dayMilliseconds = 86_400_000
 
-/** Both bounds are inclusive and exact to the millisecond, like the timestamps they are compared with. */
+/** The bounds of a period. Both are inclusive and exact to the millisecond, like the compared timestamps. */
 export type Bounds = { from: Date | null; to: Date | null }
 
 /**
@@ -18,14 +18,19 @@ export function parseBounds(query: { from?: string; to?: string }): Bounds {
   return { from, to }
 }
 
-/** A day (YYYY-MM-DD) as its first instant in UTC, or null when there is no such day: 2026-02-30 does not roll over. */
+/**
+ * Reads a day (YYYY-MM-DD) as its first instant in UTC. Returns null when there is no such day: 2026-02-30 does not roll over.
+ */
 export function parseDay(text: string): Date | null {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return null
   const day = new Date(`${text}T00:00:00.000Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? day : null
 }
 
-/** A timestamp with a zone, cut to the millisecond, or null when the text is none or names no instant. */
+/**
+ * Reads a timestamp with a zone, cut to the millisecond. Returns null for any other text and for a day or time that does not
+ * exist.
+ */
 export function parseTimestamp(text: string): Date | null {
   const match = timestampForm.exec(text)
   if (match === null) return null
@@ -51,12 +56,12 @@ function parseBound(field: 'from' | 'to', text: string): Date {
   if (day !== null) return field === 'from' ? day : new Date(day.getTime() + dayMilliseconds - 1)
   const instant = parseTimestamp(text)
   if (instant === null) throw badRequest(field, 'must be an ISO 8601 timestamp with a zone, or a day as YYYY-MM-DD')
-  // Nothing is stored between two milliseconds, so a lower bound there begins at the next one.
+  // No stored time lies between two milliseconds, so a lower bound there begins at the next millisecond.
   const isBetween = field === 'from' && /\.\d{3}\d*[1-9]/.test(text)
   return isBetween ? new Date(instant.getTime() + 1) : instant
 }
 
-/** A moment as mails and pages show it, such as `2026-01-31 09:30 UTC`. */
+/** Formats a moment as mails and pages show it, such as `2026-01-31 09:30 UTC`. */
 export function formatMinute(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -1,11 +1,13 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { keyIdOfSecret } from './secrets.ts'
 
-/** Authenticates audit records. It is derived from STRONGROOM_SECRET_KEY, so no role of the database has it. */
+/**
+ * The key that authenticates audit records. It is derived from STRONGROOM_SECRET_KEY, so that no role of the database has it.
+ */
 export type RecordKey = {
-  /** Names the key, as `sealing_key` does. */
+  /** The id of the key, as in `sealing_key`. */
   id: Buffer
-  /** HMAC-SHA-256. */
+  /** Returns the HMAC-SHA-256 of a text. */
   mac(text: string): Buffer
 }
 

@@ -1,19 +1,19 @@
 import { createPrivateKey, createPublicKey, hkdfSync, sign, verify } from 'node:crypto'
 import { sha256 } from './secrets.ts'
 
-/** The Ed25519 key that signs seals and heads. It is derived from STRONGROOM_SECRET_KEY, so the database never has it. */
+/** The Ed25519 key that signs seals and heads. It is derived from STRONGROOM_SECRET_KEY, so that the database never has it. */
 export type SealKey = {
-  /** Names the key: the first 32 hexadecimal digits of the SHA-256 of its public half. */
+  /** The id of the key: the first 32 hexadecimal digits of the SHA-256 of its public half. */
   keyId: string
   /** 32 bytes. */
   publicKey: Buffer
   sign(text: string): Buffer
 }
 
-/** What a key signs is told apart by its first word: a signed seal is never a signed list of heads. */
+/** The kind of a signed text, which is its first word: a signed seal is never a signed list of heads. */
 export type Signed = 'seal' | 'heads'
 
-/** The text that is signed: what it is, and the SHA-256 that it binds. */
+/** Returns the text that is signed: its kind, and the SHA-256 that it binds. */
 export const signedText = (what: Signed, hash: Buffer): string => `strongroom-${what}-1:${hash.toString('hex')}`
 
 export const keyIdOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex').slice(0, 32)
@@ -35,6 +35,6 @@ export function isSignedByKey(publicKey: Buffer, text: string, signature: Buffer
   }
 }
 
-/** What precedes the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex')

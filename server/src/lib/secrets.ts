@@ -9,17 +9,17 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** SHA-256: tokens and contents are stored by this digest. */
+/** Returns the SHA-256 digest. Tokens and contents are stored by it. */
 export function sha256(content: string | Uint8Array): Buffer {
   return createHash('sha256').update(content).digest()
 }
 
-/** A random secret of 32 bytes in URL-safe text, with an optional prefix that identifies its kind. */
+/** Returns a random secret of 32 bytes in URL-safe text, with an optional prefix that identifies its kind. */
 export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url')
 }
 
-/** A random code of six digits, for a person to type. */
+/** Returns a random code of six digits, for a person to type. */
 export function newCode(): string {
   return randomInt(1_000_000).toString().padStart(6, '0')
 }
@@ -30,39 +30,50 @@ export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): bo
 }
 
 /**
- * What a sealed value belongs to: the column of a row, by the values of its primary key. A value opens nowhere else. What is
- * stored in no table, such as a cursor, has the table ''. `destination` is the origin that it is sent to, if it leaves the service:
- * a row that names another origin hands out nothing.
+ * The place of a sealed value: the column of a row, by the values of its primary key. A value opens nowhere else. A value that
+ * no table stores, such as a cursor, has the table ''. `destination` is the origin to which the value is sent, if it leaves the
+ * service. The value cannot be opened for a row with another origin.
  */
 export type Place = { table: string; column: string; row: readonly string[]; destination?: string }
 
-/** The origin of a URL as a destination; '' of what is no URL, to which nothing is sent. */
+/** Returns the origin of a URL as a destination; '' for a text that is not a URL, to which nothing is sent. */
 export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '')
 
 /** Encrypts values that must be readable again, by AES-256-GCM under a key derived from STRONGROOM_SECRET_KEY. */
 export type Sealer = {
-  /** Names the key in every sealed value, and tells nothing about it. */
+  /** The id of the key, which every sealed value contains. It reveals nothing about the key. */
   keyId: Buffer
-  /** `mark` is given to keep that of the value when it is sealed again (`markOf`). */
+  /** Seals a value. `mark` is set to keep the mark of a value that is sealed again (`markOf`). */
   seal(place: Place, plain: string, mark?: Buffer): Buffer
   /** @throws SealError for a value of another place or destination, of another key, or of an earlier format */
   open(place: Place, sealed: Buffer): string
-  /** Opens the format before 0053, which names no place. Only what seals again may call it (decision 0043). @throws SealError */
+  /**
+   * Opens the format before 0053, which names no place. Only code that seals again may call it (decision 0043). @throws
+   * SealError
+   */
   openUnbound(sealed: Buffer): string
-  /** Opens the format before 0071, which names no destination. Only what seals again may call it (decision 0067). @throws SealError */
+  /**
+   * Opens the format before 0071, which names no destination. Only code that seals again may call it (decision 0067). @throws
+   * SealError
+   */
   openUndirected(place: Place, sealed: Buffer): string
-  /** HMAC-SHA-256 under a separate key; it cannot be computed from a copy of the database. `purpose` separates uses. */
+  /**
+   * Returns the HMAC-SHA-256 under a separate key. It cannot be computed from a copy of the database. `purpose` separates uses.
+   */
   mac(purpose: string, text: string): Buffer
 }
 
 export class SealError extends Error {}
 
 export const sealedVersion = 3
-/** Bound to a place, and to no destination. */
+/** The format that is bound to a place, but to no destination. */
 export const undirectedVersion = 2
 const keyIdBytes = 8
 const markBytes = 8
-/** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (rules-versions/rules-document.ts). */
+/**
+ * Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark
+ * (rules-versions/rules-document.ts).
+ */
 const headBytes = 1 + keyIdBytes + markBytes
 
 const hasVersion = (version: number, sealed: Buffer): boolean =>
@@ -70,28 +81,28 @@ const hasVersion = (version: number, sealed: Buffer): boolean =>
 
 const isBound = (sealed: Buffer): boolean => hasVersion(sealedVersion, sealed) || hasVersion(undirectedVersion, sealed)
 
-/** Whether a value has a format that names its key, which is this one. */
+/** Returns true if a value has a format that names its key, and the key is this one. */
 export const isSealedBy = (keyId: Buffer, sealed: Buffer): boolean =>
   isBound(sealed) && sealed.subarray(1, 1 + keyIdBytes).equals(keyId)
 
-/** Whether a value has the present format, under this key. */
+/** Returns true if a value has the present format, under this key. */
 export const isDirectedBy = (keyId: Buffer, sealed: Buffer): boolean =>
   hasVersion(sealedVersion, sealed) && isSealedBy(keyId, sealed)
 
-/** Eight bytes that a secret has from the day it is set, also when it is sealed again. */
+/** Returns the mark of a secret: eight bytes that it gets when it is set and keeps when it is sealed again. */
 export const markOf = (sealed: Buffer): Buffer =>
   isBound(sealed) ? sealed.subarray(1 + keyIdBytes, headBytes) : markOfUnbound(sealed)
 
 /**
- * The mark of a value of the format before 0053, when a secret was told from another one by the digest of its sealed bytes. One such
- * value in 256 begins as the present format does, so that `markOf` takes it for one of these.
+ * Returns the mark of a value of the format before 0053, in which the digest of the sealed bytes identifies a secret. One such
+ * value in 256 begins like the present format, so that `markOf` mistakes it for that.
  */
 export const markOfUnbound = (sealed: Buffer): Buffer => sha256(sealed).subarray(0, markBytes)
 
 const deriveFrom = (secretKey: string, use: string, bytes: number): Buffer =>
   Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', use, bytes))
 
-/** Names a master key wherever something was made under it, and tells nothing about it. */
+/** Returns the id of a master key, which is stored with values made under it. It reveals nothing about the key. */
 export const keyIdOfSecret = (secretKey: string): Buffer => deriveFrom(secretKey, 'key id', keyIdBytes)
 
 export function createSealer(secretKey: string): Sealer {
@@ -149,7 +160,7 @@ function decrypt(key: Buffer, sealed: Buffer, place: Place | null, aad: Buffer):
   }
 }
 
-/** The items of a list that is separated by commas, such as several webhook secrets during a rotation. */
+/** Returns the items of a list that is separated by commas, such as several webhook secrets during a rotation. */
 export function splitList(list: string): string[] {
   return list
     .split(',')
@@ -158,7 +169,7 @@ export function splitList(list: string): string[] {
 }
 
 /**
- * The key of a webhook signature: a `whsec_` secret is base64, any other is used as its UTF-8 bytes. If the text after
+ * Returns the key of a webhook signature: a `whsec_` secret is base64, any other is used as its UTF-8 bytes. If the text after
  * the prefix is not base64, the key is empty.
  */
 export function webhookKeyOf(secret: string): Buffer {

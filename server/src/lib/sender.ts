@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
-/** The sender of a request for limits: an IPv4 address, or a /64 network, because an IPv6 host owns all of it. */
+/** Returns the sender of a request for limits: an IPv4 address, or a /64 network, because an IPv6 host owns all of it. */
 export function senderOf(ip: string): string {
   return prefixOf(ip, 32)
 }
 
-/** The network in which a program is recognised as that of the same person: /24 of IPv4, /64 of IPv6. */
+/** Returns the network in which a program counts as the program of the same person: /24 of IPv4, /64 of IPv6. */
 export function networkOf(ip: string): string {
   return prefixOf(ip, 24)
 }

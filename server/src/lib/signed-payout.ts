@@ -1,7 +1,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import { sha256 } from './secrets.ts'
 
-/** What people sign of a payout in a protected vault (docs/signed-orders.md). */
+/** The format of the document that people sign for a payout in a protected vault (docs/signed-orders.md). */
 
 export const payoutFormat = 'strongroom-payout-1'
 
@@ -13,7 +13,7 @@ export type PayoutHead = {
   expiresAt: string
 }
 
-/** A row: the hash of its order in hex, and what decides where it stands. */
+/** A row of a payout: the hash of its order in hex, and the fields that decide its position. */
 export type PaidRow = { order: string; network: string; contractAddress: string | null; amount: string }
 
 type Token = Pick<PaidRow, 'network' | 'contractAddress'>
@@ -22,13 +22,13 @@ export type SignedPayout = PayoutHead & {
   sums: (Token & { amount: string; rowsCount: number; root: string })[]
 }
 
-/** A part of the tree over the rows that pay in one token: its hash, and what its rows pay together. */
+/** A part of the tree over the rows that pay in one token: its hash, and the sum of its rows. */
 type Part = { hash: string; amount: string }
 
-/** Where in a payout a row is, and what leads from there to the root. */
+/** The position of a row in a payout, and the path from it to the root. */
 export type Place = { payout: SignedPayout; position: number; path: Part[] }
 
-/** A payout as it is signed, with the trees over its rows. */
+/** A payout in its signed form, with the trees over its rows. */
 export type PlannedPayout = { document: SignedPayout; hash: Buffer; placeOf(index: number): Place }
 
 export function planPayout(head: PayoutHead, rows: readonly PaidRow[]): PlannedPayout {
@@ -67,7 +67,10 @@ export function planPayout(head: PayoutHead, rows: readonly PaidRow[]): PlannedP
 /** The fields of an order that its payout repeats. */
 export type SignedOrder = Omit<PaidRow, 'order'> & Omit<PayoutHead, 'payoutId'>
 
-/** Whether the order is the row of the payout at its place, as the wallet service asks. Whatever cannot be read is none. */
+/**
+ * Returns true if the order is the row of the payout at its place, as the wallet service checks it. Returns false for input
+ * that cannot be read.
+ */
 export function isAtPlace(order: SignedOrder, { payout, position, path }: Place): boolean {
   try {
     const { vaultId, initiatorId, rulesVersion, expiresAt } = order
@@ -98,7 +101,7 @@ const leafOf = (position: number, { order, amount }: PaidRow): Part => ({
   amount,
 })
 
-/** What has no neighbour at the end of a level is a part of the next one as it is. */
+/** Joins two parts of a level. A last part without a neighbour moves up unchanged. */
 function joined(left: Part, right: Part | undefined): Part {
   if (right === undefined) return left
   const amount = (BigInt(left.amount) + BigInt(right.amount)).toString()

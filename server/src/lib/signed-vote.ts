@@ -3,10 +3,10 @@ import { canonicalJson } from './canonical-json.ts'
 import { readBase64url, readClientData } from './client-data.ts'
 import { sha256 } from './secrets.ts'
 
-/** What people and services sign in a protected vault (docs/signed-orders.md). */
+/** The format of the votes that people and services sign in a protected vault (docs/signed-orders.md). */
 
 export const voteFormat = 'strongroom-vote-2'
-/** Of votes that were kept before format 2. They stay verifiable, and none of them is taken any more. */
+/** The format of votes from before format 2. Stored votes stay verifiable, and new votes in it are refused. */
 export const earlierVoteFormat = 'strongroom-vote-1'
 export const voteSubjects = ['transfer', 'payout', 'approval_request', 'authority'] as const
 export const voteDecisions = ['initiate', 'approve', 'reject', 'cancel'] as const
@@ -14,25 +14,25 @@ export const voteDecisions = ['initiate', 'approve', 'reject', 'cancel'] as cons
 export type Vote = {
   format: typeof voteFormat
   subject: (typeof voteSubjects)[number]
-  /** The hash of what is voted on, in hex. */
+  /** The hash of the subject of the vote, in hex. */
   hash: string
   decision: (typeof voteDecisions)[number]
-  /** The user id of who signs. */
+  /** The user id of the signer. */
   person: string
-  /** Hash of the authority whose symbols and decimals the signer was shown; null: the wallet service has none. */
+  /** The hash of the authority whose symbols and decimals the signer was shown; null when the wallet service has none. */
   authority: string | null
-  /** By the clock of the signer. */
+  /** The time by the clock of the signer. */
   signedAt: string
 }
 
-/** A vote as it was kept, which may be of the format before. */
+/** A stored vote, which may have the earlier format. */
 export type KeptVote = Omit<Vote, 'format' | 'authority' | 'signedAt'> & {
   format: typeof voteFormat | typeof earlierVoteFormat
   authority?: string | null
   signedAt?: string
 }
 
-/** A vote with its signature; the last two fields are those of a passkey. Bytes are in base64url. */
+/** A vote with its signature. The last two fields are set for a passkey. Bytes are in base64url. */
 export type SignedVote = {
   vote: Vote
   keyId: string
@@ -42,23 +42,23 @@ export type SignedVote = {
 }
 export type KeptSignedVote = Omit<SignedVote, 'vote'> & { vote: KeptVote }
 
-/** A key that people vote with; `publicKey` is its SPKI in DER. */
+/** A key with which people vote. `publicKey` is its SPKI in DER. */
 export type VotingKey =
   | { kind: 'passkey'; publicKey: Buffer; rpId: string; origins: readonly string[] }
   | { kind: 'service'; publicKey: Buffer }
 
 export const hashOfVote = (vote: KeptVote): Buffer => sha256(canonicalJson(vote))
 
-/** SHA-256 of an SPKI in hex: what people compare. */
+/** Returns SHA-256 of an SPKI in hex, which people compare. */
 export const fingerprintOf = (publicKey: Buffer): string => sha256(publicKey).toString('hex')
 
-/** The origin of the page where a passkey signed, as the browser says; what it says is signed with it. */
+/** Returns the origin of the page where a passkey signed, according to the browser. The signature covers it. */
 export function originOf({ clientDataJSON = '' }: KeptSignedVote): string | null {
   const bytes = readBase64url(clientDataJSON)
   return bytes === null ? null : (readClientData(bytes)?.origin ?? null)
 }
 
-/** Whether the key signed exactly this vote. Whatever cannot be read is no signature. */
+/** Returns true if the key signed exactly this vote. Returns false for a signature that cannot be read. */
 export function isSignedBy(signed: KeptSignedVote, key: VotingKey): boolean {
   try {
     return key.kind === 'passkey' ? isAssertionOf(signed, key) : isServiceSignature(signed, key.publicKey)
@@ -67,7 +67,7 @@ export function isSignedBy(signed: KeptSignedVote, key: VotingKey): boolean {
   }
 }
 
-/** @throws for base64url in another spelling, in which one signature would be many */
+/** @throws for base64url in another spelling, because one signature must not have several */
 function bytes(text: string): Buffer {
   const read = readBase64url(text)
   if (read === null) throw new Error('Not base64url')
@@ -75,7 +75,7 @@ function bytes(text: string): Buffer {
 }
 
 const isPresentAndVerified = 0x01 | 0x04
-/** The hash of the RP ID, the flags and the count of signatures. */
+/** The length of the hash of the RP ID, the flags and the count of signatures. */
 const authenticatorDataBytesMin = 37
 
 function isAssertionOf(
@@ -84,9 +84,10 @@ function isAssertionOf(
 ): boolean {
   if (authenticatorData === undefined || clientDataJSON === undefined) return false
   const clientData = bytes(clientDataJSON)
-  const said = readClientData(clientData)
-  if (said?.type !== 'webauthn.get' || said.challenge !== hashOfVote(vote).toString('base64url')) return false
-  if (!origins.includes(said.origin)) return false
+  const clientFields = readClientData(clientData)
+  if (clientFields?.type !== 'webauthn.get' || clientFields.challenge !== hashOfVote(vote).toString('base64url'))
+    return false
+  if (!origins.includes(clientFields.origin)) return false
   const data = bytes(authenticatorData)
   if (data.length < authenticatorDataBytesMin || !data.subarray(0, 32).equals(sha256(rpId))) return false
   if ((data[32]! & isPresentAndVerified) !== isPresentAndVerified) return false

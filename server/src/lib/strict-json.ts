@@ -4,8 +4,8 @@ import { jsonDepthMax } from './limits.ts'
 export class StrictJsonError extends Error {}
 
 /**
- * Parses JSON and refuses what makes a document ambiguous or dangerous: a key given twice, `__proto__`, half of a
- * surrogate pair, and nesting deeper than `jsonDepthMax`.
+ * Parses JSON and refuses a document that is ambiguous or dangerous: a repeated key, `__proto__`, half of a surrogate pair, and
+ * nesting deeper than `jsonDepthMax`.
  * @throws SyntaxError for invalid JSON, StrictJsonError for JSON that is refused
  */
 export function parseStrictJson(text: string): unknown {
@@ -47,7 +47,9 @@ function assertUnambiguous(text: string): void {
 
 const halfPair = /\p{Surrogate}/u
 
-/** Half of a surrogate pair, which only an escape can produce, is not a character: PostgreSQL cannot store it. */
+/**
+ * Refuses half of a surrogate pair, which only an escape can produce. It is not a character, and PostgreSQL cannot store it.
+ */
 function assertWellFormed(literal: string): void {
   if (literal.includes('\\u') && halfPair.test(JSON.parse(literal) as string)) {
     throw new StrictJsonError('contains a character that cannot be stored')

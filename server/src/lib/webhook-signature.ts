@@ -5,12 +5,12 @@ import { equalsSecret, webhookKeyOf } from './secrets.ts'
 
 type Headers = Record<string, string | string[] | undefined>
 
-/** The signatures that a webhook carries, and the content that they cover. */
+/** The signatures of a webhook, and the content that they cover. */
 export type SignedWebhook = { id: string; timestamp: string; body: Buffer; offered: string[] }
 
 /**
- * Reads the signature of a webhook by the Standard Webhooks scheme: HMAC-SHA256 of `id.timestamp.body` over the raw
- * bytes, five minutes' tolerance.
+ * Reads the signature of a webhook by the Standard Webhooks scheme: HMAC-SHA256 of `id.timestamp.body` over the raw bytes, with
+ * a tolerance of five minutes.
  *
  * @throws 401 when it is absent or stale
  */
@@ -35,7 +35,7 @@ export function readSignature(headers: Headers, body: Buffer, now: Date): Signed
   return { id, timestamp, body, offered }
 }
 
-/** Whether one of the secrets made one of the signatures; compared in constant time. */
+/** Returns true if one of the secrets made one of the signatures. The comparison takes constant time. */
 export function isSignedBy({ id, timestamp, body, offered }: SignedWebhook, secrets: string[]): boolean {
   return secrets.some((secret) => {
     const expected = signatureOf(secret, id, timestamp, body)
@@ -43,12 +43,14 @@ export function isSignedBy({ id, timestamp, body, offered }: SignedWebhook, secr
   })
 }
 
-/** Base64 HMAC-SHA256 under the key that `webhookKeyOf` reads from the secret. */
+/** Returns the base64 HMAC-SHA256 under the key that `webhookKeyOf` reads from the secret. */
 export function signatureOf(secret: string, id: string, timestamp: string, body: Buffer | string): string {
   return createHmac('sha256', webhookKeyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
 }
 
-/** The headers of a message that is sent: a signature by each secret, so that the receiver can change its own at any time. */
+/**
+ * Returns the headers of an outgoing message: a signature by each secret, so that the receiver can change its own at any time.
+ */
 export function signatureHeaders(secrets: string[], id: string, body: string, now: Date): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000))
   return {

@@ -2,19 +2,19 @@ import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isLoopback } from './loopback.ts'
 
-/** Who keeps the heads of the chains: a file, a mailbox or a service. `target` is the setting that names it. */
+/** A witness that keeps the heads of the chains: a file, a mailbox or a service. `target` is the setting that names it. */
 export type Witness =
   | { kind: 'file'; target: string; path: string }
   | { kind: 'mailto'; target: string; address: string }
   | { kind: 'https'; target: string; url: string }
 
-/** One item of WITNESSES; a text is what is wrong with it. */
+/** Reads one item of WITNESSES. Returns a text for a fault. */
 export function parseWitness(target: string, { demo }: { demo: boolean }): Witness | string {
   if (!URL.canParse(target)) return `must be URLs separated by commas, not "${target}"`
   const url = new URL(target)
   switch (url.protocol) {
     case 'file:': {
-      // A host in the URL would be a share that Node does not open.
+      // A host in the URL would name a share that Node does not open.
       const path = url.host === '' && isAbsolute(url.pathname) ? fileURLToPath(url) : null
       if (path === null || path.endsWith('/'))
         return 'names a file by its absolute path, such as file:/mnt/witness/heads'

@@ -2,11 +2,11 @@ import { type Html, html } from '../lib/html.ts'
 import { formatDecimal } from '../lib/money.ts'
 import { formatMinute } from '../lib/period.ts'
 
-// The subjects and texts of all mails. Each function takes the facts and returns the mail.
+// This file has the subjects and texts of all mails. Each function takes the facts and returns the mail.
 
 export type Message = { subject: string; text: string; html: string }
 
-/** A list holds the sentences of a paragraph. */
+/** A paragraph. A list holds its sentences. */
 type Paragraph = string | string[]
 
 type Parts = { subject: string; lines: Paragraph[]; button: string; link: string; closing: Paragraph }
@@ -142,7 +142,10 @@ export function passkeyMessage({ change, name, operator, changedAt, link }: Pass
 
 type Heads = { origin: string; at: Date; count: number; block: string }
 
-/** For the witness that keeps the heads of the chains of seals; nobody needs to read it while all is well. */
+/**
+ * Returns the mail for the witness that keeps the heads of the chains of seals. Nobody needs to read it unless there is a
+ * doubt.
+ */
 export function headsMessage({ origin, at, count, block }: Heads): Message {
   return layOut({
     subject: `Heads of the records of ${origin}`,
@@ -180,25 +183,25 @@ export type Notification = {
   kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'orphaned'
   vault_name: string
   initiator: string
-  /** What is requested, such as `transfer`, `payout` or `counterparty_create`. */
+  /** The requested action, such as `transfer`, `payout` or `counterparty_create`. */
   action: string
   status: string
-  /** null in all four: it is not about one transfer. */
+  /** Null, like the next three properties, when the mail is not about one transfer. */
   amount: string | null
   decimals: number | null
   asset: string | null
   to_address: string | null
-  /** Of a payout. */
+  /** Set for a payout. */
   rows_count: number | null
-  /** Why it was halted or failed. */
+  /** The reason for which it was halted or failed. */
   reason: string | null
-  /** Of a deposit: the address that received it. */
+  /** Set for a deposit: the address that received it. */
   own_address: string | null
-  /** Of a deposit that the chain took back: how much of it was spent, in raw units; null: it is not taken back. */
+  /** Set for a deposit that the chain took back: the part of it that was spent, in raw units. */
   exposed: string | null
 }
 
-/** @param link to the page of the transfer or approval request */
+/** @param link the page of the transfer or approval request */
 export function notificationMessage(notification: Notification, link: string): Message {
   return layOut({ ...textsOf(notification), button: buttonOf(notification), link })
 }
@@ -287,20 +290,20 @@ function buttonOf({ kind, amount, rows_count }: Notification): string {
   return amount === null ? 'Open the request' : 'Open the transfer'
 }
 
-/** Such as `transfer of 5 USDT to 0x…`, `payout of 300 transfers` or `counterparty create`. */
+/** Returns a text such as `transfer of 5 USDT to 0x…`, `payout of 300 transfers` or `counterparty create`. */
 function describeSubject({ action, amount, decimals, asset, to_address, rows_count }: Notification): string {
   if (rows_count !== null) return `payout of ${rows_count} ${rows_count === 1 ? 'transfer' : 'transfers'}`
   if (amount === null || decimals === null || asset === null) return action.replaceAll('_', ' ')
   return `transfer of ${formatDecimal(amount, decimals)} ${asset} to ${to_address}`
 }
 
-/** A transfer that was approved may be pending or confirmed by now. The initiator waits for the result of the vote. */
+/** Returns the result of the vote, for which the initiator waits. An approved transfer may be pending or confirmed by now. */
 function describeOutcome(status: string): string {
   return status === 'pending' || status === 'confirmed' ? 'approved' : status.replaceAll('_', ' ')
 }
 
 type Announcement = {
-  /** null: changes of the platform, such as of a token */
+  /** Null for changes of the platform, such as a change of a token. */
   vault: { code: string; name: string } | null
   /** The content is null if an earlier version of the service announced the change. */
   changes: { content: string | null; auditRecordId: string; link: string }[]

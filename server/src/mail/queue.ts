@@ -8,7 +8,7 @@ import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
 /** A queued mail. Its request holds the facts; the text is written when the mail is sent. */
 export type QueuedMail = { id: string; request: unknown; attempts: number }
 
-/** Queues a mail in the transaction of what it is about. It is sent at least once. */
+/** Queues a mail in the transaction of its subject. It is sent at least once. */
 export async function enqueueMail(
   trx: Trx,
   request: { kind: string; [fact: string]: unknown },
@@ -34,14 +34,14 @@ export async function claimMail(db: Db, now: Date): Promise<QueuedMail | null> {
   return rows[0] ?? null
 }
 
-/** SQL that counts an attempt to send a row `n`. After the last attempt the row is not due any more. */
+/** SQL: counts an attempt to send a row `n`. After the last attempt the row is no longer due. */
 export function mailLease(now: Date) {
   const end = new Date(now.getTime() + mailLeaseMilliseconds)
   return sql`attempts = n.attempts + 1,
     next_attempt_at = case when n.attempts + 1 < ${mailAttemptsMax} then ${end}::timestamptz end`
 }
 
-/** Removes a mail that was sent or need not be sent any more. */
+/** Removes a mail that was sent or is no longer needed. */
 export async function deleteMail(db: Db, id: string): Promise<void> {
   await sql`delete from queued_mails where id = ${id}`.execute(db)
 }

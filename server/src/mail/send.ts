@@ -2,12 +2,12 @@ import type { Config } from '../config/config.ts'
 import type { Deps } from '../deps.ts'
 import { createMailer, type Mail, type Mailer } from './transport.ts'
 
-/** Within the time that a process manager gives a node to stop. A mail server may take longer to answer. */
+/** The wait fits into the time that a process manager gives a node to stop. A mail server may take longer to answer. */
 const stopMilliseconds = 6_000
 
 /**
- * Sends a mail. Returns false when the mail server refused it permanently: it would only be refused again.
- * @throws Error when the mail was not sent, or may not have been: it is to be sent again
+ * Sends a mail. Returns false when the mail server refused it permanently, so that a repetition is useless.
+ * @throws Error when the mail was not sent, or may not have been sent: it must be sent again
  */
 export async function sendMail(
   { config, log }: Pick<Deps, 'config' | 'log'>,
@@ -24,7 +24,7 @@ export async function sendMail(
   }
 }
 
-/** Waits for a mail server only for some seconds once the node is to stop. */
+/** Waits for a mail server. Once the node stops, it waits only for some more seconds. */
 async function unlessStopped(sending: Promise<void>, signal = new AbortController().signal): Promise<void> {
   let giveUp = () => {}
   const stopped = new Promise<never>((_, reject) => {
@@ -42,7 +42,7 @@ async function unlessStopped(sending: Promise<void>, signal = new AbortControlle
 
 const mailers = new WeakMap<Config, Mailer>()
 
-/** The mailer of this node, made at the first mail. */
+/** Returns the mailer of this node. It is created for the first mail. */
 function mailerOf(config: Config): Mailer {
   const known = mailers.get(config)
   if (known !== undefined) return known
@@ -51,9 +51,9 @@ function mailerOf(config: Config): Mailer {
   return mailer
 }
 
-/** A 5xx reply of SMTP is permanent (RFC 5321, 4.2.1). */
+/** Returns true for a 5xx reply of SMTP, which is permanent (RFC 5321, 4.2.1). */
 function isPermanentRefusal(error: unknown): error is { responseCode: number } {
   const code = (error as { responseCode?: unknown } | null)?.responseCode
-  // 535 and similar codes reject the service's own credentials, which the operator can correct while the mail waits.
+  // 535 and similar codes reject the service's own credentials. The operator can correct these while the mail waits.
   return typeof code === 'number' && code >= 550 && code < 560
 }

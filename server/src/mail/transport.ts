@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 
 export type Mail = {
-  /** Names the mail: a repeated sending carries the same Message-ID, so that a mail server may drop it. */
+  /** The id of the mail. A repeated sending has the same Message-ID, so that a mail server may drop it. */
   id: string
   date: Date
   to: string
@@ -56,14 +56,14 @@ function createFileMailer(from: string, folder: string): Mailer {
       const { message } = await (await transport()).sendMail(toMessage(from, mail))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const file = join(folder, `${mail.date.toISOString().replaceAll(':', '-')}-${mail.id}.eml`)
-      // A program that watches the folder sees complete mails only. They hold sign-in links, so only the owner may read them.
+      // A program that watches the folder sees only complete mails. They hold sign-in links, so only the owner may read them.
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
       await rename(`${file}.part`, file)
     },
   }
 }
 
-/** The library is loaded at the first mail: a start need not wait for it. */
+/** Calls `make` at the first use. The library is loaded at the first mail, so that the start need not wait for it. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

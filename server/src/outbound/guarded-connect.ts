@@ -5,14 +5,14 @@ import { isLoopback } from '../lib/loopback.ts'
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
-/** Errors of connections that were never made, so that no part of the request was sent. */
+/** The errors of connections that were never established, so that no part of the request was sent. */
 const connectErrors = new WeakSet<Error>()
 
 export function isConnectError(error: unknown): boolean {
   return error instanceof Error && connectErrors.has(error)
 }
 
-/** Errors of targets that are no public address, nor named by the operator: to try again changes nothing. */
+/** The errors of targets that are not public addresses and that the operator did not allow. A repetition does not help. */
 const refusals = new WeakSet<Error>()
 
 export function isForbiddenTarget(error: unknown): boolean {
@@ -20,8 +20,8 @@ export function isForbiddenTarget(error: unknown): boolean {
 }
 
 /**
- * A dispatcher that connects to public addresses only (threat T49). The check happens at connect time, on the addresses
- * that are then used, so a name that resolves differently the second time cannot bypass it. `allowedHosts` are the
+ * Creates a dispatcher that connects to public addresses only (threat T49). The check happens at connect time, on the addresses
+ * that are then used, so that a name that resolves differently the second time cannot bypass it. `allowedHosts` are the
  * exceptions of the operator: `host` or `host:port`.
  */
 export function createGuardedDispatcher({
@@ -49,7 +49,7 @@ export function createGuardedDispatcher({
       const port = options.port || (options.protocol === 'https:' ? '443' : '80')
       const isExempt = isAllowed(allowed, options.hostname, port) || (allowsLoopback && isLoopback(options.hostname))
       if (isExempt) return open(options, report)
-      // A literal address is connected to without a look-up, so it is checked here.
+      // A connection to a literal address has no look-up, so the address is checked here.
       if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
         return report(refusal(options.hostname), null)
       }
@@ -60,7 +60,10 @@ export function createGuardedDispatcher({
 
 const dispatchers = new Map<string, Dispatcher>()
 
-/** Connections to the host of a URL that the operator named, and to no other; one pool for each host and timeout. */
+/**
+ * Returns the connections to the host of a URL that the operator named, and to no other. There is one pool for each host and
+ * timeout.
+ */
 export function dispatcherTo(url: string, connectTimeoutMilliseconds: number): Dispatcher {
   const { host } = new URL(url)
   const key = `${host} ${connectTimeoutMilliseconds}`
@@ -105,7 +108,7 @@ for (const network of [
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether the address is one of the public internet: not loopback, private, link-local, multicast, translated or reserved. */
+/** Returns true for an address of the public internet: not loopback, private, link-local, multicast, translated or reserved. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !reserved.check(address, 'ipv4')
@@ -117,7 +120,7 @@ function isAllowed(allowed: Set<string>, hostname: string, port: string): boolea
   return [host, `${host}:${port}`, `[${host}]`, `[${host}]:${port}`].some((name) => allowed.has(name))
 }
 
-/** One forbidden address among several refuses the name, because any of them may be connected to. */
+/** Returns a look-up that refuses a name if one of its addresses is forbidden, because the connection may use any of them. */
 function lookupPublic(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

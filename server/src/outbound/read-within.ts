@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 
-/** An answer of another service is longer than what is read of it. */
+/** Thrown when the answer of another service is longer than the permitted length. */
 export class AnswerTooLongError extends Error {
   constructor(bytesMax: number) {
     super(`The answer is longer than ${bytesMax} bytes`)
@@ -8,7 +8,7 @@ export class AnswerTooLongError extends Error {
   }
 }
 
-/** Reads the whole body of an answer. @throws AnswerTooLongError, and then reads no further */
+/** Reads the whole body of an answer. @throws AnswerTooLongError at the limit, without reading the rest */
 export async function readWithin(body: Dispatcher.ResponseData['body'], bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0

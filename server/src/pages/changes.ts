@@ -9,8 +9,8 @@ import { findAnnouncedChange } from '../modules/record/notifications/queries.ts'
 import { findSignedIn, layout, pageOptions, sendPage } from './layout.ts'
 
 /**
- * The changes that mails announce, in the words in which they were announced. They are pages of the service and not of the
- * console, because those to whom a change was announced may have lost the right to read the audit log with that change.
+ * Registers the pages of announced changes, in the words of their announcements. They are pages of the service and not of the
+ * console, because a recipient of the mail may have lost the right to read the audit log with that change.
  */
 export function registerChangePages(app: App, deps: Deps): void {
   for (const path of [consolePaths.change(':code', ':id'), consolePaths.change(null, ':id')]) {
@@ -18,10 +18,10 @@ export function registerChangePages(app: App, deps: Deps): void {
   }
 }
 
-/** Without a session it leads to the sign-in and back, whether or not the change exists. */
+/** Sends the page of a change. Without a session it leads to the sign-in and back, for existing and unknown changes alike. */
 async function sendChange(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { code, id } = request.params as { code?: string; id: string }
-  // What changed may have a logo.
+  // The subject of the change may have a logo.
   reply.header('content-security-policy', contentPolicy({ showsLogos: true }))
   const signedIn: Authenticated | null = await findSignedIn(deps, request)
   if (signedIn === null) {

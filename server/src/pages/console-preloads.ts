@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The header `link` of a page: what the browser may load before a script asks for it. Empty for unknown pages. */
+/**
+ * Returns the header `link` of a page: the files that the browser may load before a script asks for them. Empty for unknown
+ * pages.
+ */
 export type Preloads = (url: string) => Promise<string>
 
 type Page = { pattern: RegExp; scripts: string[]; requests: string[] }
 
-/** @param folder of the built console, whose build notes what its pages need (console/scripts/preloads.js) */
+/** @param folder the folder of the built console, whose build lists the files of its pages (console/scripts/preloads.js) */
 export function createPreloads(folder: string): Preloads {
   let pages: Page[] | null = null
   return async (url) => {
@@ -24,7 +27,7 @@ export function createPreloads(folder: string): Preloads {
   }
 }
 
-/** Null while the console is still being built: `npm start` serves before it is ready. */
+/** Returns null while the console is still being built: `npm start` serves before it is ready. */
 async function readPages(folder: string): Promise<Page[] | null> {
   const text = await readFile(join(folder, 'preloads.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -35,10 +38,10 @@ async function readPages(folder: string): Promise<Page[] | null> {
   return pages.map(({ path, ...page }) => ({ ...page, pattern: patternOf(path) }))
 }
 
-/** Ids and codes only: a header carries nothing else that a caller wrote. */
+/** Returns the pattern of a path. It matches only ids and codes, so that no other text of a caller gets into a header. */
 function patternOf(path: string): RegExp {
   const named = path.replace(/\/$/, '').replace(/\$(\w+)/g, String.raw`(?<$1>[\w-]+)`)
-  // A last "$" stands for all that follows.
+  // A "$" at the end matches the rest of the path.
   return new RegExp(`^${named.replace(/\/\$$/, String.raw`(?:/[\w/-]*)?`)}/?$`)
 }
 

@@ -11,18 +11,18 @@ import { createPreloads, type Preloads } from './console-preloads.ts'
 import { pageOptions } from './layout.ts'
 import { referencePath } from './reference.ts'
 
-/** Which paths the console draws itself, in the browser. */
+/** The paths that the console draws in the browser. */
 const drawnInBrowser = ['/v/*', '/me', '/me/*', '/platform', '/platform/*']
 
 /**
- * Those that need nobody to be signed in: the check of files, so that nobody has to ask us whether their evidence is genuine,
- * and the reference of the API.
+ * The paths that need no session: the check of files, so that anyone can verify evidence without an account, and the reference
+ * of the API.
  */
 const drawnForAnybody = ['/verify', referencePath, `${referencePath}/*`]
 
 /**
- * Everything comes from this origin, and no text becomes code: the console makes no HTML from strings, and only its own
- * worker has a URL that it vouches for (the policy "strongroom").
+ * The content policy of the console. Every file comes from this origin, and text never becomes code: the console makes no HTML
+ * from strings, and only its own worker has a trusted URL (the policy "strongroom").
  */
 const consolePolicy = [
   "default-src 'none'",
@@ -48,7 +48,7 @@ declare module 'fastify' {
 
 const files = { ...pageOptions, config: { ...pageOptions.config, rateLimit: false as const } }
 
-/** The folder of the built console; null where it was not built or this node serves the API only. */
+/** Returns the folder of the built console; null when it was not built or this node serves only the API. */
 export function consoleFolder({ config }: Deps): string | null {
   if (!config.servesConsole) return null
   const folder = join(dirname(fileURLToPath(import.meta.resolve('@strongroom/console/package.json'))), 'dist')
@@ -63,7 +63,7 @@ export async function registerConsole(app: App, folder: string): Promise<void> {
   for (const path of drawnForAnybody) {
     app.get(path, files, async (request, reply) => {
       if (path !== '/verify' && hasCookie(request)) return sendConsole(request, reply)
-      // It asks for no session: the browser of somebody who has none would report the refusal as an error.
+      // The page needs no session: a browser without one would report the refusal as an error.
       const page = await readFile(join(folder, 'index.html'), 'utf8')
       await addHeaders(request, reply)
       return reply.type('text/html; charset=utf-8').send(page.replace(/<link rel="preload"[^>]*>/, ''))
@@ -87,8 +87,8 @@ async function addHeaders(request: FastifyRequest, reply: FastifyReply): Promise
   if (links !== '') reply.header('link', links)
   reply
     .header('content-security-policy', consolePolicy)
-    // The page of a wallet service hands back what was signed in the window that the console opened for it. Nobody else keeps
-    // a hold of a window of ours.
+    // The page of a wallet service returns the signed data from the window that the console opened for it. No other page keeps
+    // a reference to a window of ours.
     .header('cross-origin-opener-policy', 'same-origin-allow-popups')
     .header('cache-control', 'no-cache')
 }
@@ -97,7 +97,7 @@ function hasCookie(request: FastifyRequest): boolean {
   return (request.cookies[sessionCookie] ?? '') !== ''
 }
 
-/** Without a cookie the way leads to the sign-in at once; a session that has ended is noticed by the first call. */
+/** Redirects to the sign-in when there is no cookie. The first call of the console notices a session that has ended. */
 async function sendToSignInOrConsole(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   if (hasCookie(request)) return sendConsole(request, reply)
   return reply.redirect(`/sign-in?redirectTo=${encodeURIComponent(request.url)}`, 302)

@@ -4,14 +4,14 @@ import type { Deps } from '../deps.ts'
 import { sessionCookie } from '../http/guard.ts'
 import { type Html, html } from '../lib/html.ts'
 
-/** Pages are no part of the API reference. Each decides itself what it shows to whom. */
+/** The options of pages. They are not part of the API reference, and each page decides itself about access to its content. */
 export const pageOptions = { schema: { hide: true }, config: { access: 'public' as const } }
 
 export function sendPage(reply: FastifyReply, page: Html): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(page.html)
 }
 
-/** The person whose session the browser has, as a member of the vault if they are one. */
+/** Returns the person whose session the browser has, as a member of the vault if they are one. */
 export async function findSignedIn(
   deps: Deps,
   request: FastifyRequest,
@@ -22,7 +22,7 @@ export async function findSignedIn(
   return authenticate(deps.db, token, vaultCode, deps.clock())
 }
 
-/** The piece if the condition holds, else nothing. */
+/** Returns the piece if the condition holds, else an empty piece. */
 export function when(condition: boolean, piece: Html): Html {
   return condition ? piece : html``
 }

@@ -2,10 +2,10 @@ import type { App } from '../http/endpoints.ts'
 import { html } from '../lib/html.ts'
 import { layout, pageOptions, sendPage } from './layout.ts'
 
-/** Where the reference of the API is: a page of the console. */
+/** The path of the reference of the API, a page of the console. */
 export const referencePath = '/docs'
 
-/** What is there on a node without the console: where the document is, and where it can be read. */
+/** Registers the page for a node without the console. It names the address of the document and a place to read it. */
 export function registerReference(app: App): void {
   const page = layout(
     'API reference',

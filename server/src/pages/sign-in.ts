@@ -24,7 +24,7 @@ import { findSignedIn, layout, pageOptions, sendPage, when } from './layout.ts'
 const formOptions = { ...pageOptions, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
 
 /**
- * The pages of the sign-in: the form, the code that redeems a link, the signed-in user, and the button that ends a
+ * Registers the pages of the sign-in: the form, the code that redeems a link, the signed-in user, and the button that ends a
  * session. They load nothing from other origins and follow the strict content policy of the service.
  */
 export function registerPages(app: App, deps: Deps, hasConsole: boolean): void {
@@ -112,7 +112,7 @@ function registerEndOfSession(app: App, deps: Deps): void {
     return sendPage(reply, found === null ? sessionEndedPage() : endSessionPage({ session, key, ...found }))
   })
 
-  // The key alone is enough: the mail may be opened on any device, and only its recipient has the key.
+  // The key alone is sufficient: the mail may be opened on any device, and only its recipient has the key.
   app.post('/sign-in/end-session', formOptions, async (request, reply) => {
     const { session = '', key = '' } = textsOf(request.body)
     if (!isKeyToEnd(deps.sealer, session, key)) return refuse(deps, request, reply)
@@ -141,9 +141,11 @@ const assets = [
   { name: 'icon.svg', type: 'image/svg+xml' },
 ]
 
-/** The parameters of a query or form that are given once; repeated ones are ignored, because a page reports no faults. */
-function textsOf(given: unknown): Record<string, string | undefined> {
-  const entries = Object.entries((given ?? {}) as Record<string, unknown>)
+/**
+ * Returns the parameters of a query or form that occur once. Repeated parameters are ignored, because a page reports no faults.
+ */
+function textsOf(parameters: unknown): Record<string, string | undefined> {
+  const entries = Object.entries((parameters ?? {}) as Record<string, unknown>)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
@@ -184,7 +186,10 @@ of its data directory.</p>`
 
 type Confirmation = { token: string; email: string; asksForCode: boolean; fault: string | null }
 
-/** The URL contains the token, so the referrer is reduced to the origin, which the form's origin check needs. */
+/**
+ * Sends the page that confirms a sign-in. Its URL contains the token, so the referrer is reduced to the origin, which the
+ * form's origin check needs.
+ */
 function sendConfirmPage(reply: FastifyReply, confirmation: Confirmation): FastifyReply {
   return sendPage(reply.header('referrer-policy', 'strict-origin'), confirmPage(confirmation))
 }

@@ -8,7 +8,7 @@ const pagesMax = 100
 export type Api = {
   get<Body>(path: string): Promise<Body>
   post<Body>(path: string, body?: object): Promise<{ status: number; body: Body }>
-  /** All items of a list. */
+  /** Returns all items of a list. */
   all<Item>(path: string): Promise<Item[]>
 }
 
@@ -28,7 +28,7 @@ export function openApi({ STRONGROOM_URL: url, STRONGROOM_TOKEN: token }: Enviro
         ...(method === 'GET' ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
       },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
-      // A token is for this service, and for no other that it might point to.
+      // The token is for this service only, so a redirect to another one is an error.
       redirect: 'error',
       signal: AbortSignal.timeout(requestMilliseconds),
     }).catch((error: Error) => {
@@ -88,6 +88,6 @@ function describe(method: string, path: string, status: number, answer: unknown)
     : typeof details === 'string'
       ? details
       : ''
-  const said = [reason, message, more].filter((text) => text !== '').join(': ')
-  return plain(`${method} ${path} was answered ${status}${said === '' ? '' : ` ${said}`}`)
+  const sentence = [reason, message, more].filter((text) => text !== '').join(': ')
+  return plain(`${method} ${path} was answered ${status}${sentence === '' ? '' : ` ${sentence}`}`)
 }

@@ -18,11 +18,11 @@ import {
 import { backtestInWords, differencesInWords, directionInWords, namesIn, plain } from './words.ts'
 import { readRules, writeRules } from './yaml-text.ts'
 
-/** The exit codes for CI; a failure is 1. */
+/** The exit code of a difference, for CI. A failure is 1. */
 const differs = 2
 const waits = 3
 
-/** What a command reads and writes besides its files. */
+/** The input and output of a command besides its files. */
 export type Terminal = {
   env: Parameters<typeof openApi>[0]
   print(text: string): void
@@ -52,7 +52,7 @@ export async function exportRules(
 
 type PlanFlags = { backtest: boolean; days: string }
 
-/** `strongroom policy plan`: says what the file would change, and changes nothing. */
+/** `strongroom policy plan`: prints the changes that the file would make, and makes none. */
 export async function planRules(path: string, { days, ...flags }: PlanFlags, terminal = ofProcess): Promise<void> {
   const { print } = terminal
   const [file, period] = [readRules(readText(path)), readDays(days)]
@@ -71,7 +71,7 @@ export async function planRules(path: string, { days, ...flags }: PlanFlags, ter
 
 type ApplyFlags = PlanFlags & { wait?: true; timeout: string; title?: string }
 
-/** `strongroom policy apply`: opens a change set with what differs, and asks for the votes on it. */
+/** `strongroom policy apply`: opens a change set with the differences, and asks for the votes on it. */
 export async function applyRules(
   path: string,
   { days, timeout, ...flags }: ApplyFlags,

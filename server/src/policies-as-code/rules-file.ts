@@ -13,12 +13,11 @@ import { categoryApprovalScopes } from '../modules/rules/rules-versions/document
 import { actionTypes } from '../modules/rules/selectors/facts.ts'
 
 /**
- * The file of rules, as people read it: groups are named by their code and people by their e-mail address, which identify them
- * for good. Everything else that has no such name is an id; names that somebody may change would let them change what a rule
- * means.
+ * The file of rules, for people: a code names a group and an e-mail address names a person, because these never change.
+ * Everything else is named by its id. Other names can be changed, and a change would alter the meaning of a rule.
  */
 
-/** A member: an e-mail address, or an id, with a name that is for the reader alone. */
+/** A member: an e-mail address, or an id with a name that only serves the reader. */
 const Member = Type.Union([
   Type.String(),
   Closed({
@@ -28,10 +27,10 @@ const Member = Type.Union([
 ])
 export type MemberReference = Static<typeof Member>
 
-/** One selector: its type, and its value. */
+/** A selector: its type and its value. */
 const Selector = Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 1 })
 const Selectors = Type.Optional(Type.Array(Selector, { minItems: 1 }))
-/** One rule: its condition, and the selectors. */
+/** A rule: its condition and the selectors. */
 const Rule = Closed({ require: Selectors, any: Selectors, exclude: Selectors } satisfies Record<ConditionType, TSchema>)
 
 const Threshold = Type.Integer({ minimum: 0, maximum: approvalThresholdMax })
@@ -65,12 +64,12 @@ const Group = Closed({
   code: Code,
   name: Name,
   description: Type.Optional(Nullable(Description)),
-  /** Left out: the members stay as they are. */
+  /** If it is left out, the members stay as they are. */
   members: Type.Optional(Type.Array(Member)),
 })
 export type FileGroup = Static<typeof Group>
 
-/** A category whose values are approved; one that is not listed needs no votes. */
+/** A category whose values need approval. A category that is not listed needs no votes. */
 const Category = Closed({
   key: Type.String({ minLength: 1, maxLength: fieldKeyLengthMax }),
   approvalScope: Enum(categoryApprovalScopes),
@@ -80,14 +79,16 @@ const Category = Closed({
 })
 export type FileCategory = Static<typeof Category>
 
-/** A token: its code, or its id where several of the vault have the code, with a name that is for the reader alone. */
+/** A token: its code, or its id if several tokens of the vault have the code, with a name that only serves the reader. */
 const Token = Type.Union([
   Type.String(),
   Closed({ id: Type.String({ minLength: 1 }), name: Type.Optional(Type.String()) }),
 ])
 export type TokenReference = Static<typeof Token>
 
-/** A value of a route. Its number and its code never change, and no variant is ever removed: one not listed is disabled. */
+/**
+ * A value of a route. Its number and its code never change, and a variant is never removed: an unlisted variant is disabled.
+ */
 const Variant = Closed({
   route: Type.String({ minLength: 1 }),
   code: Type.String({ minLength: 1 }),
@@ -98,7 +99,7 @@ const Variant = Closed({
 })
 export type FileVariant = Static<typeof Variant>
 
-/** A section that is left out stays as it is. */
+/** The sections of the file. A section that is left out stays as it is. */
 export const RulesFile = Closed({
   vault: VaultCode,
   governance: Type.Optional(
@@ -116,10 +117,10 @@ export const RulesFile = Closed({
 })
 export type RulesFile = Static<typeof RulesFile>
 
-/** Somebody in the vault; services have no e-mail address. */
+/** A person or service in the vault. Services have no e-mail address. */
 export type Person = { userId: string; name: string; email: string | null }
 
-/** What a vault has besides its rules, which a file names. */
+/** The objects of a vault that a file names, besides its rules. */
 export type Known = {
   people: Person[]
   categories: { id: string; key: string }[]

@@ -20,7 +20,7 @@ import type {
 } from './rules-file.ts'
 import { plain } from './words.ts'
 
-/** What is wrong with a file: a path within it, and what is wrong there. */
+/** The faults of a file: paths within it, and the problem at each. */
 export class FileFaults extends Error {
   constructor(faults: { field: string; message: string }[]) {
     super(plain(faults.map(({ field, message }) => `${field}: ${message}`).join('; ')))
@@ -29,8 +29,8 @@ export class FileFaults extends Error {
 }
 
 /**
- * The rules that a file asks for: the present ones with the sections of the file in place of theirs. What is new has an id that
- * only this document knows.
+ * Returns the rules of a file: the present rules with the sections that the file replaces. New objects have ids that only this
+ * document knows.
  * @throws FileFaults
  */
 export function toDocument(file: RulesFile, present: RulesDocument, known: Known): RulesDocument {
@@ -48,7 +48,7 @@ class Reader {
   readonly faults: { field: string; message: string }[] = []
   readonly #present: RulesDocument
   readonly #known: Known
-  /** By code: the groups that there will be. */
+  /** The ids of the groups after the change, by code. */
   readonly #groupIds = new Map<string, string>()
 
   constructor(present: RulesDocument, known: Known) {
@@ -67,9 +67,9 @@ class Reader {
     const codes = new Set(listed.map(({ code }) => code))
     // Built-in groups are never removed.
     const kept = present.filter(({ code, isSystem }) => !codes.has(code) && (isSystem || wanted === undefined))
-    const all = inOrder([...listed, ...kept])
-    for (const { id, code } of all) this.#groupIds.set(code, id)
-    return all
+    const groups = inOrder([...listed, ...kept])
+    for (const { id, code } of groups) this.#groupIds.set(code, id)
+    return groups
   }
 
   #group({ code, name, description = null, members }: FileGroup, path: string): RulesGroup {
@@ -86,7 +86,7 @@ class Reader {
     return inOrder(policies)
   }
 
-  /** Policies that the file does not speak of, unless it removes their group. */
+  /** Returns the policies that the file does not list, unless it removes their group. */
   #remaining(): RulesPolicy[] {
     const ids = new Set(this.#groupIds.values())
     return this.#present.policies.filter(({ groupId }) => ids.has(groupId))
@@ -102,14 +102,16 @@ class Reader {
       ...{ id: present?.id ?? `new policy ${code}`, groupId, code, name, description, actionType, effect, blockReason },
       ...{ approvalThreshold, adminBypass, allowInitiatorApproval, enabled },
       rules: (wanted.rules ?? []).map((rule, i) => this.#rule(rule, `${path}.rules.${i}`)),
-      approvers: approvers.toSorted((one, other) => byText(`${one.kind} ${one.id}`, `${other.kind} ${other.id}`)),
+      approvers: approvers.toSorted((approver, other) =>
+        byText(`${approver.kind} ${approver.id}`, `${other.kind} ${other.id}`),
+      ),
     }
-    // What is there already was checked when it was saved, perhaps by an earlier release.
+    // A present rule was checked when it was saved, perhaps by an earlier release.
     if (present === undefined || canonicalJson(present) !== canonicalJson(policy)) this.#check(policy, path)
     return policy
   }
 
-  /** The rules that need nothing of the vault; the service checks the others. */
+  /** Checks the rules that depend on nothing in the vault. The service checks the others. */
   #check({ approvers, ...policy }: RulesPolicy, path: string): void {
     const draft = {
       ...{ ...policy, logoUri: null, color: null, emoji: null },
@@ -129,9 +131,9 @@ class Reader {
   }
 
   #rule(rule: NonNullable<FilePolicy['rules']>[number], path: string): RulesPolicy['rules'][number] {
-    const given = conditionTypes.filter((type) => rule[type] !== undefined)
-    if (given.length !== 1) this.#fault(path, `must have one of ${conditionTypes.join(', ')}`)
-    const conditionType = given[0] ?? 'require'
+    const listed = conditionTypes.filter((type) => rule[type] !== undefined)
+    if (listed.length !== 1) this.#fault(path, `must have one of ${conditionTypes.join(', ')}`)
+    const conditionType = listed[0] ?? 'require'
     const selectors = (rule[conditionType] ?? []).map((selector, i) => {
       const [selectorType, value] = Object.entries(selector)[0]!
       return { selectorType, value: this.#value(selectorType, value, `${path}.${conditionType}.${i}.${selectorType}`) }
@@ -140,14 +142,14 @@ class Reader {
   }
 
   #value(selectorType: string, value: unknown, path: string): unknown {
-    const read = (one: unknown, at: string): unknown => {
-      const isId = typeof one === 'object' && one !== null && 'id' in one
-      if (typeof one !== 'string' && !isId) return one
-      if (selectorType === 'initiator') return this.#member(one as MemberReference, at)
-      return isId ? String(one.id) : this.#groupId(one as string, at)
+    const read = (item: unknown, at: string): unknown => {
+      const isId = typeof item === 'object' && item !== null && 'id' in item
+      if (typeof item !== 'string' && !isId) return item
+      if (selectorType === 'initiator') return this.#member(item as MemberReference, at)
+      return isId ? String(item.id) : this.#groupId(item as string, at)
     }
     if (selectorType !== 'initiatorGroup' && selectorType !== 'initiator') return value
-    return Array.isArray(value) ? value.map((one, i) => read(one, `${path}.${i}`)) : read(value, path)
+    return Array.isArray(value) ? value.map((item, i) => read(item, `${path}.${i}`)) : read(value, path)
   }
 
   #member(member: MemberReference, path: string): string {
@@ -172,12 +174,12 @@ class Reader {
     return { threshold, approverGroupId, looseningDelayHours, tighteningDelayHours }
   }
 
-  /** Categories that are not listed need no votes. */
+  /** Returns the categories. Categories that are not listed need no votes. */
   categories(wanted: FileCategory[] | undefined): RulesCategory[] {
     if (wanted === undefined) return this.#present.categories
     const categories = wanted.map((category, i) => this.#category(category, `categories.${i}`))
     this.#refuseTwice(categories, 'categories', keyOf, 'key')
-    return categories.toSorted((one, other) => byText(one.key, other.key))
+    return categories.toSorted((category, other) => byText(category.key, other.key))
   }
 
   #category({ key, approvalScope, approvalThreshold, ...wanted }: FileCategory, path: string): RulesCategory {
@@ -191,11 +193,13 @@ class Reader {
     })
     return {
       ...{ id: id ?? key, key, approvalScope, approvalThreshold, allowInitiatorApproval },
-      approvers: approvers.toSorted((one, other) => byText(`${one.kind} ${one.id}`, `${other.kind} ${other.id}`)),
+      approvers: approvers.toSorted((approver, other) =>
+        byText(`${approver.kind} ${approver.id}`, `${other.kind} ${other.id}`),
+      ),
     }
   }
 
-  /** No variant is ever removed: those that are not listed are disabled. */
+  /** Returns the variants. A variant is never removed: unlisted variants are disabled. */
   variants(wanted: FileVariant[] | undefined): RulesVariant[] {
     if (wanted === undefined) return this.#present.variants
     const listed = wanted.map((variant, i) => this.#variant(variant, `variants.${i}`))
@@ -203,7 +207,7 @@ class Reader {
     const names = new Set(listed.map(nameOfVariant))
     const others = this.#present.variants.filter((variant) => !names.has(nameOfVariant(variant)))
     return [...listed, ...others.map((variant) => ({ ...variant, enabled: false }))].toSorted(
-      (one, other) => byText(one.route, other.route) || one.pathId - other.pathId,
+      (variant, other) => byText(variant.route, other.route) || variant.pathId - other.pathId,
     )
   }
 
@@ -217,12 +221,14 @@ class Reader {
   }
 
   #checkRoute(code: string, path: string): void {
-    const route = this.#known.routes.find((one) => one.code === code)
+    const route = this.#known.routes.find((known) => known.code === code)
     if (route === undefined) this.#fault(path, `there is no route ${JSON.stringify(code)}`)
     else if (route.dynamic) this.#fault(path, `${JSON.stringify(code)} is dynamic and has no variants`)
   }
 
-  /** An id says which token it is, and the service is told by a code: so it can only stay as it is. */
+  /**
+   * Returns the code of a token. The service takes only a code, so a token that only its id identifies can only stay as it is.
+   */
   #token(token: TokenReference, present: string | null | undefined, path: string): string {
     if (typeof token !== 'string') {
       if (token.id !== present) this.#fault(path, 'must be the code of a token, unless it stays as it is')
@@ -247,7 +253,7 @@ const codeOf = ({ code }: { code: string }) => code
 const keyOf = ({ key }: { key: string }) => key
 const nameOfVariant = ({ route, code }: Pick<RulesVariant, 'route' | 'code'>) => `${route} ${code}`
 
-/** The order of the database for text, byte by byte. */
-const byText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+/** Compares texts byte by byte, like the database. */
+const byText = (text: string, other: string) => (text < other ? -1 : text > other ? 1 : 0)
 const inOrder = <Item extends { code: string }>(items: Item[]) =>
-  items.toSorted((one, other) => byText(one.code, other.code))
+  items.toSorted((item, other) => byText(item.code, other.code))

@@ -17,7 +17,10 @@ import type {
   TokenReference,
 } from './rules-file.ts'
 
-/** The rules of a vault as a file, in one order: equal rules give equal files. Settings with their usual value are left out. */
+/**
+ * Returns the rules of a vault as a file, in a fixed order: equal rules give equal files. Settings with their usual value are
+ * left out.
+ */
 export function toFile(vault: string, document: RulesDocument, people: Person[]): RulesFile {
   const { governance, groups, policies, categories, variants, tokens } = document
   const codes = new Map(groups.map(({ id, code }) => [id, code]))
@@ -49,13 +52,13 @@ function memberNames(people: Person[]): MemberOf {
   }
 }
 
-/** People first, by their address. */
+/** Sorts members: people first, by their address. */
 function inOrder(members: MemberReference[]): MemberReference[] {
-  const keyOf = (one: MemberReference) => (typeof one === 'string' ? `0${one}` : `1${one.id}`)
-  return members.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  const keyOf = (member: MemberReference) => (typeof member === 'string' ? `0${member}` : `1${member.id}`)
+  return members.toSorted((member, other) => (keyOf(member) < keyOf(other) ? -1 : 1))
 }
 
-/** Everybody is in `everyone`, which has no members of its own. */
+/** Returns a group of the file. Every member is in `everyone`, which stores no members of its own. */
 function toFileGroup({ code, name, description, members, isSystem }: RulesGroup, memberOf: MemberOf): FileGroup {
   const listed = isSystem && code === everyoneCode ? {} : { members: inOrder(members.map(memberOf)) }
   return { code, name, ...unless(null, { description }), ...listed }
@@ -116,9 +119,9 @@ function toFileVariant(
   }
 }
 
-/** The service takes a code, which says nothing where several networks of the vault have a token of this code. */
+/** Returns a token of the file. A code that several tokens of the vault's networks share does not identify a token. */
 function toFileToken(id: string, tokens: RulesDocument['tokens']): TokenReference {
-  const token = tokens.find((one) => one.id === id)
+  const token = tokens.find((token) => token.id === id)
   if (token === undefined) return { id }
   const isOnlyOne = tokens.filter(({ code }) => code === token.code).length === 1
   return isOnlyOne ? token.code : { id, name: `${token.network} ${token.code}` }

@@ -42,7 +42,7 @@ export type Plan = {
   known: Known
 }
 
-/** What would change; computed as the service computes it. */
+/** Returns the changes that the file would make, computed as the service computes them. */
 export async function planFile(api: Api, file: RulesFile): Promise<Plan> {
   const { number, document: present, known } = await fetchRules(api, file.vault)
   const wanted = toDocument(file, present, known)
@@ -59,7 +59,7 @@ type Backtest = { id: string; status: string; result: BacktestCounts | null; fai
 const pollMilliseconds = 1_000
 const backtestSecondsMax = 300
 
-/** @throws when it fails or takes too long */
+/** @throws when the backtest fails or takes too long */
 export async function backtest(api: Api, code: string, tried: object, days: number): Promise<BacktestCounts> {
   const from = new Date(Date.now() - days * 86_400_000).toISOString()
   const path = `${ofVault(code)}/policies/backtest`
@@ -75,14 +75,16 @@ export async function backtest(api: Api, code: string, tried: object, days: numb
 }
 
 /**
- * The policies of a plan that can be tried before there is a change set: those that differ, and those that go, as disabled. New
- * groups and changes of members cannot; `isWhole` says whether there are none.
+ * Returns the policies of a plan that can be tried before there is a change set: changed policies, and removed policies as
+ * disabled. New groups and changes of members cannot be tried; `isWhole` is true if there are none.
  */
 export function triedPolicies({ present, wanted, differences }: Plan): { policies: object[]; isWhole: boolean } {
   const groupIds = new Set(present.groups.map(({ id }) => id))
   const isKnown = (policy: RulesPolicy) =>
     groupIds.has(policy.groupId) && namedGroups(policy).every((id) => groupIds.has(id))
-  const changed = wanted.policies.filter(({ id }) => differences.some((one) => one.kind === 'policy' && one.id === id))
+  const changed = wanted.policies.filter(({ id }) =>
+    differences.some((difference) => difference.kind === 'policy' && difference.id === id),
+  )
   const codes = new Set(wanted.policies.map(({ code }) => code))
   const gone = present.policies.filter(({ code }) => !codes.has(code)).map((policy) => ({ ...policy, enabled: false }))
   const moves = differences.some(({ kind }) => kind === 'group')
@@ -90,7 +92,9 @@ export function triedPolicies({ present, wanted, differences }: Plan): { policie
 }
 
 function namedGroups({ approvers, rules }: RulesPolicy): string[] {
-  const named = rules.flatMap(({ selectors }) => selectors).filter((one) => one.selectorType === 'initiatorGroup')
+  const named = rules
+    .flatMap(({ selectors }) => selectors)
+    .filter((selector) => selector.selectorType === 'initiatorGroup')
   return [
     ...approvers.filter(({ kind }) => kind === 'group').map(({ id }) => id),
     ...named.flatMap(({ value }) => [value].flat().map(String)),
@@ -122,7 +126,7 @@ export type ChangeSet = {
 const setsOf = (code: string) => `${ofVault(code)}/change-sets`
 export const fetchChangeSet = (api: Api, code: string, id: string) => api.get<ChangeSet>(`${setsOf(code)}/${id}`)
 
-/** A change set with the same changes that waits already: running the command twice asks for votes once. */
+/** Returns a waiting change set with the same changes, so that a repeated command asks for votes only once. */
 export async function findWaiting(api: Api, code: string, { changes, number }: Plan): Promise<ChangeSet | null> {
   const { items } = await api.get<{ items: ChangeSet[] }>(`${setsOf(code)}?open=true&limit=100`)
   // The database keeps the keys of a payload in an order of its own.
@@ -137,7 +141,7 @@ export async function findWaiting(api: Api, code: string, { changes, number }: P
 }
 
 /**
- * Drafts the changes of a plan and asks for the votes on them. Nothing is left behind when that fails.
+ * Drafts the changes of a plan and asks for the votes on them. A failure leaves nothing behind.
  * @throws when the rules were changed since the plan was made
  */
 export async function draftChangeSet(
@@ -152,7 +156,7 @@ export async function draftChangeSet(
   throw new Error(`The rules were changed meanwhile, to version ${set.baseVersion}; plan again`)
 }
 
-/** Whether the service applied it at once, as it does without governance. */
+/** Submits a change set. Returns true if the service applied it at once, as it does without governance. */
 export async function submitChangeSet(api: Api, code: string, id: string): Promise<boolean> {
   try {
     const { status } = await api.post(`${setsOf(code)}/${id}/submit`)

@@ -4,7 +4,10 @@ import type { Direction } from '../modules/rules/rules-versions/direction.ts'
 import type { RulesDocument, RulesPolicy } from '../modules/rules/rules-versions/document-schema.ts'
 import type { Person } from './rules-file.ts'
 
-/** Text of others on a terminal or in a log, where control characters could be commands and new lines other messages. */
+/**
+ * Makes foreign text safe for a terminal or a log, where control characters could be commands and new lines could be other
+ * messages.
+ */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
     return `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`
@@ -13,7 +16,7 @@ export function plain(text: string): string {
 
 const quoted = (text: string) => plain(JSON.stringify(text))
 
-/** The names of groups, members and tokens, by id. */
+/** Returns the names of groups, members and tokens, by id. */
 export function namesIn(documents: RulesDocument[], people: Person[]): ReadonlyMap<string, string> {
   return new Map([
     ...people.map(({ userId, name, email }) => [userId, email ?? name] as const),
@@ -21,10 +24,10 @@ export function namesIn(documents: RulesDocument[], people: Person[]): ReadonlyM
   ])
 }
 
-/** One line for each part that differs, and one below it for each field. */
+/** Returns one line for each part that differs, and below it one line for each field. */
 export function differencesInWords(differences: Difference[], names: ReadonlyMap<string, string>): string[] {
   return differences.flatMap(({ kind, id, name, before, after }) => {
-    // The code of a variant is one of its route alone.
+    // The code of a variant is unique only within its route.
     const code = kind === 'variant' ? undefined : codeOf(after ?? before)
     const title = id === null ? kind : `${kind} ${quoted(code ?? name)}`
     if (before === null) return [`+ ${title}`, ...fieldsOf(after!, names)]
@@ -51,15 +54,15 @@ function changedFields(before: object, after: object, names: ReadonlyMap<string,
     if (field === 'members') {
       const [some, others] = [was as string[], value as string[]]
       return [
-        ...others.filter((one) => !some.includes(one)).map((one) => `    + member ${inWords(one, names)}`),
-        ...some.filter((one) => !others.includes(one)).map((one) => `    - member ${inWords(one, names)}`),
+        ...others.filter((member) => !some.includes(member)).map((member) => `    + member ${inWords(member, names)}`),
+        ...some.filter((member) => !others.includes(member)).map((member) => `    - member ${inWords(member, names)}`),
       ]
     }
     return [`    ${field}: ${inWords(asInFile(field, was), names)} → ${inWords(asInFile(field, value), names)}`]
   })
 }
 
-/** Rules and approvers in the form of the file. */
+/** Returns rules and approvers in the form of the file. */
 function asInFile(field: string, value: unknown): unknown {
   if (field === 'rules') {
     return (value as RulesPolicy['rules']).map(({ conditionType, selectors }) => ({
@@ -75,7 +78,7 @@ function asInFile(field: string, value: unknown): unknown {
 
 function inWords(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined) return 'none'
-  const named = (_: string, one: unknown) => (typeof one === 'string' ? (names.get(one) ?? one) : one)
+  const named = (_: string, item: unknown) => (typeof item === 'string' ? (names.get(item) ?? item) : item)
   return plain(JSON.stringify(value, named))
 }
 

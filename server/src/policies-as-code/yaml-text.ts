@@ -19,7 +19,7 @@ import { FileFaults } from './to-document.ts'
 const read = payloadReader(RulesFile)
 const header = ` Rules of a Strongroom vault: see docs/policies-as-code.md. A section that is left out stays as it is.`
 
-/** @throws FileFaults for what is no file of rules */
+/** @throws FileFaults for a text that is not a file of rules */
 export function readRules(text: string): RulesFile {
   const document = parseDocument(text)
   const [error] = document.errors
@@ -32,7 +32,7 @@ export function readRules(text: string): RulesFile {
   }
 }
 
-/** The rules as text. Comments of an existing file stay with what they are about, as long as it is there. */
+/** Returns the rules as text. A comment of an existing file stays with its item while the item exists. */
 export function writeRules(file: RulesFile, existing?: string): string {
   const former = existing === undefined ? null : parseDocument(existing)
   if (former !== null && former.errors.length > 0) throw new FileFaults([{ field: 'file', message: 'is not YAML' }])
@@ -46,7 +46,7 @@ export function writeRules(file: RulesFile, existing?: string): string {
   return print(former)
 }
 
-/** With an empty line between groups and between policies. */
+/** Prints a document with an empty line between groups and between policies. */
 function print(document: Document): string {
   for (const section of ['groups', 'policies']) {
     const items = document.get(section)
@@ -57,27 +57,27 @@ function print(document: Document): string {
 
 const layout = { lineWidth: 120 } as const
 
-/** `node` with this value; what is equal keeps its comments. */
+/** Returns `node` with this value. Equal parts keep their comments. */
 function merge(document: Document, node: unknown, value: unknown): Node {
   if (Array.isArray(value) && isSeq(node)) {
     giveFirstItsComment(node)
     const left = node.items.map((item): Former => ({ item, content: contentOf(item), isTaken: false }))
-    node.items = value.map((one, i) => {
-      const found = find(left, one, i)
-      if (found === undefined) return create(document, one)
+    node.items = value.map((entry, i) => {
+      const found = find(left, entry, i)
+      if (found === undefined) return create(document, entry)
       found.isTaken = true
-      return merge(document, found.item, one)
+      return merge(document, found.item, entry)
     })
     return node
   }
   if (isObject(value) && isMap(node)) {
     const pairs = new Map(node.items.map((pair) => [keyOf(pair), pair]))
     node.items = Object.entries(value)
-      .filter(([, one]) => one !== undefined)
-      .map(([key, one]) => {
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => {
         const pair = pairs.get(key)
-        if (pair === undefined) return document.createPair(key, create(document, one)) as Pair
-        pair.value = merge(document, pair.value, one)
+        if (pair === undefined) return document.createPair(key, create(document, member)) as Pair
+        pair.value = merge(document, pair.value, member)
         return pair
       })
     return node
@@ -91,7 +91,7 @@ function merge(document: Document, node: unknown, value: unknown): Node {
   return create(document, value)
 }
 
-/** YAML has the comment above the first item above the whole list. */
+/** Moves a comment to the first item of a list. YAML attaches the comment above the first item to the whole list. */
 function giveFirstItsComment(list: YAMLSeq): void {
   const [first] = list.items
   if (!list.commentBefore || !isMap(first)) return
@@ -101,7 +101,7 @@ function giveFirstItsComment(list: YAMLSeq): void {
 
 type Former = { item: unknown; content: unknown; isTaken: boolean }
 
-/** What stood for this item before: the same, or what has its name, or what stood in its place and has none. */
+/** Finds the former node of an item: one with the same value or name, or an unnamed one at the same place. */
 function find(former: Former[], value: unknown, place: number): Former | undefined {
   const left = former.filter(({ isTaken }) => !isTaken)
   const name = nameOf(value)
@@ -113,7 +113,7 @@ function find(former: Former[], value: unknown, place: number): Former | undefin
 }
 
 const contentOf = (node: unknown): unknown => (isMap(node) || isSeq(node) || isScalar(node) ? node.toJSON() : node)
-/** Of a group or policy its code, of a variant that of its route too, of a category its key. */
+/** Returns the name of an item: the code of a group or policy, route and code of a variant, or the key of a category. */
 function nameOf(content: unknown): string | undefined {
   if (!isObject(content)) return undefined
   const { route, code, key } = content
@@ -124,7 +124,7 @@ const keyOf = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A part that is new: short lists and values on one line. */
+/** Creates a new part: short lists and values on one line. */
 function create(document: Document, value: unknown): Node {
   const node = document.createNode(value)
   visit(node, {

@@ -11,17 +11,17 @@ type AnswerCheck = (method: string, path: string, answer: Answer<unknown>) => vo
 let check: AnswerCheck | null = null
 
 /**
- * Holds every answer against the OpenAPI document: its status must be documented and its body must fit, with no field
- * more. The document depends on no setting, so that the test files of one process share what was compiled of it.
+ * Returns a check of every answer against the OpenAPI document: its status must be documented, and its body must fit without
+ * additional fields. The document depends on no setting, so that the test files of one process share the compiled checks.
  */
 export function answerCheckOf(app: App): AnswerCheck {
   check ??= createAnswerCheck(describedApiOf(app))
   return check
 }
 
-/** Holds answers against a document; what it does not describe passes. */
+/** Creates a check of answers against a document. Answers that the document does not describe pass. */
 export function createAnswerCheck(document: OpenApiDocument): AnswerCheck {
-  // Not put into each other, so that a component is compiled once and not once for each answer that has it.
+  // References are not inlined, so that a component is compiled once and not for each answer that uses it.
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true }, allErrors: true, inlineRefs: false })
   const compiled = new Map<string, ValidateFunction>()
   for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(toNamedRefs(schema), name)
@@ -38,7 +38,7 @@ export function createAnswerCheck(document: OpenApiDocument): AnswerCheck {
       expect.fail(`${label}, which openapi.json does not document: ${JSON.stringify(answer.body)}`)
     const { schema, examples } = documented.content?.['application/json'] ?? {}
     if (schema === undefined) return
-    // Each error has an example of each of its reasons: a reason without one is not declared by the route.
+    // Each error has an example for each of its reasons, so a reason without an example is not declared by the route.
     const { reason, message } = answer.body as { reason?: string; message?: string }
     if (answer.status >= 400 && examples?.[reason ?? ''] === undefined) {
       expect.fail(`${label} with the reason ${reason}, which its route does not declare: ${message}`)
@@ -54,7 +54,7 @@ export function createAnswerCheck(document: OpenApiDocument): AnswerCheck {
   }
 }
 
-/** Holds for every error, also where the document describes nothing, such as unknown paths. */
+/** Checks the reason of every error, also where the document describes no answer, such as for unknown paths. */
 function checkReason(request: string, { status, body, headers }: Answer<unknown>): void {
   const { reason, requestId } = body as { reason?: Reason; requestId?: string }
   expect(reasons[reason as Reason], `${request} answers ${status} with the reason ${reason}`).toBe(status)

@@ -37,7 +37,7 @@ type Bodies<Responses> = {
     : never
 }[keyof Responses & number]
 
-/** Where `details` are a sentence, a test compares them whole; here they are the faulty fields. */
+/** The body of an error in tests. `details` are the faulty fields here; a test that expects a sentence compares it whole. */
 type Failure = Omit<ErrorBody, 'details'> & { details: Exclude<ErrorBody['details'], string | undefined> }
 
 type Keys<Body> = Body extends unknown ? keyof Body : never
@@ -48,8 +48,8 @@ type Field<Body, Key extends PropertyKey> = Body extends unknown
   : never
 
 /**
- * What the documented answers of one operation hold, and the error: a test says by `status` which of them it expects.
- * Where an error has a field of the same name, such as `code`, the type is that of the documented answer.
+ * The fields of the documented answers of one operation, and of the error. A test states by `status` which answer it expects.
+ * If an error has a field of the same name, such as `code`, the type is that of the documented answer.
  */
 type AnyOf<Body> = {
   [Key in Keys<Body> | keyof Failure]: Key extends Keys<Body> ? Field<Body, Key> : Failure[Key & keyof Failure]
@@ -63,18 +63,18 @@ type Documented<Path extends keyof paths, M extends string> = AnyOf<
     : never
 >
 
-/** The body of an answer whose operation is not known: a test may look at the error only. */
+/** The body of an answer whose operation is unknown. A test may only read the error. */
 export type AnyBody = AnyOf<never>
 
 /**
- * The body that `openapi.json` documents for a request, found by its URL as tests write it: relative to /api/v1, or to the
- * origin after `//`. What is none of the documented paths is a page, or nothing is known of it.
+ * The body that `openapi.json` documents for a request. Its URL is as tests write it: relative to /api/v1, or to the origin
+ * after `//`. A URL that matches no documented path is a page or is unknown.
  *
- *     BodyOf<'get', '/vaults/main/members?limit=1'>['items'][number]  // Member
- *     BodyOf<'post', `/vaults/${string}/transfers`>['status']         // 'awaiting_approval' | 'pending' | …
+ * BodyOf<'get', '/vaults/main/members?limit=1'>['items'][number]  // Member
+ * BodyOf<'post', `/vaults/${string}/transfers`>['status']         // 'awaiting_approval' | 'pending' | …
  *
- * For TypeScript to know it, a URL must not become a `string` on its way: a base is written `as const`, and a helper
- * takes a pattern such as `` `/vaults/${string}` `` or is generic in it.
+ * TypeScript must not widen the URL to `string`: a base is written `as const`, and a helper takes a pattern such as ``
+ * `/vaults/${string}` `` or is generic in it.
  */
 export type BodyOf<M extends Method, Url extends string> = [Route<Url>] extends [never]
   ? Url extends `//${string}`
@@ -83,8 +83,8 @@ export type BodyOf<M extends Method, Url extends string> = [Route<Url>] extends 
   : Documented<Route<Url>, M>
 
 /**
- * What a test client answers. Without an argument, an answer of which only the status and the error are looked at; a
- * helper that needs one field takes the part, such as `Answer<{ request: ApprovalRequest }>`.
+ * The answer that a test client returns. Without an argument, a test reads only the status and the error. A helper that needs
+ * one field takes the part, such as `Answer<{ request: ApprovalRequest }>`.
  */
 export type Answer<Body = AnyBody> = {
   status: number
@@ -93,8 +93,8 @@ export type Answer<Body = AnyBody> = {
 }
 
 /**
- * The answer to a request. Where a helper returns it, names stand for what varies:
+ * The answer to a request. In the type of a helper, names stand for the variable segments:
  *
- *     act(by: Person, id: string): Promise<AnswerOf<'post', '/vaults/v/transfers/t/approve'>>
+ * act(by: Person, id: string): Promise<AnswerOf<'post', '/vaults/v/transfers/t/approve'>>
  */
 export type AnswerOf<M extends Method, Url extends string> = Answer<BodyOf<M, Url>>

@@ -23,7 +23,7 @@ export type Client = {
   patch<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'patch', Url>>
   put<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'put', Url>>
   delete<Url extends string>(url: Url, body?: unknown, headers?: Headers): Promise<AnswerOf<'delete', Url>>
-  /** For a method that is a variable. */
+  /** Sends a request with a method that is a variable. */
   send<M extends Method, Url extends string>(
     method: M,
     url: Url,
@@ -36,24 +36,30 @@ export type Person = Client & { token: string; userId: string; email: string }
 export type TestApp = {
   deps: Deps
   app: App
-  /** URL of the database as its owner, for looking behind the service's own role. */
+  /** The URL of the database as its owner, for reads that the role of the service may not make. */
   databaseUrl: string
   clock: { now(): Date; advance(milliseconds: number): void }
-  /** What the service has logged: nothing but with a LOG_LEVEL of its own, the default of tests is silent. */
+  /** The log lines of the service. The default of tests is silent, so a test needs its own LOG_LEVEL. */
   logged: string[]
-  /** Sends an anonymous request; every answer is checked against openapi.json. URLs are relative to /api/v1 unless they begin with `//`. */
+  /**
+   * Sends an anonymous request. Every answer is checked against openapi.json. URLs are relative to /api/v1 unless they begin
+   * with `//`.
+   */
   anonymous: Client
   client(headers: Headers): Client
-  /** A person with a fresh session; created when the e-mail is new. */
+  /** Signs in a person with a fresh session. The person is created when the e-mail is new. */
   signIn(email: string, options?: { isPlatformAdmin?: boolean }): Promise<Person>
-  /** Sends all queued mails, also those that are to be retried later, until none is left (at most `roundsMax` rounds). */
+  /** Sends all queued mails, including those that wait for a repetition, until none is left (at most `roundsMax` rounds). */
   sendMails(roundsMax?: number): Promise<void>
   close(): Promise<void>
 }
 
 type Settings = Record<string, string>
 
-/** The whole service on a database of its own, driven through `inject`: everything real but clock and, if asked, wallet. */
+/**
+ * Creates the whole service on a database of its own, driven through `inject`. Everything is real except the clock and, on
+ * request, the wallet.
+ */
 export async function createTestApp(settings: Settings | ((databaseUrl: string) => Settings) = {}): Promise<TestApp> {
   const database = await createTestDatabase()
   const env = typeof settings === 'function' ? settings(database.url) : settings
@@ -66,7 +72,7 @@ export async function createTestApp(settings: Settings | ((databaseUrl: string) 
     STRONGROOM_SECRET_KEY: 'a test key that is long enough to pass',
     WALLET_ALLOWED_HOSTS: '127.0.0.1',
     LOG_LEVEL: 'silent',
-    // The console is a build of its own; what it needs of the service is tested with it.
+    // The console is a separate build. Its tests cover the parts of the service that it needs.
     CONSOLE: 'off',
     GAS_CHECK: 'on',
     ...env,
@@ -85,8 +91,8 @@ export async function createTestApp(settings: Settings | ((databaseUrl: string) 
   await app.ready()
   const check = answerCheckOf(app)
 
-  const send = async <M extends Method, Url extends string>(given: M, url: Url, body: unknown, headers: Headers) => {
-    const method = given.toUpperCase()
+  const send = async <M extends Method, Url extends string>(verb: M, url: Url, body: unknown, headers: Headers) => {
+    const method = verb.toUpperCase()
     const path = url.startsWith('//') ? url.slice(1) : `/api/v1${url}`
     const response = await app.inject({
       method: method as 'GET',
@@ -103,7 +109,7 @@ export async function createTestApp(settings: Settings | ((databaseUrl: string) 
       headers: response.headers,
     }
     if (isJson || response.statusCode === 204) check(method, path, answer)
-    // What openapi.json documents, of which the types are generated, has just been verified of this very body.
+    // The check above has verified this body against openapi.json, from which the types are generated.
     return answer as AnswerOf<M, Url>
   }
   const client = (common: Headers): Client => ({

@@ -6,22 +6,22 @@ import { addMember, createPolicy, createVaultFixture, ensureGroup, type VaultFix
 
 export type ChainStep = { action: string; payload: Record<string, unknown>; targetId?: string }
 
-/** A vault whose gated actions wait for votes, and the verbs by which tests ask for them and vote. */
+/** A vault whose gated actions wait for votes, and the functions with which tests request them and vote. */
 export type ApprovalBench = {
   test: TestApp
   vault: VaultFixture
-  /** Asks for things; in the group `makers`. */
+  /** Makes the requests; in the group `makers`. */
   maker: Person
-  /** The group `approvers`. */
+  /** A member of the group `approvers`. */
   firstApprover: Person
   secondApprover: Person
   thirdApprover: Person
   approversId: string
   makersId: string
-  /** Adds a policy to the group `everyone`; its name is its code. */
+  /** Adds a policy to the group `everyone`. Its name is its code. */
   policy(body: Record<string, unknown>): Promise<Policy>
   chain(steps: ChainStep[], by?: Person): Promise<AnswerOf<'post', '/vaults/v/approval-requests/composite'>>
-  /** A chain that must wait; the request. */
+  /** Requests a chain that must wait. Returns the request. */
   waiting(steps: ChainStep[], by?: Person): Promise<ApprovalRequest>
   read(id: string, by?: Person): Promise<BodyOf<'get', '/vaults/v/approval-requests/r'>>
   act(
@@ -32,17 +32,18 @@ export type ApprovalBench = {
   ): Promise<AnswerOf<'post', '/vaults/v/approval-requests/r/approve'>>
   leave(person: Person, groupId: string): Promise<void>
   join(person: Person, groupId: string): Promise<void>
-  /** Runs SQL behind the service's back, as the owner of the database. */
+  /** Runs SQL as the owner of the database, without the knowledge of the service. */
   sql(text: string, values?: unknown[]): Promise<Record<string, string>[]>
   audited(action: string, targetId: string): Promise<number>
-  /** Counterparties and groups there are: what a chain may leave behind. */
+  /** Counts the counterparties and groups that a chain may leave behind. */
   traces(): Promise<number>
   close(): Promise<void>
 }
 
 /**
- * Creating counterparties needs two of three approvers, creating addresses one; creating groups, updating counterparties
- * and adding members are allowed to all; nobody may archive a counterparty, and archiving groups is blocked.
+ * Creates the bench. Creating counterparties needs two of three approvers, and creating addresses one. Creating groups,
+ * updating counterparties and adding members are allowed to all. Nobody may archive a counterparty, and archiving groups is
+ * blocked.
  */
 export async function createApprovalBench(): Promise<ApprovalBench> {
   const test = await createTestApp()
@@ -142,7 +143,7 @@ export const newCounterparty = (name = 'Northwind'): ChainStep => ({
 
 let groups = 0
 
-/** Each has a code of its own unless one is given. */
+/** Returns a step that creates a group, with a unique code unless one is passed. */
 export const newGroup = (code = `group-${++groups}`): ChainStep => ({
   action: 'counterparty_group_create',
   payload: { code, name: code },

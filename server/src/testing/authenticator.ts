@@ -1,6 +1,8 @@
 import { type Algorithm, type Claims, newPasskey, SoftwarePasskey } from '../../../demo/src/software-passkey.ts'
 
-/** The authenticator of a test: as that of the demo, and it counts what it signs. It can do each thing wrongly. */
+/**
+ * The authenticator of a test. It works like that of the demo and counts its signatures. It can make each mistake on purpose.
+ */
 export class Authenticator extends SoftwarePasskey {
   private count = 0
 

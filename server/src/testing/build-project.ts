@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
- * Compiles what is out of date, for tests of what people run. `npm test` has done so before the suite and sets BUILT: a build
+ * Compiles outdated parts, for tests of the built commands. `npm test` has done so before the suite and sets BUILT: a build
  * beside other tests would replace the files that these run and serve.
  */
 export function buildProject(script: 'build' | 'build:server'): void {

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto'
 export type Campaign = { runs: number; seed: number }
 
 /**
- * The suite tries few cases, of a fixed seed, so that everybody sees the same ones. The scripts `nightly:*` set NAME_RUNS: then the
- * seed is new, and printed. NAME_SEED repeats a run.
+ * Returns the campaign. The suite tries few cases of a fixed seed, so that every run tries the same ones. The scripts
+ * `nightly:*` set NAME_RUNS: then the seed is new, and printed. NAME_SEED repeats a run.
  */
 export function campaignOf(name: string, suite: Campaign, env: NodeJS.ProcessEnv = process.env): Campaign {
   const [runs, seed] = [env[`${name}_RUNS`], env[`${name}_SEED`]]

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Cleans up a temporary directory if this process dies without doing so, by Ctrl-C or kill -9: stops the PostgreSQL
- * servers below the directory and removes it. `dismiss` ends the watch and touches nothing.
+ * Cleans up a temporary directory if this process dies before it does so, by Ctrl-C or kill -9: stops the PostgreSQL servers
+ * below the directory and removes it. `dismiss` ends the watch and touches nothing.
  *
- * A small shell waits for the end of its standard input, which the operating system closes when this process ends for
- * any reason. The data is not needed any more, so the servers quit without a checkpoint.
+ * A small shell waits for the end of its standard input, which the operating system closes when this process ends for any
+ * reason. The data is no longer needed, so the servers quit without a checkpoint.
  */
 export function watchDirectory(directory: string): { dismiss(): void } {
   const cleanup = spawn('/bin/sh', ['-c', SCRIPT, 'cleanup', directory], {
@@ -21,7 +21,7 @@ export function watchDirectory(directory: string): { dismiss(): void } {
   }
 }
 
-// The process id is used only if it belongs to a postgres: the file may be left over from an earlier server.
+// The process id is used only if it belongs to a postgres, because the file may be left over from an earlier server.
 const SCRIPT = `
 cat >/dev/null
 find "$1" -name postmaster.pid -type f | while read -r record; do

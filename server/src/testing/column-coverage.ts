@@ -1,11 +1,13 @@
 import type { StateKind } from '../composition/verify-state.ts'
 
 /**
- * The columns of a table: compared with the record by a verifier, or not, by the reason why. A column that no list has, of a table
- * of today or of tomorrow, fails state-columns.test.ts.
+ * The columns of a table: compared with the record by a verifier, or not compared for a stated reason. A present or future
+ * column that is in no list fails state-columns.test.ts.
  */
 export type Coverage = {
-  /** Which verifiers compare: kinds of `strongroom state verify`, `strongroom ledger verify` or `strongroom audit verify`. */
+  /**
+   * The verifiers that compare: kinds of `strongroom state verify`, `strongroom ledger verify` or `strongroom audit verify`.
+   */
   by?: readonly StateKind[] | 'ledger' | 'audit'
   /** Columns that state-columns.test.ts changes as the owner of the database, one at a time. */
   compared?: string
@@ -564,7 +566,7 @@ export const coverage: Record<string, Coverage> = {
     },
   },
 
-  // What nobody decides by
+  // Tables that no decision reads
   announcements: { notCovered: { [unread]: 'chain audit_record_id content created_at' } },
   notifications: {
     notCovered: {

@@ -7,14 +7,14 @@ const ATTEMPTS_MAX = 50
 const RETRY_MS = 50
 
 /**
- * Gives a test file its own migrated database: a clone of the template that the suite's set-up made.
- * `drop` removes it and ends sessions that are still open on it.
+ * Gives a test file its own migrated database: a clone of the template from the set-up of the suite. `drop` removes it and ends
+ * sessions that are still open on it.
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   return cloneDatabase(getSetting('TEST_TEMPLATE_DATABASE'))
 }
 
-/** A database to which no migration was applied. */
+/** Creates a database without any migration. */
 export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   return cloneDatabase('template0')
 }
@@ -28,7 +28,10 @@ async function cloneDatabase(template: string): Promise<{ url: string; drop(): P
   return { url: url.href, drop: () => runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`) }
 }
 
-/** PostgreSQL clones a database only while nobody is connected to it, and another worker may be at it right now. */
+/**
+ * Clones the template. PostgreSQL clones a database only while no session is connected to it, and another worker may be cloning
+ * it at the same time.
+ */
 async function cloneTemplate(adminUrl: string, template: string, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -2,12 +2,12 @@ import type { App } from '../http/endpoints.ts'
 import type { SharedDocument } from '../http/openapi-components.ts'
 import type { OpenApiDocument, Operation } from '../http/openapi-document.ts'
 
-/** The OpenAPI document of a service, with every parameter and answer in its operation instead of a reference. */
+/** Returns the OpenAPI document of a service, with every parameter and answer in its operation instead of a reference. */
 export function describedApiOf(app: App): OpenApiDocument {
   return withoutReferences(app.swagger() as unknown as SharedDocument)
 }
 
-/** References to schemas stay: schemas refer to each other, and some to themselves. */
+/** Resolves references, except those to schemas: schemas refer to each other, and some to themselves. */
 export function withoutReferences(document: SharedDocument): OpenApiDocument {
   const { parameters, responses, ...components } = document.components
   const resolve = <T extends object>(kind: string, shared: Record<string, T>, found: T | { $ref: string }): T => {
@@ -24,9 +24,14 @@ export function withoutReferences(document: SharedDocument): OpenApiDocument {
       const { parameters: found, ...rest } = operation
       paths[path][method] = {
         ...rest,
-        ...(found === undefined ? {} : { parameters: found.map((each) => resolve('parameters', parameters, each)) }),
+        ...(found === undefined
+          ? {}
+          : { parameters: found.map((parameter) => resolve('parameters', parameters, parameter)) }),
         responses: Object.fromEntries(
-          Object.entries(operation.responses).map(([status, each]) => [status, resolve('responses', responses, each)]),
+          Object.entries(operation.responses).map(([status, response]) => [
+            status,
+            resolve('responses', responses, response),
+          ]),
         ),
       }
     }
@@ -34,7 +39,7 @@ export function withoutReferences(document: SharedDocument): OpenApiDocument {
   return { ...document, paths, components }
 }
 
-/** The operation that a request means, with its path as in the document. */
+/** Returns a function that finds the operation of a request, with its path as in the document. */
 export function operationFinder(document: OpenApiDocument) {
   const paths = Object.entries(document.paths).map(([url, operations]) => ({
     url,

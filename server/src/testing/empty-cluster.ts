@@ -2,8 +2,9 @@ import { constants, cpSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Gives a data directory the empty cluster that the suite's set-up made, for tests that are not about making one: that
- * takes a second of CPU, and a copy a fifth of it. Without the suite's set-up the server makes its own as it starts.
+ * Gives a data directory the empty cluster from the set-up of the suite, for tests that are not about creating one. Creating a
+ * cluster takes a second of CPU, and a copy takes a fifth of it. Without the set-up of the suite the server creates its own
+ * cluster when it starts.
  */
 export function copyEmptyCluster(dataDir: string): void {
   const source = process.env.TEST_EMPTY_CLUSTER

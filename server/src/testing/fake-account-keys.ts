@@ -6,7 +6,7 @@ import { parseOnchainAddress } from '../lib/onchain-address.ts'
 import { sha256 } from '../lib/secrets.ts'
 
 export type FakeKeys = {
-  /** What GET /xpub answers; another `xpub` than the honest one may be signed. */
+  /** Returns the answer of GET /xpub. The test may replace the honest `xpub`, which is then signed. */
   show(
     network: string,
     derivationPath: string,
@@ -16,7 +16,10 @@ export type FakeKeys = {
   address(derivationPath: string): string
 }
 
-/** The keys of a wallet service by a seed; `signedBy`: another one signs what it shows. It derives from private keys. */
+/**
+ * Returns the keys of a wallet service by a seed. With `signedBy`, another wallet service signs the shown keys. They are
+ * derived from private keys.
+ */
 export function fakeKeysOf(seed: string, { signedBy = seed }: { signedBy?: string } = {}): FakeKeys {
   const root = HDKey.fromMasterSeed(sha256(seed))
   const nodeAt = (path: string) =>

@@ -4,7 +4,7 @@ import type { Authenticator } from './authenticator.ts'
 
 export type AuthorityKey = { person: string; key: Pick<Authenticator, 'id' | 'publicKey' | 'origin'> }
 
-/** What a wallet service answers whose authority has these passkeys, each for the origin that it was made at. */
+/** Returns the answer of a wallet service whose authority has these passkeys, each for its own origin. */
 export function authorityAnswer(vaultId: string, keys: AuthorityKey[], version = 1, changes: object = {}) {
   const authority = {
     format: 'strongroom-authority-2',

@@ -6,7 +6,7 @@ import { createScreener, type Question, type Screener, type Verdict } from '../m
 
 export const honest = (verdict: Verdict, score = 5) => ({ verdict, score, reference: `case-${verdict}` })
 
-/** Ways not to answer. */
+/** Ways in which a screener fails to answer. */
 export const silences = [
   'hangs',
   'hangs in the body',
@@ -33,17 +33,17 @@ export type Silence = (typeof silences)[number]
 export type Behaviour = ReturnType<typeof honest> | Silence
 
 export type FakeScreener = {
-  /** The settings of a service that asks it. */
+  /** The settings of a service that uses this screener. */
   env: { SCREENING_URL: string; SCREENING_SECRET: string }
-  /** What it was asked, in the order of arrival. */
+  /** The received questions, in the order of arrival. */
   questions: Question[]
   behave: (question: Question) => Behaviour
-  /** A client of it that waits for milliseconds only. */
+  /** Returns a client of it that waits only for milliseconds. */
   impatient(clock: () => Date, timeoutMilliseconds?: number): Screener
   close(): Promise<void>
 }
 
-/** A screening service on loopback that does what a test says, in time or not. It takes the time from the question. */
+/** Starts a screening service on loopback that answers as a test says, in time or late. It takes the time from the question. */
 export async function startFakeScreener(): Promise<FakeScreener> {
   const secret = newSecret()
   const server = createServer((request, response) => void handle(request, response))

@@ -56,56 +56,58 @@ export type FakeWallet = {
   /** 'error' answers 500; 'refused' answers nothing and closes the connection. */
   down: false | 'error' | 'refused'
   delayMilliseconds: number
-  /** Orders are recorded, and never answered. */
+  /** True to record orders and never answer them. */
   swallow: boolean
-  /** Set: orders are answered with 400 and this message, and not recorded. */
+  /** Set to answer orders with 400 and this message, and not to record them. */
   refuse: string | null
-  /** What POST /stops answers in place of taking them. */
+  /** The answer of POST /stops that replaces the normal one. */
   refuseStops: [number, object] | null
-  /** What GET /authority answers; null: a 404. */
+  /** The answer of GET /authority; null for a 404. */
   authority: (FakeVersion & { pending?: (FakeVersion & { inForceAt: string }) | null }) | null
-  /** Set: POST /authority/cancel is a 403 with these details. */
+  /** Set to answer POST /authority/cancel with 403 and these details. */
   refuseCancellation: string | null
-  /** Hashes of versions that were cancelled; their votes are taken again. */
+  /** The hashes of cancelled versions. Their votes are accepted again. */
   cancelled: Set<string>
-  /** Set: orders are a 403 with these details, and not recorded. */
+  /** Set to answer orders with 403 and these details, and not to record them. */
   refuseAuthorization: string | null
-  /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
+  /** Returns the answer of POST /addresses, or a promise of it; null for the honest address. */
   answerWithAddress: ((derivationPath: string) => unknown) | null
-  /** Set: it shows the public keys of its accounts, and its addresses follow from them; what it answers may be changed. */
+  /** Set to show the public keys of its accounts, from which its addresses then follow. A test may change the shown keys. */
   keys: FakeKeys | null
-  /** Changes what GET /transfers/{id} answers. */
+  /** Changes the answer of GET /transfers/{id}. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
-  /** What GET /balances answers, by lower-case address and contract ('' for the coin); "0" when nothing is set. */
+  /** The answers of GET /balances, by lower-case address and contract ('' for the coin); "0" for a missing entry. */
   balances: Map<string, string>
-  /** What POST /fees answers, in the smallest unit of the coin; null: it says no fees, so that no order is refused for them. */
+  /**
+   * The answer of POST /fees, in the smallest unit of the coin; null to return no fees, so that no order is refused for them.
+   */
   fee: string | null
-  /** Set: replacements are a 409 with these details; 'unsupported': a 404. */
+  /** Set to answer replacements with 409 and these details; 'unsupported' for a 404. */
   refuseReplacement: string | null
-  /** What a replacement costs; one that may not pay as much is a 409. null: nothing. */
+  /** The cost of a replacement. A replacement with a lower limit is a 409. Null for no cost. */
   replacementCost: string | null
-  /** What GET /transactions/{hash} answers, by hash; null: the service does not offer it. */
+  /** The answers of GET /transactions/{hash}, by hash; null when the service does not offer the lookup. */
   transactions: Map<string, FakeTransaction> | null
-  /** Puts a transaction on the chain: mined and final, unless told otherwise. */
+  /** Puts a transaction on the chain: mined and final by default. */
   mine(transaction: Pick<FakeTransaction, 'hash' | 'from' | 'payments'> & Partial<FakeTransaction>): void
   transfer(id: string): FakeStatus | null
   transfers(): FakeStatus[]
-  /** How many times an order with this id was accepted as new: what would be broadcasts. */
+  /** Returns the number of times that an order with this id was accepted as new, which stands for broadcasts. */
   broadcastCount(id: string): number
   broadcast(id: string, options?: { txHash?: string }): void
   confirm(id: string, options?: { fee?: string; txHash?: string }): void
   fail(id: string, reason: string, fee?: string): void
-  /** The wallet has lost the order: GET /transfers/{id} answers 404 from now on. */
+  /** Loses the order: GET /transfers/{id} answers 404 from now on. */
   forget(id: string): void
   remember(id: string, status: FakeStatus): void
-  /** Refuses connections while the work runs, as a service that is stopped does. */
+  /** Refuses connections while the work runs, like a stopped service. */
   whileStopped(work: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * A wallet service in memory, on loopback: the protocol of contract 17. Its keys are the hash of its secret
- * and the path, so the same path always has the same address. It broadcasts nothing by itself: tests decide what happens.
+ * Starts a wallet service in memory, on loopback: the protocol of contract 17. Its keys are the hash of its secret and the
+ * path, so that the same path always has the same address. It broadcasts nothing by itself: tests decide the results.
  */
 export async function startFakeWallet({ secret = newSecret() }: { secret?: string } = {}): Promise<FakeWallet> {
   const orders = new Map<string, { body: string; status: FakeStatus }>()
@@ -114,7 +116,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     void (async () => {
       const text = await bodyOf(request)
       const url = new URL(request.url ?? '/', 'http://wallet')
-      // It serves below any path of its base URL.
+      // The wallet serves below any path of its base URL.
       url.pathname = url.pathname.replace(/^\/.+(?=\/(addresses|transfers|balances|fees|xpub)(\/|$))/, '')
       const body: unknown = text === '' ? null : JSON.parse(text)
       if (url.pathname !== '/xpub' || wallet.keys !== null)
@@ -146,8 +148,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       return [200, { address: await (answerWithAddress ?? honestAddress)(derivationPath) }]
     }
     if (route === 'GET /xpub' && wallet.keys !== null) {
-      const given = (name: string) => url.searchParams.get(name) ?? ''
-      return [200, wallet.keys.show(given('network'), given('derivationPath'), given('challenge'))]
+      const parameter = (name: string) => url.searchParams.get(name) ?? ''
+      return [200, wallet.keys.show(parameter('network'), parameter('derivationPath'), parameter('challenge'))]
     }
     if (route === 'GET /authority')
       return wallet.authority === null ? [404, { message: 'no authority' }] : [200, wallet.authority]
@@ -205,7 +207,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     return [202, status]
   }
 
-  /** Why a replacement is impossible that may cost no more than this; the limit of the order unless it names another. */
+  /** Returns the reason against a replacement with this limit, or null. The default is the limit of the order. */
   const refusalOf = (id: string, named?: string): string | null => {
     const { replacementCost: cost, refuseReplacement } = wallet
     const limit = named ?? (JSON.parse(orders.get(id)!.body) as Order).maxFee
@@ -321,12 +323,12 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
   return wallet
 }
 
-/** The transaction hash that the fake wallet gives a transfer unless the test names one. */
+/** Returns the transaction hash that the fake wallet gives a transfer unless the test names one. */
 export function fakeTxHash(seed: string): string {
   return `0x${sha256(seed).toString('hex')}`
 }
 
-/** An EVM address in EIP-55 form that depends on the seed only. */
+/** Returns an EVM address in EIP-55 form that depends only on the seed. */
 export function fakeAddress(seed: string): string {
   return parseOnchainAddress(`0x${sha256(seed).toString('hex').slice(0, 40)}`, 'evm')!.address
 }

@@ -8,19 +8,20 @@ export type FeedCost = {
   milliseconds: number
   seqScans: string[]
   indexes: string[]
-  /** Rows read along each index that was used. */
+  /** The number of rows that were read along each used index. */
   rowsOf: Record<string, number>
   statements: number
 }
 
 /**
- * Runs a read and returns what its statements cost together, as PostgreSQL counts it: 8 kB buffers touched, time, tables
- * read from end to end, indexes used. Every statement is run a second time, explained, in the same order and session.
+ * Returns a meter that runs a read and returns the total cost of its statements, as PostgreSQL counts it: 8 kB buffers touched,
+ * time, tables that were scanned, and used indexes. Every statement is explained in a second run, in the same order and
+ * session.
  */
 export function createCostMeter(url: string) {
   const ran: CompiledQuery[] = []
   const pool = new pg.Pool({ connectionString: url, max: 1 })
-  // The server may stop before the last connection has closed; a query that fails rejects anyway.
+  // The server may stop before the last connection has closed. A failed query rejects anyway.
   pool.on('error', () => {})
   const db: Db = new Kysely<DB>({
     dialect: new PostgresDialect({ pool }),
@@ -58,7 +59,10 @@ export function createCostMeter(url: string) {
 
 type Explained = { 'QUERY PLAN': { Plan: Node; 'Execution Time': number }[] }[]
 
-/** A statement that is prepared is explained as such, because it may have another plan than for its parameters alone. */
+/**
+ * Explains a statement. A prepared statement is explained as such, because it may have another plan than for its parameters
+ * alone.
+ */
 async function explain(client: pg.ClientBase, sql: string, parameters: readonly unknown[]): Promise<Explained> {
   const mode = 'explain (analyze, buffers, timing off, format json)'
   if (!sql.startsWith('/* prepared */')) return (await client.query(`${mode} ${sql}`, [...parameters])).rows

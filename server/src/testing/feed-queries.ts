@@ -5,10 +5,10 @@ import { type FeedFilters, noFilters } from '../modules/operations/feed/feed-fil
 import { chooseFeedPath, type FeedPath } from '../modules/operations/feed/feed-path.ts'
 import type { FeedWorld } from './feed-world.ts'
 
-/** A question to the feed, as the query parameters of a request make it. */
+/** A query of the feed, in the form that the query parameters of a request produce. */
 export type FeedQuery = { filters: FeedFilters; folderId?: string; includeShared?: boolean }
 
-/** Every filter of the history, alone, about the rows of `seedFeedWorld`; member 1 is the viewer. */
+/** Returns every filter of the history, alone, about the rows of `seedFeedWorld`. Member 1 is the viewer. */
 export function feedQueries({ idOf, operations }: FeedWorld): Record<string, FeedQuery> {
   const by = (filters: Partial<FeedFilters>): FeedQuery => ({ filters: { ...noFilters, ...filters } })
   const second = (n: number) => new Date(Date.UTC(2025, 0, 1) + Math.floor(n) * 1000)
@@ -55,9 +55,9 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
   }
 }
 
-/** Both at once; where both name the same filter, the second one's value. */
-export function combineQueries(one: FeedQuery, other: FeedQuery): FeedQuery {
-  return { ...one, ...other, filters: { ...one.filters, ...given(other.filters) } }
+/** Combines two queries. If both name the same filter, the value of the second one counts. */
+export function combineQueries(query: FeedQuery, other: FeedQuery): FeedQuery {
+  return { ...query, ...other, filters: { ...query.filters, ...setFilters(other.filters) } }
 }
 
 /** Filters that name rows of the vault, each with the values that may lead to different reads. */
@@ -87,8 +87,9 @@ const plainFilters = [
 export type FeedRead = { name: string; query: FeedQuery }
 
 /**
- * One query for every read that the combinations of all filters lead to: many of them walk the same ranges and check the
- * same conditions, so a few thousand stand for all. Combinations that nothing can meet read nothing and are only counted.
+ * Returns one query for every read to which the combinations of all filters lead. Many combinations walk the same ranges and
+ * check the same conditions, so a few thousand queries stand for all. Combinations that nothing can meet read nothing and are
+ * only counted.
  */
 export async function listFeedReads(
   db: Db,
@@ -106,7 +107,11 @@ export async function listFeedReads(
     for (const other of plain) {
       combinations += 1
       const { filters } = combineQueries(naming, other.query)
-      const conditions = { ...found, ...given(other.query.filters), awaitsVote: filters.awaitingApprovalOf !== null }
+      const conditions = {
+        ...found,
+        ...setFilters(other.query.filters),
+        awaitsVote: filters.awaitingApprovalOf !== null,
+      }
       const path = chooseFeedPath(scope, conditions)
       const read = path === null ? null : readOf(path, other.names.includes('from and to'))
       if (read !== null && !reads.has(read)) {
@@ -121,10 +126,10 @@ function readOf({ ranges, conditions }: FeedPath, isBounded: boolean): string {
   return JSON.stringify([ranges.map(({ feed, keys }) => [feed, keys.length]), conditions, isBounded])
 }
 
-/** One value or none of each. */
+/** Returns every combination with at most one value of each filter. */
 function combinationsOf(filters: string[][]): string[][] {
   return filters.reduce<string[][]>(
-    (all, values) => all.flatMap((names) => [names, ...values.map((value) => [...names, value])]),
+    (combinations, values) => combinations.flatMap((names) => [names, ...values.map((value) => [...names, value])]),
     [[]],
   )
 }
@@ -133,5 +138,5 @@ function combineAll(queries: Record<string, FeedQuery>, names: string[]): FeedQu
   return names.map((name) => queries[name]!).reduce(combineQueries, { filters: noFilters })
 }
 
-const given = (filters: FeedFilters) =>
+const setFilters = (filters: FeedFilters) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null))

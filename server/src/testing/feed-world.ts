@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 export type FeedWorldSize = { members: number; addresses: number; operations: number; shared: number }
-/** Ids are made of a letter and a number, which counts from 1. */
+/** The size of a feed world and its ids. An id is made of a letter and a number, which counts from 1. */
 export type FeedWorld = FeedWorldSize & { vaultId: string; idOf(kind: FeedKind, n: number): string }
 type FeedKind =
   | 'user'
@@ -38,9 +38,9 @@ export const feedCategories = 9
 export const feedPolicies = 20
 
 /**
- * Fills an empty, migrated database with one vault, by SQL: hundreds of thousands of rows in seconds. Everything is
- * spread evenly and the same each time. Member 1 has `shared` addresses shared with them; folder 1 holds the addresses
- * of member 2, folder 2 a thousand of anybody's; group 1 has 20 counterparties and group 2 500. `client` owns the
+ * Fills an empty, migrated database with one vault, by SQL: hundreds of thousands of rows in seconds. All values are spread
+ * evenly and the same each time. Member 1 has `shared` addresses shared with them. Folder 1 holds the addresses of member 2,
+ * and folder 2 a thousand addresses of any member. Group 1 has 20 counterparties and group 2 has 500. `client` owns the
  * database.
  */
 export async function seedFeedWorld(client: pg.Client, size: FeedWorldSize): Promise<FeedWorld> {
@@ -51,7 +51,7 @@ export async function seedFeedWorld(client: pg.Client, size: FeedWorldSize): Pro
     await client.query(statement)
   }
   const indexes = await dropIndexes(client, ['operations', 'transfers', 'deposits', 'category_assignments'])
-  // A look at the other table for each foreign key of each row takes longer than all the rest; the rows fit by making.
+  // To check each foreign key of each row takes longer than all other work. The rows fit by their construction.
   await client.query('set session_replication_role = replica')
   for (const statement of operations(size)) await client.query(statement)
   await client.query('reset session_replication_role')
@@ -104,7 +104,7 @@ const addressBook = ({ addresses, members }: FeedWorldSize) => [
 ]
 
 const sharing = ({ addresses, members, shared }: FeedWorldSize) => [
-  // Spread over the vault, and none of their own.
+  // The addresses are spread over the vault, and none is owned by the grantee.
   `insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at)
     select '${vaultId}', 'cr' || lpad(n::text, 23, '0'), ${id('address', 'n')}, 'user', ${id('user', '1')}, true, false, 'x', start
     from ${series(addresses)} where n % ${members} <> 0 and n % ${Math.max(1, Math.floor(addresses / shared / 1.01))} = 0
@@ -152,7 +152,7 @@ const operations = ({ operations, addresses, members }: FeedWorldSize) => [
     select vault_id, 'cq' || right(id, 23), id, type, created_at,
       ${id('category', `1 + pg_temp.pick(right(id, 20)::bigint, 14, ${feedCategories})`)}, '{}', 'x', created_at, created_at
     from operations where pg_temp.pick(right(id, 20)::bigint, 13, 10) = 0`,
-  // What still waits, and votes that were never needed.
+  // These voters are of requests that still wait, and of votes that were never needed.
   `insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
     select vault_id, 'cw' || v || right(id, 22), id, ${id('user', 'v')}, created_at from operations, generate_series(1, 3) v
     where type = 'transfer' and (status = 'awaiting_approval' or pg_temp.pick(right(id, 20)::bigint, 15, 5) = 0)`,
@@ -161,7 +161,10 @@ const operations = ({ operations, addresses, members }: FeedWorldSize) => [
     from approval_voters v join operations o on o.vault_id = v.vault_id and o.id = v.subject_id`,
 ]
 
-/** Rows go in several times faster when the indexes are made afterwards. Returns the statements that make them. */
+/**
+ * Drops the indexes of tables and returns the statements that create them again. Rows are inserted several times faster without
+ * indexes.
+ */
 async function dropIndexes(client: pg.Client, tables: string[]): Promise<string[]> {
   const { rows } = await client.query<{ name: string; statement: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as statement

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 
-/** The path of the browser that the tests drive: CHROMIUM_PATH, or where distributions install it. */
+/** Returns the path of the browser that the tests drive: CHROMIUM_PATH, or the places where distributions install it. */
 export function findChromium(): string {
   const candidates = [
     process.env.CHROMIUM_PATH,

@@ -5,12 +5,12 @@ import type { FakeKeys } from './fake-account-keys.ts'
 import { type FakeWallet, fakeAddress, fakeTxHash, startFakeWallet } from './fake-wallet.ts'
 
 export type VaultFixture = {
-  /** Code of the vault, as paths name it. */
+  /** The code of the vault, as paths name it. */
   code: string
   id: string
   vault: Vault
   wallet: FakeWallet
-  /** Platform administrator, and administrator of the vault as its creator. */
+  /** A platform administrator. They are also an administrator of the vault, as its creator. */
   admin: Person
   networks: { ethereum: Network }
   tokens: { eth: Token; usdt: Token }
@@ -34,7 +34,7 @@ export const fixtureRoutes = {
 }
 
 /**
- * A locked vault with a fake wallet, the network ethereum, and the tokens ETH (18) and USDT (6). Call it several times
+ * Creates a locked vault with a fake wallet, the network ethereum, and the tokens ETH (18) and USDT (6). Call it several times
  * with different codes for several vaults. `wallet.close()` need not be called: its server keeps no process alive.
  */
 export async function createVaultFixture(
@@ -92,12 +92,12 @@ async function ensureToken(admin: Person, token: Record<string, unknown>): Promi
   return body.items.find((item) => item.code === token.code)!
 }
 
-/** Signs a person in and puts them into groups of the vault (by code); groups that do not exist yet are made. */
-/** The profile that stands beside the id of a person who has changed nothing of it. */
+/** Returns the profile, as it stands beside an id, of a person who has not changed it. */
 export function profileOf({ userId, email }: Person) {
   return { userId, kind: 'person', name: email.split('@')[0]!, image: null }
 }
 
+/** Signs a person in and adds them to groups of the vault, by code. Groups that do not exist yet are created. */
 export async function addMember(
   test: TestApp,
   vault: VaultFixture,
@@ -113,7 +113,7 @@ export async function addMember(
   return person
 }
 
-/** The id of the vault's group with this code; made when it does not exist. */
+/** Returns the id of the vault's group with this code, and creates the group when it does not exist. */
 export async function ensureGroup(vault: VaultFixture, code: string): Promise<string> {
   const created = await vault.admin.post(`/vaults/${vault.code}/policy-groups`, { code, name: code })
   if (created.status === 201) return created.body.id
@@ -142,7 +142,7 @@ export async function allowAll(vault: VaultFixture, actionType: string): Promise
   })
 }
 
-/** Creates an address through HTTP and returns the wire Address; the purpose is `ops` by default. */
+/** Creates an address through HTTP and returns the wire Address. The purpose is `ops` by default. */
 export async function createAddress(
   person: Person,
   {
@@ -159,7 +159,9 @@ export async function createAddress(
 
 let deposits = 0
 
-/** Posts a deposit to the webhook as the wallet would; `asset` is a contract or null for the coin, `amount` in token units. */
+/**
+ * Posts a deposit to the webhook as the wallet would. `asset` is a contract or null for the coin, `amount` is in token units.
+ */
 export async function deposit(
   test: TestApp,
   {

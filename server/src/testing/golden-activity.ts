@@ -2,9 +2,9 @@ import type { Activity, Faults, Overall } from '../modules/reports/blocks/flows.
 import { cutInterval } from '../modules/reports/requests/buckets.ts'
 
 /**
- * A small activity whose figures were worked out by hand. Coin has 2 decimals, Dollar 0. In: 1.00 and 2.50 Coin from
- * Supplier (10.00 and 25.05 USD), 7 Dollar without a rate from an unknown sender. Out: 0.51 Coin to Supplier (5.10 USD) and 4 Dollar
- * to Buyer (4.00 USD). A transfer of 9 Dollar failed, one of 0.10 Coin waits.
+ * A small activity whose figures were computed by hand. Coin has 2 decimals, Dollar 0. In: 1.00 and 2.50 Coin from Supplier
+ * (10.00 and 25.05 USD), 7 Dollar without a rate from an unknown sender. Out: 0.51 Coin to Supplier (5.10 USD) and 4 Dollar to
+ * Buyer (4.00 USD). A transfer of 9 Dollar failed, one of 0.10 Coin waits.
  */
 const interval = { from: new Date('2026-03-01T00:00:00.000Z'), to: new Date('2026-03-05T00:00:00.000Z') }
 

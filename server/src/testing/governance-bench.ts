@@ -8,11 +8,11 @@ import { addMember, createVaultFixture, ensureGroup, type VaultFixture } from '.
 
 export type Change = { action: string; targetId?: string; payload: object }
 
-/** A vault with four administrators, and the verbs by which tests change its rules. */
+/** A vault with four administrators, and the functions with which tests change its rules. */
 export type GovernanceBench = {
   test: TestApp
   vault: VaultFixture
-  /** Administrators, the creator of the vault first. */
+  /** The administrators, the creator of the vault first. */
   admins: Person[]
   member: Person
   membersId: string

@@ -1,6 +1,6 @@
 /**
- * The hash of a payload as docs/audit.md tells a browser to compute it: with WebCrypto, from nothing but an answer. It
- * shares no code with the service, because it checks the recipe.
+ * Returns the hash of a payload as docs/audit.md tells a browser to compute it: with WebCrypto, from an answer alone. It shares
+ * no code with the service, because it checks the recipe.
  */
 export async function hashInBrowser(payload: unknown): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical(payload)))

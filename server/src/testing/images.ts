@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A PNG image of one colour, which follows from the seed; browsers can draw it. */
+/** Returns a PNG image of one colour, which depends on the seed. Browsers can draw it. */
 export function pngOf(seed: string, width = 8, height = 8): Buffer {
   const colour = createHash('sha256').update(seed).digest().subarray(0, 3)
   const header = Buffer.alloc(13)

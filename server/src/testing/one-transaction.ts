@@ -5,8 +5,8 @@ import type { DB } from '../db/types.ts'
 import type { TransferBench } from './transfer-bench.ts'
 
 /**
- * A database that is one open transaction: the verifier's own begin and commit must not end it. It has the key of the audit
- * records that `node` has; without one, none.
+ * Returns a database that is one open transaction, which the verifier's own begin and commit must not end. It has the key of
+ * the audit records of `node`; without `node` it has no key.
  */
 export function databaseOf(query: TransferBench['sql'], node?: Db): Db {
   const client = {

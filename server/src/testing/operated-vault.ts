@@ -18,7 +18,7 @@ const must = async <Body>(answer: Promise<Answer<Body>>): Promise<Body> => {
   return body
 }
 
-/** Changes of every kind that is verified, as people make them. */
+/** Makes changes of every verified kind, through the same requests as people. */
 export async function operate(bench: TransferBench): Promise<void> {
   const { admin } = bench.vault
   const night = await must(admin.post(`${base}/policy-groups`, { code: 'night', name: 'Night' }))
@@ -62,8 +62,8 @@ export async function operate(bench: TransferBench): Promise<void> {
     { action: 'policy_create', targetId: '$change:0', payload: { ...policy, code: 'shift-pay' } },
   ]
   const draft = await must(admin.post(`${base}/change-sets`, { title: 'Shift', changes }))
-  const asked = await must(admin.post(`${base}/change-sets/${draft.id}/submit`))
-  await must(second.post(`${base}/approval-requests/${asked.request.id}/approve`))
+  const submitted = await must(admin.post(`${base}/change-sets/${draft.id}/submit`))
+  await must(second.post(`${base}/approval-requests/${submitted.request.id}/approve`))
   const key = new Authenticator()
   const { creation } = await must(bench.owner.post('/users/me/passkeys/options', {}))
   await must(bench.owner.post('/users/me/passkeys', { name: 'Phone', credential: await key.register(creation) }))
@@ -89,7 +89,7 @@ async function operatePayouts(bench: TransferBench, fromAddressId: string): Prom
   await must(bench.firstApprover.post(`${base}/payouts/${large.id}/approve`))
 }
 
-/** An adjustment that two people agree on, and an answer of the screening. */
+/** Makes an adjustment that two people agree on, and an answer of the screening. */
 async function operateBooks(
   { vault, test }: TransferBench,
   { second, addressId }: { second: Person; addressId: string },
@@ -105,7 +105,7 @@ async function operateBooks(
 
 type Waits = { request: { id: string } }
 
-/** Rates by hand, which a second person confirms, and a change of a token on which two agree. */
+/** Sets rates by hand, which a second person confirms, and makes a change of a token on which two people agree. */
 async function operatePlatform({ test, vault }: TransferBench): Promise<void> {
   const first = vault.admin
   const second = await test.signIn('second@platform.org', { isPlatformAdmin: true })
@@ -128,7 +128,7 @@ async function operatePlatform({ test, vault }: TransferBench): Promise<void> {
   }
 }
 
-/** The address book, categories, tokens and people. */
+/** Changes the address book, categories, tokens and people. */
 async function operateRegistries(bench: TransferBench): Promise<void> {
   const { admin } = bench.vault
   for (const action of ['create', 'update', 'archive']) await allowAll(bench.vault, `counterparty_${action}`)
@@ -158,7 +158,7 @@ async function operateRegistries(bench: TransferBench): Promise<void> {
   await must(admin.post(`/users/${userId}/disable`, { reason: 'Left' }))
 }
 
-/** Fields and grants of a category, groups of the address book, folders and shares. */
+/** Changes fields and grants of a category, groups of the address book, folders and shares. */
 async function operateRights(
   bench: TransferBench,
   { categoryId, partyId }: { categoryId: string; partyId: string },

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 
 export type ReceivedMail = { to: string; subject: string; text: string; html: string; source: string }
 export type Outbox = {
-  /** To be given to the service as DATA_DIR. */
+  /** The DATA_DIR of the service. */
   dataDir: string
-  /** All mails so far, oldest first. */
+  /** Returns all mails so far, oldest first. */
   read(): Promise<ReceivedMail[]>
-  /** The link in the newest mail to an address. */
+  /** Returns the link in the newest mail to an address. */
   lastLink(to: string): Promise<URL>
   clear(): Promise<void>
   remove(): Promise<void>
 }
 
-/** A data directory in which mails of demo mode arrive as files. */
+/** Creates a data directory in which mails of demo mode arrive as files. */
 export async function createOutbox(): Promise<Outbox> {
   const dataDir = await mkdtemp(join(tmpdir(), 'strongroom-outbox-'))
   const folder = join(dataDir, 'outbox')
@@ -27,7 +27,7 @@ export async function createOutbox(): Promise<Outbox> {
     dataDir,
     read,
     async lastLink(to) {
-      const mail = (await read()).filter((each) => each.to === to).at(-1)
+      const mail = (await read()).filter((received) => received.to === to).at(-1)
       if (mail === undefined) throw new Error(`There is no mail to ${to}`)
       return linkIn(mail)
     },
@@ -42,7 +42,7 @@ export function linkIn(mail: ReceivedMail): URL {
   return new URL(link)
 }
 
-/** Reads what a mail client would show of one of our mails: headers and both forms of the text. */
+/** Parses one of our mails into the parts that a mail client shows: headers and both forms of the text. */
 export function parseMail(source: string): ReceivedMail {
   const lines = source.replaceAll('\r\n', '\n')
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(lines)?.[1] ?? ''

@@ -5,7 +5,7 @@ import type { Person } from './app.ts'
 import { Authenticator } from './authenticator.ts'
 import { newVote } from './votes.ts'
 
-/** A passkey of a person who had none, which is in use at once. */
+/** Adds a passkey for a person without one. It is in use at once. */
 export async function addPasskey(person: Person): Promise<Authenticator> {
   const { key, answer } = await askForPasskey(person)
   expect(answer.status, JSON.stringify(answer.body)).toBe(201)
@@ -21,7 +21,7 @@ export async function askForPasskey(
   return { key, answer: await person.post('/users/me/passkeys', { name, credential: await key.register(creation) }) }
 }
 
-/** The first passkey of a member of a protected vault, which an administrator with a passkey of their own accepts. */
+/** Adds the first passkey of a member of a protected vault. An administrator accepts it with a passkey of their own. */
 export async function addAcceptedPasskey(
   person: Person,
   by: { admin: Person; key: Authenticator; url: `/vaults/${string}` },
@@ -50,12 +50,12 @@ export type Write<M extends WritingMethod = WritingMethod, Url extends string = 
   body?: object
 }
 
-/** The header by which the passkey confirms exactly this request. */
+/** Returns the header with which the passkey confirms exactly this request. */
 export async function confirmationOf(person: Person, key: Authenticator, { method, url, body: sent = {} }: Write) {
-  const asked = { method: method.toUpperCase(), path: `/api/v1${url}`, bodyHash: hashOfBody(sent)! }
-  const { status, body } = await person.post('/users/me/passkeys/confirmation', asked)
+  const target = { method: method.toUpperCase(), path: `/api/v1${url}`, bodyHash: hashOfBody(sent)! }
+  const { status, body } = await person.post('/users/me/passkeys/confirmation', target)
   expect(status, JSON.stringify(body)).toBe(200)
-  const assertion = await key.confirm(asked, body)
+  const assertion = await key.confirm(target, body)
   return { 'passkey-assertion': Buffer.from(JSON.stringify(assertion)).toString('base64url') }
 }
 
@@ -68,7 +68,10 @@ export async function confirmed<M extends WritingMethod, Url extends string>(
   return person.send(write.method, write.url, write.body, await confirmationOf(person, key, write))
 }
 
-/** The person as the SDK acts for them: what the service wants confirmed is confirmed, and sent again. */
+/**
+ * Returns the person as the SDK acts for them: when the service demands a confirmation, the request is confirmed and sent
+ * again.
+ */
 export function confirming(person: Person, key: Authenticator): Person {
   const write = async <M extends WritingMethod, Url extends string>(
     method: M,

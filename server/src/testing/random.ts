@@ -1,12 +1,12 @@
-/** Numbers that a seed determines, so that a run can be repeated: the plan is the same, the timing is not. */
+/** Numbers that a seed determines, so that a run can be repeated. The plan is the same, but not the timing. */
 export type Random = {
-  /** A whole number from 0 to `below` - 1. */
+  /** Returns a whole number from 0 to `below` - 1. */
   below(below: number): number
-  /** A shuffled copy. */
+  /** Returns a shuffled copy. */
   shuffle<Item>(items: Item[]): Item[]
 }
 
-/** Mulberry32: 32 bits of state are plenty for choosing what to break. */
+/** Creates the generator Mulberry32. Its 32 bits of state suffice to choose test cases. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

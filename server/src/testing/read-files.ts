@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib'
 import { strFromU8, unzipSync } from 'fflate'
 import { expect } from 'vitest'
 
-/** The cells of a CSV file by RFC 4180, line by line. */
+/** Returns the cells of a CSV file by RFC 4180, line by line. */
 export function readCsv(text: string): string[][] {
   const lines: string[][] = [[]]
   let at = text.startsWith('\uFEFF') ? 1 : 0
@@ -36,11 +36,11 @@ export type Sheet = {
   name: string
   cells: Map<string, ReadCell>
   isFrozen: boolean
-  /** The columns whose cells say why their numbers are text. */
+  /** The columns with a note that their numbers are text. */
   noted: string[]
 }
 
-/** Reads a workbook by the names and relations in it, as any program would. */
+/** Reads a workbook by the names and relations in it, like any program. */
 export function readWorkbook(bytes: Uint8Array): Sheet[] {
   const files = unzipSync(bytes)
   const part = (path: string) => {
@@ -89,12 +89,12 @@ const plainOf = (xml: string) =>
     .replaceAll('&amp;', '&')
     .replace(/_x([0-9A-F]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-/** The files of a ZIP archive by their names, in their order. */
+/** Returns the files of a ZIP archive by their names, in their order. */
 export function readArchive(bytes: Uint8Array): Map<string, string> {
   return new Map(Object.entries(unzipSync(bytes)).map(([name, file]) => [name, Buffer.from(file).toString('utf8')]))
 }
 
-/** A text of a page where it is drawn; `width` is that of its glyphs by the embedded font. */
+/** A text of a page at its position. `width` is the width of its glyphs in the embedded font. */
 export type DrawnText = {
   x: number
   y: number
@@ -107,7 +107,7 @@ export type DrawnText = {
 }
 type PdfFont = { name: string; characters: string[]; widths: number[] }
 
-/** The text of all pages of a PDF, in the order in which it is drawn, and the number of pages. */
+/** Returns the text of all pages of a PDF, in the order in which it is drawn, and the number of pages. */
 export function readPdf(bytes: Buffer): { pages: number; text: string; fonts: string[]; drawn: DrawnText[][] } {
   const source = bytes.toString('latin1')
   expect(source.startsWith('%PDF-') && source.trimEnd().endsWith('%%EOF'), 'a whole PDF').toBe(true)
@@ -126,16 +126,16 @@ export function readPdf(bytes: Buffer): { pages: number; text: string; fonts: st
   const streams = [...objects.values()].map(({ stream }) => stream)
   const drawn = streams.filter((stream) => stream.includes('/Total Do')).map((stream) => textsOf(stream, fonts))
   const total = streams.filter((stream) => stream.startsWith('BT /') && !stream.includes(' Do'))
-  const all = [...drawn.flat(), ...total.flatMap((stream) => textsOf(stream, fonts))]
+  const texts = [...drawn.flat(), ...total.flatMap((stream) => textsOf(stream, fonts))]
   return {
     pages: source.match(/\/Type \/Page\n/g)?.length ?? 0,
-    text: all.map(({ text }) => text).join(' '),
+    text: texts.map(({ text }) => text).join(' '),
     fonts: [...fonts.values()].map(({ name }) => name),
     drawn,
   }
 }
 
-/** The fonts by the names that pages use; characters are those that a viewer copies for a glyph. */
+/** Returns the fonts by the names that pages use. Their characters are those that a viewer copies for a glyph. */
 function fontsOf(objects: Map<string, { head: string; stream: string }>): Map<string, PdfFont> {
   const fonts = new Map<string, PdfFont>()
   const reference = (head: string, key: string) => new RegExp(`/${key} \\[?(\\d+) 0 R`).exec(head)![1]!

@@ -2,7 +2,7 @@ import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { audit, platformChain } from '../modules/record/audit/record.ts'
 
-/** Writes the records of the people whom tests put into the database without signing in. */
+/** Writes the records of people whom tests insert into the database without a sign-in. */
 export async function recordPeople({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   await inTransaction(db, async (trx) => {
     const by = { vaultId: null, actorId: null, now: clock() }

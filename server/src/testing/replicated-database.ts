@@ -7,9 +7,9 @@ import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { watchDirectory } from './cleanup.ts'
 import { copyEmptyCluster } from './empty-cluster.ts'
 
-/** A PostgreSQL of one test's own with a streaming replica. */
+/** A PostgreSQL server for one test, with a streaming replica. */
 export type ReplicatedDatabase = {
-  /** The same database in the replica. */
+  /** Returns the URL of the same database in the replica. */
   toReplica(url: string): string
   /** Runs a statement in a database of the replica, as its superuser. */
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
@@ -25,7 +25,7 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase> {
   const [dataDir, replicaDir] = [join(root, 'server'), join(root, 'replica')]
   for (const folder of [dataDir, replicaDir]) mkdirSync(folder)
   copyEmptyCluster(dataDir)
-  // Only a server that is stopped may be copied, and both must be of the same origin.
+  // Only a stopped server may be copied, and both must have the same origin.
   await (await startEmbeddedPostgres({ dataDir, fast: true })).stop()
   for (const name of ['postgres', 'postgres-password']) {
     cpSync(join(dataDir, name), join(replicaDir, name), { recursive: true })

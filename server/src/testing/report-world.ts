@@ -20,14 +20,14 @@ export type OperationDraft = {
   address?: WireAddress
   by?: Person
   token?: 'usdt' | 'eth'
-  /** In token units. */
+  /** The amount in token units. */
   amount: string
-  /** USD per token unit; null: unknown. */
+  /** USD per token unit; null when unknown. */
   rate?: string | null
   status?: OperationStatus
   flowType?: FlowType
   counterparty?: Counterparty | null
-  /** On-chain address of the other side; that of the counterparty unless given. */
+  /** The on-chain address of the other side; by default the address of the counterparty. */
   otherSide?: string
   txHash?: string | null
   tags?: string[]
@@ -35,27 +35,27 @@ export type OperationDraft = {
   note?: string | null
   confirmedAt?: string | null
   blockchainAt?: string | null
-  /** false: the operation is written without its ledger entries. */
+  /** With false, the operation is written without its ledger entries. */
   isBooked?: boolean
 }
 
 export type Counterparty = { id: string; name: string; kind: string; addressId: string; address: string }
 
-/** A vault whose operations are written straight into the database, at any date, with the books to match. */
+/** A vault whose operations are written directly into the database, at any date, with matching books. */
 export type ReportWorld = {
   test: TestApp
   vault: VaultFixture
   admin: Person
   owner: Person
   other: Person
-  /** An address of the owner, a second one, and one of the other member. */
+  /** `own` and `second` are addresses of the owner; `foreign` is an address of the other member. */
   own: WireAddress
   second: WireAddress
   foreign: WireAddress
   add(draft: OperationDraft): Promise<string>
   addCounterparty(name: string, createdAt?: string): Promise<Counterparty>
   removeCounterpartyAddress(addressId: string): Promise<void>
-  /** GET of a report, which must answer 200. */
+  /** Sends a GET of a report, which must answer 200. */
   report<Type extends string>(
     type: Type,
     query: Record<string, string>,
@@ -66,9 +66,12 @@ export type ReportWorld = {
     query: Record<string, string>,
     by?: Person,
   ): Promise<AnswerOf<'get', ReportUrl<Type>>>
-  /** The ids that a drill-down lists, over all pages. */
+  /** Returns the ids that a drill-down lists, over all pages. */
   history(filters: Record<string, string>, by?: Person): Promise<string[]>
-  /** Locks a table against readers until called; `untilAwaited` resolves once somebody waits for it. */
+  /**
+   * Locks a table against readers until the returned function is called. `untilAwaited` resolves once a session waits for the
+   * lock.
+   */
   holdTable(table: string): Promise<(() => Promise<void>) & { untilAwaited(): Promise<void> }>
   // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what its query returns.
   sql(text: string, values?: unknown[]): Promise<any[]>
@@ -84,7 +87,7 @@ export async function createReportWorld(): Promise<ReportWorld> {
   const owner = await addMember(test, vault, 'owner@example.org')
   const other = await addMember(test, vault, 'other.member@example.org')
   const create = (by: Person, label: string): Promise<WireAddress> => createAddress(by, { label })
-  const own = await create(owner, 'Treasury')
+  const ownAddress = await create(owner, 'Treasury')
   const second = await create(owner, 'Payroll')
   const foreign = await create(other, 'Elsewhere')
   const asOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
@@ -101,14 +104,14 @@ export async function createReportWorld(): Promise<ReportWorld> {
     admin: vault.admin,
     owner,
     other,
-    own,
+    own: ownAddress,
     second,
     foreign,
     sql,
     async add(draft) {
       const {
         type = 'deposit',
-        address = own,
+        address = ownAddress,
         by = owner,
         token = 'usdt',
         rate = '1',
@@ -125,8 +128,8 @@ export async function createReportWorld(): Promise<ReportWorld> {
       const isConfirmed = status === 'confirmed'
       const txHash =
         draft.txHash === undefined ? (isConfirmed ? fakeTxHash(`report ${operations}`) : null) : draft.txHash
-      const dateOr = (given: string | null | undefined) =>
-        given === undefined ? (isConfirmed ? at : null) : given === null ? null : new Date(given)
+      const dateOr = (date: string | null | undefined) =>
+        date === undefined ? (isConfirmed ? at : null) : date === null ? null : new Date(date)
       const otherSide = draft.otherSide ?? counterparty?.address ?? fakeAddress(`somebody ${operations}`)
       const row = {
         vault_id: vault.id,
@@ -241,7 +244,7 @@ export async function createReportWorld(): Promise<ReportWorld> {
     },
   }
 
-  /** Posts the entries that an operation of this status has; transfers are paid out of an endless adjustment before. */
+  /** Posts the entries of an operation with this status. Transfers are paid from an unlimited adjustment. */
   async function book(
     subject: Parameters<typeof posting>[1],
     type: OperationType,

@@ -7,13 +7,16 @@ type Query = (text: string, values?: unknown[]) => Promise<any[]>
 type Resealing = {
   log: SealLog
   chain: string
-  /** The first seal to make anew. */
+  /** The first seal to compute again. */
   from?: number
-  /** null: the hashes are made anew, and the signatures stay. */
+  /** The key of the new signatures. With null, the hashes are computed again, and the signatures stay. */
   sealKey: SealKey | null
 }
 
-/** What the owner of the database can do: computes the seals of a chain anew from what they hold, so that each follows the other. */
+/**
+ * Does what the owner of the database can do: computes the seals of a chain again from their content, so that each follows the
+ * previous one.
+ */
 export async function resealChain(query: Query, { log, chain, from = 1, sealKey }: Resealing): Promise<void> {
   const table = `${log}_seals`
   const rows = await query(`select * from ${table} where chain = $1 order by sequence`, [chain])

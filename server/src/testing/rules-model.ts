@@ -4,7 +4,7 @@ import type { RulesDocument } from '../modules/rules/rules-versions/document-sch
 import type { Facts } from '../modules/rules/selectors/facts.ts'
 import { createRandom } from './random.ts'
 
-/** Random rules, and what the pure evaluator makes of them. */
+/** Random rules, and their decisions by the pure evaluator. */
 
 export type Pick = ReturnType<typeof picker>
 
@@ -39,7 +39,7 @@ export function randomPolicy(pick: Pick, groupIds: string[]) {
 const amounts = ['0.5', '5', '50', '500']
 const actionTypes = ['transfer', 'create_address'] as const
 
-/** What the rules decide for every member about some orders. */
+/** Returns the decisions of the rules for every member about some orders. */
 export function outcomesOf(rules: RulesDocument): Map<string, Decision> {
   const everyone = rules.groups.find(({ code }) => code === 'everyone')!.id
   const outcomes = new Map<string, Decision>()
@@ -50,15 +50,17 @@ export function outcomesOf(rules: RulesDocument): Map<string, Decision> {
     const isAdmin = groups.some(({ code }) => code === 'administrators')
     for (const actionType of actionTypes) {
       const candidates = rules.policies
-        .filter((one) => one.enabled && one.actionType === actionType && initiatorGroupIds.includes(one.groupId))
-        .map((one): PolicySnapshot => {
-          const approvers = one.approvers.map(({ threshold, ...who }) =>
+        .filter(
+          (policy) => policy.enabled && policy.actionType === actionType && initiatorGroupIds.includes(policy.groupId),
+        )
+        .map((policy): PolicySnapshot => {
+          const approvers = policy.approvers.map(({ threshold, ...who }) =>
             threshold === null ? who : { ...who, threshold },
           )
           return {
-            ...one,
+            ...policy,
             approvers,
-            rules: one.rules.map((rule) => ({
+            rules: policy.rules.map((rule) => ({
               ...rule,
               id: '',
               createdAt: '',
@@ -78,11 +80,11 @@ export function outcomesOf(rules: RulesDocument): Map<string, Decision> {
   return outcomes
 }
 
-/** Block, deny, approval by more votes, approval, allow: higher is stricter. */
+/** Returns the strictness: block, deny, approval by more votes, approval, allow. Higher is stricter. */
 export function strictness(decision: Decision | undefined): number {
   if (decision === undefined) return 2_000
   if (decision.effect === 'block') return 3_000
   if (decision.effect === 'deny') return 2_000
-  const asked = decision.requirements.filter(({ bypassed }) => !bypassed).map(({ threshold }) => threshold)
-  return decision.effect === 'allow' ? 0 : Math.max(0, ...asked)
+  const thresholds = decision.requirements.filter(({ bypassed }) => !bypassed).map(({ threshold }) => threshold)
+  return decision.effect === 'allow' ? 0 : Math.max(0, ...thresholds)
 }

@@ -2,7 +2,7 @@ import type { Column, ReportDocument, Row, Table } from '../modules/reports/docu
 
 export const sampleSha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
-/** A report as renderers take it, with minimal values for the parts that a test does not set. */
+/** Returns a report as renderers take it, with minimal values for the parts that a test does not set. */
 export function sampleDocument(parts: Partial<ReportDocument> = {}): ReportDocument {
   return {
     id: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
@@ -23,7 +23,7 @@ export function sampleTable(columns: Column[], rows: Iterable<Row>, title = 'Pos
     name: title.toLowerCase().replaceAll(' ', '-'),
     title,
     columns,
-    // As they come from a database: one after the other.
+    // The rows arrive one after the other, as from a database.
     rows: (async function* () {
       yield* rows
     })(),
@@ -31,7 +31,7 @@ export function sampleTable(columns: Column[], rows: Iterable<Row>, title = 'Pos
 }
 
 export async function bytesOf(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = []
-  for await (const part of parts) all.push(part)
-  return Buffer.concat(all)
+  const chunks: Uint8Array[] = []
+  for await (const part of parts) chunks.push(part)
+  return Buffer.concat(chunks)
 }

@@ -10,7 +10,7 @@ export type SmtpServer = {
   close(): Promise<void>
 }
 
-/** A mail server that keeps what it receives. */
+/** Starts a mail server that keeps the mails that it receives. */
 export async function startSmtpServer(): Promise<SmtpServer> {
   const mails: SmtpServer['mails'] = []
   const refusals: number[] = []

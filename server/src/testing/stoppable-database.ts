@@ -10,14 +10,14 @@ import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { watchDirectory } from './cleanup.ts'
 import { copyEmptyCluster } from './empty-cluster.ts'
 
-/** A PostgreSQL of one test's own behind a network of its own; both can be made to stop without closing a connection. */
+/** A PostgreSQL server for one test behind a network of its own. Both can be stopped without closing a connection. */
 export type StoppableDatabase = {
-  /** SIGSTOP for the server and every process of it, and SIGCONT. */
+  /** Sends SIGSTOP or SIGCONT to the server and all of its processes. */
   stopProcesses(): void
   continueProcesses(): void
-  /** Lets no byte through any more, in either direction, over old connections and new ones. */
+  /** Stops all bytes, in both directions, on old and new connections. */
   cutNetwork(): void
-  /** Cuts the connections that are open now; later ones work. */
+  /** Cuts the connections that are open now. Later ones work. */
   cutOpenConnections(): void
   /** Cuts the network when the transaction that contains `text` sends its COMMIT, so that the answer is lost. */
   cutNetworkAtCommitOf(text: string): void
@@ -47,7 +47,7 @@ export async function startStoppableDatabase(): Promise<StoppableDatabase> {
   process.env.TEST_TEMPLATE_DATABASE = template
 
   const signalAll = (signal: NodeJS.Signals) => {
-    // The parent first, so that no child is missed that it starts meanwhile.
+    // The parent is stopped first, so that it starts no child meanwhile.
     process.kill(server.pid, signal)
     for (const pid of childrenOf(server.pid)) signalIfAlive(pid, signal)
   }
@@ -70,7 +70,7 @@ export async function startStoppableDatabase(): Promise<StoppableDatabase> {
   }
 }
 
-/** A worker of PostgreSQL may end by itself after it was listed. */
+/** Sends a signal. A worker of PostgreSQL may have ended after it was listed. */
 function signalIfAlive(pid: number, signal: NodeJS.Signals) {
   try {
     process.kill(pid, signal)
@@ -87,7 +87,7 @@ function childrenOf(parent: number): number[] {
     .map(([pid]) => pid!)
 }
 
-/** A relay on the loopback address that can fall silent: it reads, and passes nothing on. */
+/** Starts a relay on the loopback address that can fall silent: it then reads and forwards nothing. */
 async function startNetwork(targetPort: number) {
   const links = new Set<{ from: Socket; to: Socket; isCut: boolean; isMeant: boolean }>()
   let isCut = false
@@ -108,14 +108,14 @@ async function startNetwork(targetPort: number) {
     to.on('data', (bytes) => {
       if (!isCut && !link.isCut) from.write(bytes)
     })
-    for (const [one, other] of [
+    for (const [side, other] of [
       [from, to],
       [to, from],
     ] as const) {
-      one.on('error', () => {})
-      one.on('close', () => {
+      side.on('error', () => {})
+      side.on('close', () => {
         links.delete(link)
-        // The end of a connection does not pass a cut network either.
+        // A cut network does not forward the end of a connection either.
         if (!isCut && !link.isCut) other.destroy()
       })
     }

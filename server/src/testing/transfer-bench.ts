@@ -22,13 +22,13 @@ import {
 
 type Balance = { available: string; reserved: string }
 
-/** A vault with people, policies and a wallet, and the verbs by which tests move money through it. */
+/** A vault with people, policies and a wallet, and the functions with which tests move money through it. */
 export type TransferBench = {
   test: TestApp
   vault: VaultFixture
   /** Owns addresses and orders transfers; in the group `treasury`. */
   owner: Person
-  /** The group `approvers`. */
+  /** A member of the group `approvers`. */
   firstApprover: Person
   secondApprover: Person
   thirdApprover: Person
@@ -37,7 +37,7 @@ export type TransferBench = {
   recipient: string
   /** Adds a policy for transfers to the group `everyone`. */
   policy(body: Record<string, unknown>): Promise<Policy>
-  /** An address with USDT as its primary token and with these amounts on it. */
+  /** Creates an address with USDT as its primary token and with these amounts on it. */
   fundedAddress(funds?: { usdt?: string; eth?: string }, by?: Person): Promise<Address>
   order(
     addressId: string,
@@ -52,28 +52,31 @@ export type TransferBench = {
     verb: 'approve' | 'reject' | 'cancel',
     body?: object,
   ): Promise<AnswerOf<'post', '/vaults/v/transfers/t/approve'>>
-  /** Available and reserved of an address in token units, as its owner reads them. */
+  /** Returns the available and reserved balance of an address in token units, as its owner reads them. */
   balances(addressId: string, token?: string): Promise<Balance>
-  /** Lets enough time pass for everything to be due, and delivers all of it once. */
+  /** Lets enough time pass for every transfer to be due, and delivers all of them once. */
   deliver(connect?: Parameters<typeof deliverDueTransfers>[1]): Promise<void>
   /** Runs SQL behind the service's back, as the owner of the database. */
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
   sql(text: string, values?: unknown[]): Promise<any[]>
-  /** Makes a transfer due to be handed over, behind the service's back. */
+  /** Makes a transfer due for its hand-over, without the knowledge of the service. */
   enqueue(id: string): Promise<void>
-  /** Lets the time to vote on transfers end, now or at a moment. */
+  /** Ends the time to vote on transfers, now or at a moment. */
   endVoting(ids: string[], at?: Date): Promise<void>
   /** Runs `work` in a transaction of the database's owner that is always rolled back. */
   rolledBack<Result>(work: (query: TransferBench['sql']) => Promise<Result>): Promise<Result>
   count(table: string): Promise<number>
   audited(action: string, targetId: string): Promise<number>
-  /** For tests that have made operations older than they are, which no service can. */
+  /** Removes the seals, for tests that change the age of operations, which no service can do. */
   forgetSeals(): Promise<void>
   expectSoundLedger(): Promise<void>
   close(): Promise<void>
 }
 
-/** Orders up to 100 are allowed, above that two of three approvers must agree, from a million on they are blocked. */
+/**
+ * Creates the bench. Orders up to 100 are allowed; above that two of three approvers must agree; from a million on they are
+ * blocked.
+ */
 export async function createTransferBench(env: Record<string, string> = {}): Promise<TransferBench> {
   const test = await createTestApp(env)
   const vault = await createVaultFixture(test)
@@ -107,7 +110,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     async order(addressId, amount, more = {}, by = owner) {
       const body = { fromAddressId: addressId, toAddress: recipient, amount, ...more }
       const answer = await by.post(`${base}/transfers`, body)
-      // Nothing that happens later may touch what is sealed by now.
+      // Later changes must not touch entries that are sealed by now.
       await sealLedgerEntries(test.deps)
       return answer
     },
@@ -124,7 +127,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     },
     async deliver(connect) {
       test.clock.advance(61_000)
-      // A full lane means that there may be more.
+      // A full lane means that more transfers may wait.
       while ((await deliverDueTransfers(test.deps, connect)) >= handOversPerVaultMax);
     },
     sql,
@@ -196,7 +199,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
   return bench
 }
 
-/** The rules of a policy that looks at the amount only. */
+/** Returns the rules of a policy that only reads the amount. */
 export const amountRule = (value: object) => [
   { conditionType: 'require', selectors: [{ selectorType: 'amount', value }] },
 ]

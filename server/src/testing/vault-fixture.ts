@@ -10,12 +10,12 @@ export type VaultFixture = {
   code: string
   administratorsId: string
   everyoneId: string
-  /** A group of its own, named by its code. */
+  /** Adds a group that is named by its code. */
   addGroup(code: string): Promise<string>
   addMember(groupId: string, userId: string): Promise<void>
 }
 
-/** A vault with its built-in groups, for tests of modules below the vaults themselves. */
+/** Inserts a vault with its built-in groups, for tests of modules below the vaults. */
 export async function insertVault(test: TestApp, code: string, creator: Person): Promise<VaultFixture> {
   const { db } = test.deps
   const now = test.clock.now()

@@ -1,6 +1,6 @@
 import { type Vote, voteFormat } from '../lib/signed-vote.ts'
 
-/** A vote as a page makes it, by default where the wallet service has no authority. */
+/** Returns a vote as a page makes it, by default for a wallet service without an authority. */
 export const newVote = (about: Pick<Vote, 'subject' | 'hash' | 'decision' | 'person'> & Partial<Vote>): Vote => ({
   format: voteFormat,
   authority: null,
