@@ -44,7 +44,7 @@ declare module 'fastify' {
     /** The media types that the body may have besides JSON (`http/endpoints.ts`). */
     uploads?: Readonly<Record<string, object>>
     openToAuditors?: boolean
-    /** Decides if a member below the level of the route may call it too. The handler then checks the objects that they name. */
+    /** Decides whether a member below the level of the route may call it too. The handler then checks the objects that they name. */
     alsoFor?: (db: Db, member: Member, now: Date) => Promise<boolean>
     openToHeld?: boolean
   }

@@ -38,7 +38,7 @@ export class SealingKeyError extends Error {}
 const rowsPerPage = 500
 
 /**
- * Runs once at an adoption, before any value is sealed again. It returns a function that decides if a value may be sealed
+ * Runs once at an adoption, before any value is sealed again. It returns a function that decides whether a value may be sealed
  * again; other values stay as they are.
  */
 export type BeforeAdoption = () => Promise<(place: Place) => boolean>

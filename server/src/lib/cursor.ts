@@ -46,7 +46,7 @@ export function decodeCursor(cursor: string, tag?: string): Position {
   return { createdAt: new Date(Number(milliseconds)), id }
 }
 
-/** Returns the limit of a list query. One row more than requested shows if another page follows. */
+/** Returns the limit of a list query. One row more than requested shows whether another page follows. */
 export function pageOf(query: PageQuery, tag?: string): Paging {
   return {
     after: query.cursor === undefined ? null : decodeCursor(query.cursor, tag),

@@ -100,7 +100,7 @@ export function forbidden(reason: ReasonOf<403>, message: string): AppError {
   return new AppError(reason, message)
 }
 
-/** Returns a 404. All nouns have one reason, so that the answer does not reveal if a hidden object exists. */
+/** Returns a 404. All nouns have one reason, so that the answer does not reveal whether a hidden object exists. */
 export function notFound(noun: string): AppError {
   return new AppError('not_found', `${noun} not found`)
 }

@@ -13,7 +13,7 @@ import { assigning } from './assignment-rows.ts'
 /** A category that may be assigned by its name alone, and its initial values. */
 export type NamedCategory = { category: AssignableCategory; values: Values }
 
-/** The properties that decide if a category may be assigned. */
+/** The properties that decide whether a category may be assigned. */
 export type AssignableCategory = Scopes &
   Pick<CategoryRow, 'vault_id' | 'id' | 'key' | 'version' | 'archived' | 'applies_to' | 'approval_scope'> & {
     fields: Pick<

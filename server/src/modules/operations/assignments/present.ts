@@ -5,7 +5,7 @@ import type { CategoryAssignment } from './schema.ts'
 
 /**
  * Returns an assignment as the viewer may see it. Sensitive values are for editors: for other viewers every sensitive
- * field is null, so that it does not reveal if it has a value.
+ * field is null, so that it does not reveal whether it has a value.
  */
 export function toCategoryAssignment(row: AssignmentRow, viewer: OperationViewer): Static<typeof CategoryAssignment> {
   const redacted = row.sensitive_keys.length > 0 && !rightsOf(row, viewer).canEdit

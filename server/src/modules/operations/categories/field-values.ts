@@ -17,7 +17,7 @@ const numberDigitsMax = 15
 /**
  * Returns the canonical string of a value of a field (contract 13.3). Equal values have equal strings: numbers are
  * padded to the scale of the field, days are YYYY-MM-DD, instants are in UTC with milliseconds, booleans are `true` or
- * `false`. Null and a text of only white space mean that the field has no value. The caller checks if a value is
+ * `false`. Null and a text of only white space mean that the field has no value. The caller checks whether a value is
  * required.
  */
 export function canonicalValue(field: FieldDefinition, value: unknown): CanonicalValue {

@@ -117,7 +117,7 @@ function lookupsOf(
       isNamed && {
         visible: sql`select a.id from addresses a where ${isAddressInScope(scope, 'a')} ${only('a.id', addressId)}`,
       }),
-    // Finds enough ids to decide if they are merged. Beyond that limit the gathering finds all ids by itself.
+    // Finds enough ids to decide whether they are merged. Beyond that limit the gathering finds all ids by itself.
     ...(isOwnPath &&
       !isNamed &&
       scope.includesShared && {

@@ -36,7 +36,7 @@ type Verdict =
   | { effect: 'conflict'; reason: ReasonOf<409>; why: string }
 
 /**
- * Decides if the requested relation is permitted (contract 14). Amounts and statuses matter only for refunds and
+ * Decides whether the requested relation is permitted (contract 14). Amounts and statuses matter only for refunds and
  * reversals: an operation without effect refunds nothing, and nothing is refunded twice.
  */
 export function checkRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {

@@ -36,8 +36,8 @@ export type MagicLinkRequest = {
 }
 
 /**
- * Counts the request and enqueues its mail. The only lookup about the e-mail address is if the device cookie belongs to
- * its person. Neither the answer nor its time then reveals if the address is known.
+ * Counts the request and enqueues its mail. The only lookup about the e-mail address is whether the device cookie belongs to
+ * its person. Neither the answer nor its time then reveals whether the address is known.
  * @throws 429 when the sender made too many requests, for this e-mail address or in all
  */
 export async function requestMagicLink(

@@ -96,7 +96,7 @@ export function isForbiddenWallet(error: unknown): boolean {
 export type WalletClient = {
   /** Creates an address. It is idempotent by derivation path. The answer is not yet checked against the network. */
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
-  /** Submits a transfer. It is idempotent by id and sent once: the caller decides if it is repeated. */
+  /** Submits a transfer. It is idempotent by id and sent once: the caller decides whether it is repeated. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
   /** Returns the public key of an account, unchecked. Returns null when the service does not offer it (404, 405, 501). */
   getAccountKey(question: AccountKeyQuestion, deadline?: AbortSignal): Promise<ShownAccountKey | null>

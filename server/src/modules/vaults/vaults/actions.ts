@@ -199,7 +199,7 @@ export async function updateProtection(
 }
 
 /**
- * Decides if a new wallet service may replace the present one, and returns the keys to which it is bound. A difference
+ * Decides whether a new wallet service may replace the present one, and returns the keys to which it is bound. A difference
  * is announced like the change itself, because somebody tried to move the keys.
  */
 async function probeWallet(
