@@ -273,9 +273,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => approvalRequestRoutes(app, deps, executorsOf(deps)),
 ]
 
-/**
- * Returns the executor of each gated action, which runs at once or after the votes. The approval engine depends on no domain.
- */
+/** Returns the executor of each gated action, which runs at once or after the votes. The approval engine depends on no domain. */
 function executorsOf(deps: Deps): Required<Executors> {
   return {
     ...counterpartyExecutors,

@@ -134,10 +134,7 @@ export function scopedAddressIds(scope: AddressScope): RawBuilder<unknown> {
   return sql`${sql.join(parts, sql` union all `)}`
 }
 
-/**
- * SQL condition: the operation of `alias`, a row of `operations`, is in scope by its address, or because the viewer
- * ordered it.
- */
+/** SQL condition: the operation of `alias`, a row of `operations`, is in scope by its address, or because the viewer ordered it. */
 export function isOperationInScope(scope: AddressScope, alias: string): RawBuilder<boolean> {
   const addressId = sql.ref(`${alias}.address_id`)
   const parts: RawBuilder<unknown>[] = []
@@ -214,9 +211,7 @@ function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[]
   return parts
 }
 
-/**
- * SQL condition: the row is in the vault, in one of the parts (unless the whole vault is in scope), and in the folder, if any.
- */
+/** SQL condition: the row is in the vault, in one of the parts (unless the whole vault is in scope), and in the folder, if any. */
 function inScope(
   scope: AddressScope,
   alias: string,

@@ -128,9 +128,7 @@ export async function findMember(
   return { vaultExists: row !== undefined, member: row === undefined ? null : toMember(caller, row) }
 }
 
-/**
- * Returns a user as a member of a vault, for an earlier request or a path without a vault; null if they are no longer a member.
- */
+/** Returns a user as a member of a vault, for an earlier request or a path without a vault; null if they are no longer a member. */
 export async function findMemberById(db: Db | Trx, vaultId: string, userId: string): Promise<Member | null> {
   const { rows } = await sql<
     MembershipRow & { user_id: string; kind: Caller['kind']; email: string | null; is_platform_admin: boolean }

@@ -83,9 +83,7 @@ async function refuseRepointed(trx: Trx): Promise<(place: Place) => boolean> {
 
 type Keys = { previous: string; next: string }
 
-/**
- * Calls `rotateSealingKey`, replaces the MACs of the audit records, and records the rotation. The connection has the next key.
- */
+/** Calls `rotateSealingKey`, replaces the MACs of the audit records, and records the rotation. The connection has the next key. */
 export async function rotateKey(
   trx: Trx,
   { previous, next }: Keys,

@@ -22,9 +22,7 @@ type Note = (woken: Woken) => void
 const listeners = new WeakMap<Db, Set<Note>>()
 const wokenBy = new WeakMap<Trx, Set<WakeableTask>>()
 
-/**
- * Calls `note` after each transaction that this process commits through `inTransaction`, until the returned function is called.
- */
+/** Calls `note` after each transaction that this process commits through `inTransaction`, until the returned function is called. */
 export function committedOn(db: Db, note: Note): () => void {
   const notes = listeners.get(db) ?? new Set()
   listeners.set(db, notes.add(note))

@@ -2,9 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { claimRows } from './claim.ts'
 import type { Db } from './client.ts'
 
-/**
- * One attempt at a job. Every write of the attempt carries its number, so that writes of an earlier attempt no longer count.
- */
+/** One attempt at a job. Every write of the attempt carries its number, so that writes of an earlier attempt no longer count. */
 export type Taken = { vault_id: string; id: string; attempt: number }
 
 type Options = {
@@ -50,9 +48,7 @@ export function leasedJobs<Row extends Taken>({ table, noun, attemptsMax, leaseS
       return taken[0] ?? null
     },
 
-    /**
-     * Renews the lease. Returns false when another node has the job by now. `set` are further assignments, such as progress.
-     */
+    /** Renews the lease. Returns false when another node has the job by now. `set` are further assignments, such as progress. */
     async renew(db: Db, taken: Taken, now: Date, set: RawBuilder<unknown> = sql``): Promise<boolean> {
       const { numAffectedRows } = await sql`
         update ${rows} set leased_until = ${leaseFrom(now)}${set} where ${isOf(taken)}`.execute(db)

@@ -69,10 +69,7 @@ const sqlFiles: MigrationProvider = {
   },
 }
 
-/**
- * Creates the role. Roles belong to the cluster, not to the database, so that another migration may create it at the same
- * moment.
- */
+/** Creates the role. Roles belong to the cluster, not to the database, so that another migration may create it at the same moment. */
 async function createRole(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ member: boolean }>`
     select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = 'strongroom_app'`.execute(

@@ -23,9 +23,7 @@ export type SealedColumn = {
   context?: string
   /** Returns the destination for which the value is sealed. */
   destination?: (context: string) => string
-  /**
-   * Changes a value when it is sealed again; without it the value stays as it is. `sealer` is the one that opened the value.
-   */
+  /** Changes a value when it is sealed again; without it the value stays as it is. `sealer` is the one that opened the value. */
   rewrite?: (sealer: Sealer, plain: string, context: string) => string
 }
 

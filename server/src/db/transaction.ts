@@ -43,9 +43,7 @@ export function violates(error: unknown, constraint: string): boolean {
   )
 }
 
-/**
- * Returns a handler for `catch`: a violation of the named constraint becomes the refusal; any other error is thrown unchanged.
- */
+/** Returns a handler for `catch`: a violation of the named constraint becomes the refusal; any other error is thrown unchanged. */
 export function onViolation(constraint: string, refusal: () => Error): (error: unknown) => never {
   return (error) => {
     throw violates(error, constraint) ? refusal() : error

@@ -2,9 +2,7 @@ import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Account } from './account.ts'
 
-/**
- * A directory in the form in which a process of another account can reach it: a path, and file descriptors to pass to `spawn`.
- */
+/** A directory in the form in which a process of another account can reach it: a path, and file descriptors to pass to `spawn`. */
 export type Reach = { path: string; descriptors: number[]; close(): void }
 
 const FIRST_EXTRA_DESCRIPTOR = 3

@@ -212,9 +212,7 @@ export function endpoints<Usual extends AccessLevel>(typed: App, deps: Deps, tag
       load: (db: Db, input: Asked, page: Paging) => Promise<Row[]>
       present: (row: Row, input: Asked) => Static<NoInfer<Item>>
       position?: (row: Row) => Position
-      /**
-       * The properties that decide the content of the list besides the limit. A cursor is then valid only for the same content.
-       */
+      /** The properties that decide the content of the list besides the limit. A cursor is then valid only for the same content. */
       cursorOf?: (input: Asked) => object
     },
   ): void {

@@ -56,9 +56,7 @@ export const notOfLevel = (level: AccessLevel) =>
     ? forbidden('administrator_required', 'Only administrators and auditors of the vault may do this')
     : administratorRequired()
 
-/**
- * Refuses every write of an auditor, whatever other groups they are in. Otherwise policies of `everyone` would let them act.
- */
+/** Refuses every write of an auditor, whatever other groups they are in. Otherwise policies of `everyone` would let them act. */
 function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
   const { access, openToAuditors = access === 'auditor' } = routeOptions.config
   if (!isRead({ method }) && !openToAuditors) throw readsOnly()

@@ -138,9 +138,7 @@ function readBody(body: unknown): Given {
   return { value: body, faults, valuesCount }
 }
 
-/**
- * Reads text values as their types. Numbers and booleans have one spelling; a parameter that is not an array may occur once.
- */
+/** Reads text values as their types. Numbers and booleans have one spelling; a parameter that is not an array may occur once. */
 function readText(sent: unknown, { properties = {} }: JsonSchema): Given {
   const faults: FieldFault[] = []
   // The object has no prototype, so that a parameter named __proto__ is an unknown parameter like any other.

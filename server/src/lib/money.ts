@@ -23,9 +23,7 @@ export function parseDecimal(text: string, decimals: number): bigint | null {
   return raw > rawAmountMax ? null : raw
 }
 
-/**
- * Formats raw smallest units as a decimal string in token units, without trailing fraction zeros (`"1.5"`, `"0"`, `"-0.25"`).
- */
+/** Formats raw smallest units as a decimal string in token units, without trailing fraction zeros (`"1.5"`, `"0"`, `"-0.25"`). */
 export function formatDecimal(raw: bigint | string, decimals: number): string {
   const value = BigInt(raw)
   const sign = value < 0n ? '-' : ''

@@ -111,9 +111,7 @@ function toChecksum(lower: string): string {
   return checksummed
 }
 
-/**
- * Returns true if two texts are the same address. Hex is compared without case, because nodes and wallets write it differently.
- */
+/** Returns true if two texts are the same address. Hex is compared without case, because nodes and wallets write it differently. */
 export function isSameAddress(a: string, b: string): boolean {
   return a === b || (a.startsWith('0x') && a.toLowerCase() === b.toLowerCase())
 }

@@ -18,9 +18,7 @@ export function parseBounds(query: { from?: string; to?: string }): Bounds {
   return { from, to }
 }
 
-/**
- * Reads a day (YYYY-MM-DD) as its first instant in UTC. Returns null when there is no such day: 2026-02-30 does not roll over.
- */
+/** Reads a day (YYYY-MM-DD) as its first instant in UTC. Returns null when there is no such day: 2026-02-30 does not roll over. */
 export function parseDay(text: string): Date | null {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return null
   const day = new Date(`${text}T00:00:00.000Z`)

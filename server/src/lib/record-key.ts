@@ -1,9 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { keyIdOfSecret } from './secrets.ts'
 
-/**
- * The key that authenticates audit records. It is derived from STRONGROOM_SECRET_KEY, so that no role of the database has it.
- */
+/** The key that authenticates audit records. It is derived from STRONGROOM_SECRET_KEY, so that no role of the database has it. */
 export type RecordKey = {
   /** The id of the key, as in `sealing_key`. */
   id: Buffer

@@ -47,19 +47,14 @@ export type Sealer = {
   seal(place: Place, plain: string, mark?: Buffer): Buffer
   /** @throws SealError for a value of another place or destination, of another key, or of an earlier format */
   open(place: Place, sealed: Buffer): string
-  /**
-   * Opens the format before 0053, which names no place. Only code that seals again may call it (decision 0043). @throws
-   * SealError
-   */
+  /** Opens the format before 0053, which names no place. Only code that seals again may call it (decision 0043). @throws SealError */
   openUnbound(sealed: Buffer): string
   /**
    * Opens the format before 0071, which names no destination. Only code that seals again may call it (decision 0067). @throws
    * SealError
    */
   openUndirected(place: Place, sealed: Buffer): string
-  /**
-   * Returns the HMAC-SHA-256 under a separate key. It cannot be computed from a copy of the database. `purpose` separates uses.
-   */
+  /** Returns the HMAC-SHA-256 under a separate key. It cannot be computed from a copy of the database. `purpose` separates uses. */
   mac(purpose: string, text: string): Buffer
 }
 
@@ -70,10 +65,7 @@ export const sealedVersion = 3
 export const undirectedVersion = 2
 const keyIdBytes = 8
 const markBytes = 8
-/**
- * Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark
- * (rules-versions/rules-document.ts).
- */
+/** Version, id of the key, mark; then nonce, tag and body. The rules of a vault show the mark (rules-versions/rules-document.ts). */
 const headBytes = 1 + keyIdBytes + markBytes
 
 const hasVersion = (version: number, sealed: Buffer): boolean =>

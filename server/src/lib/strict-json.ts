@@ -47,9 +47,7 @@ function assertUnambiguous(text: string): void {
 
 const halfPair = /\p{Surrogate}/u
 
-/**
- * Refuses half of a surrogate pair, which only an escape can produce. It is not a character, and PostgreSQL cannot store it.
- */
+/** Refuses half of a surrogate pair, which only an escape can produce. It is not a character, and PostgreSQL cannot store it. */
 function assertWellFormed(literal: string): void {
   if (literal.includes('\\u') && halfPair.test(JSON.parse(literal) as string)) {
     throw new StrictJsonError('contains a character that cannot be stored')

@@ -18,10 +18,7 @@ const connectTimeoutMilliseconds = 10_000
 /** Shorter than `mailLeaseMilliseconds`, after which another node sends the mail again. */
 const silenceTimeoutMilliseconds = 30_000
 
-/**
- * Sends mail over SMTP_URL. In demo mode without one, each mail becomes a file in `DATA_DIR/outbox`, whose name sorts by
- * time.
- */
+/** Sends mail over SMTP_URL. In demo mode without one, each mail becomes a file in `DATA_DIR/outbox`, whose name sorts by time. */
 export function createMailer(config: Pick<Config, 'smtpUrl' | 'smtpRequiresTls' | 'mailFrom' | 'dataDir'>): Mailer {
   return config.smtpUrl === null
     ? createFileMailer(config.mailFrom, join(config.dataDir, 'outbox'))

@@ -141,9 +141,7 @@ const assets = [
   { name: 'icon.svg', type: 'image/svg+xml' },
 ]
 
-/**
- * Returns the parameters of a query or form that occur once. Repeated parameters are ignored, because a page reports no faults.
- */
+/** Returns the parameters of a query or form that occur once. Repeated parameters are ignored, because a page reports no faults. */
 function textsOf(parameters: unknown): Record<string, string | undefined> {
   const entries = Object.entries((parameters ?? {}) as Record<string, unknown>)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))

@@ -86,9 +86,7 @@ const Token = Type.Union([
 ])
 export type TokenReference = Static<typeof Token>
 
-/**
- * A value of a route. Its number and its code never change, and a variant is never removed: an unlisted variant is disabled.
- */
+/** A value of a route. Its number and its code never change, and a variant is never removed: an unlisted variant is disabled. */
 const Variant = Closed({
   route: Type.String({ minLength: 1 }),
   code: Type.String({ minLength: 1 }),

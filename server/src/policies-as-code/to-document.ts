@@ -226,9 +226,7 @@ class Reader {
     else if (route.dynamic) this.#fault(path, `${JSON.stringify(code)} is dynamic and has no variants`)
   }
 
-  /**
-   * Returns the code of a token. The service takes only a code, so a token that only its id identifies can only stay as it is.
-   */
+  /** Returns the code of a token. The service takes only a code, so a token that only its id identifies can only stay as it is. */
   #token(token: TokenReference, present: string | null | undefined, path: string): string {
     if (typeof token !== 'string') {
       if (token.id !== present) this.#fault(path, 'must be the code of a token, unless it stays as it is')

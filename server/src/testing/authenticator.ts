@@ -1,8 +1,6 @@
 import { type Algorithm, type Claims, newPasskey, SoftwarePasskey } from '../../../demo/src/software-passkey.ts'
 
-/**
- * The authenticator of a test. It works like that of the demo and counts its signatures. It can make each mistake on purpose.
- */
+/** The authenticator of a test. It works like that of the demo and counts its signatures. It can make each mistake on purpose. */
 export class Authenticator extends SoftwarePasskey {
   private count = 0
 

@@ -5,9 +5,7 @@ import type { StateKind } from '../composition/verify-state.ts'
  * column that is in no list fails state-columns.test.ts.
  */
 export type Coverage = {
-  /**
-   * The verifiers that compare: kinds of `strongroom state verify`, `strongroom ledger verify` or `strongroom audit verify`.
-   */
+  /** The verifiers that compare: kinds of `strongroom state verify`, `strongroom ledger verify` or `strongroom audit verify`. */
   by?: readonly StateKind[] | 'ledger' | 'audit'
   /** Columns that state-columns.test.ts changes as the owner of the database, one at a time. */
   compared?: string

@@ -78,9 +78,7 @@ export type FakeWallet = {
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
   /** The answers of GET /balances, by lower-case address and contract ('' for the coin); "0" for a missing entry. */
   balances: Map<string, string>
-  /**
-   * The answer of POST /fees, in the smallest unit of the coin; null to return no fees, so that no order is refused for them.
-   */
+  /** The answer of POST /fees, in the smallest unit of the coin; null to return no fees, so that no order is refused for them. */
   fee: string | null
   /** Set to answer replacements with 409 and these details; 'unsupported' for a 404. */
   refuseReplacement: string | null

@@ -159,9 +159,7 @@ export async function createAddress(
 
 let deposits = 0
 
-/**
- * Posts a deposit to the webhook as the wallet would. `asset` is a contract or null for the coin, `amount` is in token units.
- */
+/** Posts a deposit to the webhook as the wallet would. `asset` is a contract or null for the coin, `amount` is in token units. */
 export async function deposit(
   test: TestApp,
   {

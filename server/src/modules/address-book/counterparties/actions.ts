@@ -47,8 +47,7 @@ export async function insertCounterparty(trx: Trx, body: Creation, by: By): Prom
 
 /**
  * Changes a counterparty and, in the same step, removes and adds addresses.
- * @throws StaleError, 404 for the counterparty or an address to remove, 409 when it is archived, 400 and 409 as
- *   `planAddresses`
+ * @throws StaleError, 404 for the counterparty or an address to remove, 409 when it is archived, 400 and 409 as `planAddresses`
  */
 export async function updateCounterparty(trx: Trx, target: Target, body: Update, by: By): Promise<void> {
   const { vaultId, now } = by

@@ -118,10 +118,7 @@ export type AddressOwner = {
   groupIds: string[]
 }
 
-/**
- * Returns the objection to an archived recipient, or null. The objection has no name when the counterparty is not
- * named.
- */
+/** Returns the objection to an archived recipient, or null. The objection has no name when the counterparty is not named. */
 export const objectionOfArchived = (archived: { name?: string } | null): Objection<'archived'> | null =>
   archived && {
     reason: 'archived',

@@ -52,16 +52,10 @@ export const counterpartyGroupComponents = [CounterpartyGroup, CounterpartyGroup
 /** The body of the route and the payload of `counterparty_group_create`. */
 export const CounterpartyGroupCreation = Closed({ code: Code, name: Name, ...looks })
 
-/**
- * The body of the route and the payload of `counterparty_group_update`. The code cannot change, because others refer to
- * it.
- */
+/** The body of the route and the payload of `counterparty_group_update`. The code cannot change, because others refer to it. */
 export const CounterpartyGroupUpdate = Closed({ name: Type.Optional(Name), ...looks })
 
-/**
- * The payload of `counterparty_group_add` and `counterparty_group_remove`, and the body of the route that adds a
- * member.
- */
+/** The payload of `counterparty_group_add` and `counterparty_group_remove`, and the body of the route that adds a member. */
 export const CounterpartyGroupMember = Closed({ counterpartyId: GivenId })
 
 export const CounterpartyGroupQuery = Closed({

@@ -35,9 +35,8 @@ export async function findRecipientSigns(db: Db | Trx, scope: AddressScope, key:
 }
 
 /**
- * SQL: returns the `RecipientSigns` of an address key as the whole vault knows it, for the policies of the vault.
- * Policies decide the same for every initiator, so that an initiator who sees little is not an easier victim. Both
- * arguments are SQL.
+ * SQL: returns the `RecipientSigns` of an address key as the whole vault knows it, for the policies of the vault. Policies
+ * decide the same for every initiator, so that an initiator who sees little is not an easier victim. Both arguments are SQL.
  */
 export function recipientSignsOf(vaultId: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<RecipientSigns> {
   return signsOf(

@@ -142,9 +142,7 @@ async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPay
   return targetOf(trx, viewer, operation, category)
 }
 
-/**
- * Returns the operation and the category. A category that the viewer may not see is reported as missing. @throws 404
- */
+/** Returns the operation and the category. A category that the viewer may not see is reported as missing. @throws 404 */
 async function targetOf(
   db: Db | Trx,
   viewer: Viewer,
@@ -198,9 +196,7 @@ async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Pr
   return { ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } }
 }
 
-/**
- * Returns the payload of a step. Only `requestAssignment` creates these steps; a composite request cannot contain them.
- */
+/** Returns the payload of a step. Only `requestAssignment` creates these steps; a composite request cannot contain them. */
 const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
 const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })
 

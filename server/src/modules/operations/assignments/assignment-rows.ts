@@ -82,9 +82,7 @@ export async function deleteAssignment(
   await record(trx, operation, 'unassigned', { category: categoryOf(assignment), before: assignment.values }, by)
 }
 
-/**
- * Makes an assignment the first one of its operation. `metadata.category` names the category of the first assignment.
- */
+/** Makes an assignment the first one of its operation. `metadata.category` names the category of the first assignment. */
 export async function moveToFront(trx: Trx, operation: Operation, assignmentId: string): Promise<void> {
   await sql`
     update category_assignments set position = (
@@ -104,9 +102,7 @@ const detailsOf = ({ category, before = null, after = null }: Change) => ({
   after,
 })
 
-/**
- * Writes the audit record. It names the operation, so that the audit log and the evidence of the operation include it.
- */
+/** Writes the audit record. It names the operation, so that the audit log and the evidence of the operation include it. */
 async function record(
   trx: Trx,
   operation: Operation,

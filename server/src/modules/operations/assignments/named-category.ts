@@ -22,10 +22,7 @@ export type AssignableCategory = Scopes &
     >[]
   }
 
-/**
- * SQL: returns JSON of an `AssignableCategory`, as a column of another statement, or null when there is no such
- * category.
- */
+/** SQL: returns JSON of an `AssignableCategory`, as a column of another statement, or null when there is no such category. */
 export const categoryByKey = (vaultId: string, key: string | null): RawBuilder<AssignableCategory | null> => sql`(
   select jsonb_build_object('vault_id', c.vault_id, 'id', c.id, 'key', c.key, 'version', c.version, 'archived', c.archived,
     'applies_to', c.applies_to, 'approval_scope', c.approval_scope, 'view_scope', c.view_scope,

@@ -45,10 +45,7 @@ export async function findAssignment(
   return rows[0] ?? null
 }
 
-/**
- * SQL: returns the key of the category that was assigned first, without a check of its visibility; null without a
- * category.
- */
+/** SQL: returns the key of the category that was assigned first, without a check of its visibility; null without a category. */
 export const firstCategoryKeyOf = (
   vaultId: RawBuilder<unknown>,
   operationId: RawBuilder<unknown>,
@@ -58,10 +55,7 @@ export const firstCategoryKeyOf = (
   where a.vault_id = ${vaultId} and a.operation_id = ${operationId}
   order by a.position, a.created_at, a.id limit 1)`
 
-/**
- * Returns the keys of `firstCategoryKeyOf` for many operations, by their ids. An operation without a category is left
- * out.
- */
+/** Returns the keys of `firstCategoryKeyOf` for many operations, by their ids. An operation without a category is left out. */
 export async function listFirstCategoryKeys(
   db: Db | Trx,
   vaultId: string,

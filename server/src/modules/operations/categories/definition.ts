@@ -25,9 +25,7 @@ export function assertLive({ archived }: CategoryRow): void {
   if (archived) throw conflict('archived', 'The category is archived')
 }
 
-/**
- * Increments the version of a definition once and writes one audit record. Every change of a definition ends with this.
- */
+/** Increments the version of a definition once and writes one audit record. Every change of a definition ends with this. */
 export async function finishChange(
   trx: Trx,
   { vault_id, id, key }: CategoryRow,
@@ -58,10 +56,7 @@ export function assertNone(faults: FieldFault[]): void {
 type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin' | 'readsAll'>
 type Granting = Pick<CategoryRow, 'grants'>
 
-/**
- * Returns true if the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or
- * their group.
- */
+/** Returns true if the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or their group. */
 export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
   return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
 }

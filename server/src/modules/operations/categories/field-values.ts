@@ -5,20 +5,16 @@ import type { CategoryFieldRow } from './queries.ts'
 
 export type FieldDefinition = Pick<CategoryFieldRow, 'type' | 'options_json' | 'scale'>
 
-/**
- * A `canonical` of null means that the field has no value. `fault` completes a sentence that begins with the name of
- * the field.
- */
+/** A `canonical` of null means that the field has no value. `fault` completes a sentence that begins with the name of the field. */
 export type CanonicalValue = { canonical: string | null } | { fault: string }
 
 export const currencyScaleDefault = 2
 const numberDigitsMax = 15
 
 /**
- * Returns the canonical string of a value of a field (contract 13.3). Equal values have equal strings: numbers are
- * padded to the scale of the field, days are YYYY-MM-DD, instants are in UTC with milliseconds, booleans are `true` or
- * `false`. Null and a text of only white space mean that the field has no value. The caller checks whether a value is
- * required.
+ * Returns the canonical string of a value of a field (contract 13.3). Equal values have equal strings: numbers are padded to
+ * the scale of the field, days are YYYY-MM-DD, instants are in UTC with milliseconds, booleans are `true` or `false`. Null and
+ * a text of only white space mean that the field has no value. The caller checks whether a value is required.
  */
 export function canonicalValue(field: FieldDefinition, value: unknown): CanonicalValue {
   if (value === null || value === undefined) return { canonical: null }
@@ -98,8 +94,7 @@ function canonicalInstant(text: string): CanonicalValue {
 
 function canonicalUrl(text: string): CanonicalValue {
   if (text.length > uriLengthMax) return { fault: `must not be longer than ${uriLengthMax} characters` }
-  // The parser drops line breaks and outer spaces, so a URL that contains them would differ from the one that is
-  // opened.
+  // The parser drops line breaks and outer spaces, so a URL that contains them would differ from the one that is opened.
   const isUrl = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
   return isUrl ? { canonical: text } : { fault: 'must be an http or https URL' }
 }
@@ -113,9 +108,8 @@ type Field = Pick<
 >
 
 /**
- * Returns the values that an assignment will have. The sent keys are set, and null clears a key. Other keys keep their
- * values or, in a new assignment, start with the default of their field. An archived field accepts only its unchanged
- * value.
+ * Returns the values that an assignment will have. The sent keys are set, and null clears a key. Other keys keep their values
+ * or, in a new assignment, start with the default of their field. An archived field accepts only its unchanged value.
  *
  * @param current null for a new assignment
  */

@@ -16,9 +16,7 @@ export type CategoryFieldRow = RowOf<
     options_json: FieldOption[] | null
     /** The number of fraction digits of a number or currency; always set for a currency. */
     scale: number | null
-    /**
-     * The value, in wire format, of a new assignment that does not set the field; null when the field has no default.
-     */
+    /** The value, in wire format, of a new assignment that does not set the field; null when the field has no default. */
     default_json: string | number | boolean | null
     order_index: number
   }

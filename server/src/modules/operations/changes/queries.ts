@@ -24,10 +24,7 @@ export type ChangesRead = {
 /** The vault id in the log of objects that belong to no vault. */
 const noVault = ''
 
-/**
- * Returns the changes since a snapshot that the user may see. When `after` is null, it returns only the present
- * snapshot.
- */
+/** Returns the changes since a snapshot that the user may see. When `after` is null, it returns only the present snapshot. */
 export function readChanges(db: Db, userId: string, after: string | null): Promise<ChangesRead> {
   return readSnapshot(db, async (trx) => {
     const viewers = await listViewers(trx, userId)
@@ -70,9 +67,8 @@ export async function findChangedVaults(
 }
 
 /**
- * SQL condition: the transaction that wrote the row of `c` is not in the snapshot `after`. Every row that a statement
- * reads was committed in the snapshot of that statement, so that the new rows are exactly the difference of the two
- * snapshots.
+ * SQL condition: the transaction that wrote the row of `c` is not in the snapshot `after`. Every row that a statement reads was
+ * committed in the snapshot of that statement, so that the new rows are exactly the difference of the two snapshots.
  */
 function isNew(after: string | null): RawBuilder<boolean> {
   return sql<boolean>`(c.xid >= pg_snapshot_xmin(${after}::pg_snapshot)

@@ -13,10 +13,7 @@ import { findChangedVaults } from './queries.ts'
 export type Waiter = {
   /** The vaults whose changes concern the request; null means all vaults. */
   vaultIds: Set<string> | null
-  /**
-   * Resolves with true at a change that may concern the request, and with false when the time is over or the wait was
-   * ended.
-   */
+  /** Resolves with true at a change that may concern the request, and with false when the time is over or the wait was ended. */
   next(until: number): Promise<boolean>
   /** Ends the wait for good, when the caller is gone. */
   end(): void

@@ -27,10 +27,7 @@ export type FeedFilters = {
   /** Raw amounts of one token, inclusive. */
   minimumAmount: string | null
   maximumAmount: string | null
-  /**
-   * Text in the purpose, the note or the name of the counterparty; from six characters on also in the hash or the other
-   * address.
-   */
+  /** Text in the purpose, the note or the name of the counterparty; from six characters on also in the hash or the other address. */
   search: string | null
   /** Both inclusive. */
   from: Date | null

@@ -25,10 +25,7 @@ export type OperationRow = {
   created_at: Date
 }
 
-/**
- * Returns an operation that the viewer may read, also as an approver of a transfer; null also when it has the other
- * type.
- */
+/** Returns an operation that the viewer may read, also as an approver of a transfer; null also when it has the other type. */
 export async function findOperation(db: Db | Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(db, viewer, key, sql``)
 }

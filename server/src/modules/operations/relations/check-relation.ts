@@ -24,9 +24,7 @@ export type ExistingRelations = {
   isRelatedInReverse: boolean
   /** The larger number of relations among the two operations. */
   relationsCount: number
-  /**
-   * The raw amount of the target that refunds and reversals took back. Ended sources without effect are not included.
-   */
+  /** The raw amount of the target that refunds and reversals took back. Ended sources without effect are not included. */
   refunded: bigint
 }
 

@@ -21,9 +21,8 @@ export type RelationRow = RowOf<
 >
 
 /**
- * Prevents other relations of both operations until the transaction ends. The locks are advisory, so that the
- * operations themselves can still be updated. Every transaction takes them in the same order, so that they cannot
- * deadlock.
+ * Prevents other relations of both operations until the transaction ends. The locks are advisory, so that the operations
+ * themselves can still be updated. Every transaction takes them in the same order, so that they cannot deadlock.
  */
 export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [string, string]): Promise<void> {
   for (const id of [...operationIds].sort()) {

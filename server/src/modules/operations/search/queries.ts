@@ -45,9 +45,7 @@ const policyItem = sql`5 as rank, 'policy' as kind, p.id, p.name as title, p.cod
 const personItem = sql`6 as rank, 'person' as kind, u.id, ${displayNameOf('u')} as title, u.username as subtitle, ${none}`
 const categoryItem = sql`7 as rank, 'category' as kind, c.id, c.name as title, c.key as subtitle, ${none}`
 
-/**
- * Returns the rows that the parts find, in the order of their ranks. No part finds more rows than an answer may hold.
- */
+/** Returns the rows that the parts find, in the order of their ranks. No part finds more rows than an answer may hold. */
 async function selectFound(db: Db, parts: RawBuilder<unknown>[]): Promise<FoundRow[]> {
   const limitedParts = parts.map((part) => sql`(${part} limit ${searchResultsMax})`)
   const { rows } = await sql<FoundRow>`

@@ -76,20 +76,14 @@ export async function listInvitableGroups(db: Reader, callerId: string, groupIds
   return rows
 }
 
-/**
- * Returns true if there is a pending invitation of the e-mail address. With `tokenHash`, the invitation must have this
- * token.
- */
+/** Returns true if there is a pending invitation of the e-mail address. With `tokenHash`, the invitation must have this token. */
 export async function hasPendingInvitation(db: Reader, email: string, tokenHash: Buffer | null): Promise<boolean> {
   let query = db.selectFrom('invitations').select('id').where('email', '=', email).where('status', '=', 'pending')
   if (tokenHash !== null) query = query.where('token_hash', '=', tokenHash)
   return (await query.limit(1).executeTakeFirst()) !== undefined
 }
 
-/**
- * Returns the e-mail address and vault of a pending invitation by its token; null when it is unknown, accepted or
- * revoked.
- */
+/** Returns the e-mail address and vault of a pending invitation by its token; null when it is unknown, accepted or revoked. */
 export async function findInvitedByToken(
   db: Reader,
   tokenHash: Buffer,

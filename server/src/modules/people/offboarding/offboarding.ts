@@ -117,10 +117,7 @@ type LeftBehind = {
   onlyAdministratorOf: Vault[]
 }
 
-/**
- * Finds the objects that a user made in vaults and that still work, and the vaults that would have no other
- * administrator.
- */
+/** Finds the objects that a user made in vaults and that still work, and the vaults that would have no other administrator. */
 async function findLeft(db: Db | Trx, userId: string): Promise<LeftBehind> {
   const vault = sql`json_build_object('code', v.code, 'name', v.name) as vault`
   const serviceTokens = await sql<LeftBehind['serviceTokens'][number]>`

@@ -85,9 +85,7 @@ export async function keepPasskey(trx: Trx, { userId, email, key, now }: Kept): 
 
 type ByOperator = { userId: string; reason: string; operator: string; now: Date }
 
-/**
- * Lets a person add their first passkey without a second person for an hour, as ordered by an operator of the service.
- */
+/** Lets a person add their first passkey without a second person for an hour, as ordered by an operator of the service. */
 export async function allowPasskeyOf(trx: Trx, { userId, reason, operator, now }: ByOperator): Promise<void> {
   const { email } = await lockPerson(trx, userId)
   const until = new Date(now.getTime() + firstPasskeyMinutes * 60_000)
@@ -154,10 +152,7 @@ type Change = {
   now: Date
 }
 
-/**
- * Records the change on the platform and in each vault of the person, and sends a mail that the person cannot switch
- * off.
- */
+/** Records the change on the platform and in each vault of the person, and sends a mail that the person cannot switch off. */
 async function announce(trx: Trx, { key, actorId, change, ...about }: Change): Promise<void> {
   const { userId, email, keyHash, reason, operator, now } = about
   const details = { userId, name: key.name, keyHash, reason, operator }

@@ -18,9 +18,8 @@ export type Purpose =
 const headBytes = 24
 
 /**
- * Returns a nonce for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC
- * with the purpose. Nothing is stored until it is answered. The client does not sign the nonce itself but the result of
- * `challengeOf`.
+ * Returns a nonce for one purpose, in base64url: 16 random bytes, its end as milliseconds in 8 bytes, and their MAC with the
+ * purpose. Nothing is stored until it is answered. The client does not sign the nonce itself but the result of `challengeOf`.
  */
 export function newNonce(sealer: Sealer, purpose: Purpose, now: Date): string {
   const head = Buffer.alloc(headBytes)
@@ -129,10 +128,7 @@ export async function verifyAssertion(
   return { id: key.id, userId: key.user_id }
 }
 
-/**
- * Returns true if every reader takes the same meaning from the client data. The library compares them with the expected
- * values.
- */
+/** Returns true if every reader takes the same meaning from the client data. The library compares them with the expected values. */
 function isReadable({ clientDataJSON }: { clientDataJSON: string }): boolean {
   const bytes = readBase64url(clientDataJSON)
   return bytes !== null && readClientData(bytes) !== null

@@ -38,10 +38,7 @@ class Recorded {
   }
 }
 
-/**
- * Compares the passkeys of all people with the record of the platform, and first passkeys with the records of protected
- * vaults.
- */
+/** Compares the passkeys of all people with the record of the platform, and first passkeys with the records of protected vaults. */
 export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
   const differences: SubjectDifference[] = []
   const name = (targetId: string, detail: string) =>
@@ -77,10 +74,7 @@ export async function verifyPasskeys(trx: Trx): Promise<SubjectReport> {
   return { checked: stored.length, differences }
 }
 
-/**
- * Returns the passkeys that members added while their vault was protected, without the signed vote of a second person
- * there.
- */
+/** Returns the passkeys that members added while their vault was protected, without the signed vote of a second person there. */
 async function listUnconfirmed(trx: Trx): Promise<Set<string>> {
   const unconfirmed = new Set<string>()
   const { rows } = await sql<{ id: string }>`select id from vaults order by id`.execute(trx)

@@ -146,10 +146,7 @@ export async function createSignInLink(
   return `${deps.publicOrigin()}/sign-in/confirm?token=${token}`
 }
 
-/**
- * Returns the account of the operating system that this process runs as. In a container it may be a number without a
- * name.
- */
+/** Returns the account of the operating system that this process runs as. In a container it may be a number without a name. */
 export function nameOfOperator(): string {
   try {
     return userInfo().username
@@ -161,10 +158,9 @@ export function nameOfOperator(): string {
 export type SignedIn = OpenedSession & { user: ProfileRow; redirectTo: string | null }
 
 /**
- * Redeems a sign-in link in one transaction: starts a session, creates the person at their first sign-in, and accepts
- * every pending invitation of the e-mail address. With `binding`, only the link that this browser requested is redeemed.
- * Returns null when the link is unknown, used, expired or bound to another browser, or when the e-mail address may no
- * longer sign in.
+ * Redeems a sign-in link in one transaction: starts a session, creates the person at their first sign-in, and accepts every
+ * pending invitation of the e-mail address. With `binding`, only the link that this browser requested is redeemed. Returns null
+ * when the link is unknown, used, expired or bound to another browser, or when the e-mail address may no longer sign in.
  */
 export async function redeemMagicLink(
   trx: Trx,
@@ -273,10 +269,7 @@ async function countWrongCode(trx: Trx, token: string): Promise<void> {
     .execute()
 }
 
-/**
- * Returns a keyed hash that includes the token, so that a copy of the database alone does not let anyone find codes by
- * trial.
- */
+/** Returns a keyed hash that includes the token, so that a copy of the database alone does not let anyone find codes by trial. */
 const hashOfCode = (sealer: Deps['sealer'], token: string, code: string): Buffer =>
   sealer.mac('sign-in code', `${token} ${code}`)
 

@@ -10,10 +10,7 @@ import type { OpenedSession } from './sessions.ts'
 /** Binds a sign-in link to the browser that requested it; sent to the sign-in routes only. */
 export const bindingCookie = 'magic_link_binding'
 
-/**
- * Binds the answer of a passkey to the browser that asked for it, so that no other site can sign it in to another
- * account.
- */
+/** Binds the answer of a passkey to the browser that asked for it, so that no other site can sign it in to another account. */
 export const passkeyCookie = 'passkey_binding'
 
 /** Identifies a known browser beyond the end of a session. A sign-in from an unknown browser is reported by mail. */

@@ -26,9 +26,8 @@ export async function isDeviceOf(db: Db | Trx, email: string, cookie: string): P
 }
 
 /**
- * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A
- * cookie that this service did not issue is replaced: another site of the same domain may have set it, and would know
- * it.
+ * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A cookie that
+ * this service did not issue is replaced: another site of the same domain may have set it, and would know it.
  */
 export async function noteDevice(
   trx: Trx,
@@ -63,9 +62,7 @@ async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
   return row !== undefined
 }
 
-/**
- * Returns the hash of a cookie. The hashed text includes the kind, so that the name of a program cannot equal a cookie.
- */
+/** Returns the hash of a cookie. The hashed text includes the kind, so that the name of a program cannot equal a cookie. */
 export const hashOfCookie = (cookie: string): Buffer => sha256(JSON.stringify(['cookie', cookie]))
 const hashOfProgram = ({ userAgent, ip }: Device): Buffer =>
   sha256(JSON.stringify(['program', userAgent, networkOf(ip)]))

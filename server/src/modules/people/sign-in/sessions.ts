@@ -140,9 +140,7 @@ async function endSession(
   return true
 }
 
-/**
- * Records the event for the platform and for each vault of the person, so that the administrators of both can see it.
- */
+/** Records the event for the platform and for each vault of the person, so that the administrators of both can see it. */
 async function insertSessionRecord(
   trx: Trx,
   action: 'user.signed_in' | 'user.signed_out' | 'session.revoked',

@@ -56,10 +56,7 @@ export async function countFailedRedemption(trx: Trx, sender: string, now: Date)
   return null
 }
 
-/**
- * Does the same as `countFailedRedemption` in its own transaction, because the failed transaction only read or was
- * rolled back.
- */
+/** Does the same as `countFailedRedemption` in its own transaction, because the failed transaction only read or was rolled back. */
 export function countFailedRequest(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   request: { ip: string },

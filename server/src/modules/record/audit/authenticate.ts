@@ -6,10 +6,7 @@ import { beforeAllRecords, type RecordPlace } from './queries.ts'
 import { faultOfMac, type MacSubject, macOf } from './record.ts'
 
 type Authentication = {
-  /**
-   * The key whose MACs are replaced. A record with the MAC of another key stays as it is. Null selects the records
-   * without a MAC.
-   */
+  /** The key whose MACs are replaced. A record with the MAC of another key stays as it is. Null selects the records without a MAC. */
   from: RecordKey | null
   to: RecordKey
 }

@@ -76,9 +76,7 @@ function differencesOf(row: RecordedRow, recorded: RecordedRow): string[] {
     .map((field) => `its ${field} is not what was recorded`)
 }
 
-/**
- * Returns true if two values are equal. A row that the service did not write may hold a value without a canonical form.
- */
+/** Returns true if two values are equal. A row that the service did not write may hold a value without a canonical form. */
 export function isSame(value: unknown, other: unknown): boolean {
   try {
     return isSameJson(value ?? null, other ?? null)

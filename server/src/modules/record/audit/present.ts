@@ -26,10 +26,7 @@ export function toAuditSeal(row: SealRow): Static<typeof AuditSeal> {
   return { chain: row.chain, ...toSeal(row) }
 }
 
-/**
- * Returns the position of a seal in a list. Seals are ordered by their number alone; a cursor names it in the form of
- * an id.
- */
+/** Returns the position of a seal in a list. Seals are ordered by their number alone; a cursor names it in the form of an id. */
 export const positionOfSeal = ({ sealed_at: createdAt, sequence }: SealRow) => ({
   createdAt,
   id: idOfSequence(createdAt, BigInt(sequence)),

@@ -56,10 +56,7 @@ export function listUnsealedRecords(db: Db | Trx, { chain, id }: RecordPlace, li
     .execute()
 }
 
-/**
- * Returns the first chain of records or seals after the given one. This lists the chains without reading all their
- * rows.
- */
+/** Returns the first chain of records or seals after the given one. This lists the chains without reading all their rows. */
 export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
   const { rows } = await sql<{ chain: string | null }>`
     select least(
@@ -85,9 +82,7 @@ export async function listSealsBefore(
     .execute()
 }
 
-/**
- * Returns the sequence number of a cursor. A forged cursor must not reach PostgreSQL as a number that it cannot hold.
- */
+/** Returns the sequence number of a cursor. A forged cursor must not reach PostgreSQL as a number that it cannot hold. */
 function sequenceOfCursor({ id }: Position): string {
   const sequence = sequenceOfId(id)
   if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
@@ -112,9 +107,7 @@ export async function findAuditRecord(db: Db | Trx, chain: string, id: string): 
   return db.selectFrom('audit_records').selectAll().where('chain', '=', chain).where('id', '=', id).executeTakeFirst()
 }
 
-/**
- * Returns every record about the targets whose action begins with the noun, such as `transfer`, in no particular order.
- */
+/** Returns every record about the targets whose action begins with the noun, such as `transfer`, in no particular order. */
 export async function listRecordsOf(
   db: Db | Trx,
   chain: string,

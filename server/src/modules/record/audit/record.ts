@@ -152,17 +152,11 @@ export type TargetRecord = {
   actorId: string | null
   action: string
   details: Record<string, unknown>
-  /**
-   * Null when the hash and the MAC hold, the columns agree with the content, and the seal of the record, if any, holds
-   * it.
-   */
+  /** Null when the hash and the MAC hold, the columns agree with the content, and the seal of the record, if any, holds it. */
   fault: string | null
 }
 
-/**
- * Reads a stored record. `sealed_hash` is the hash under which its seal holds it; null when the named seal does not
- * hold it.
- */
+/** Reads a stored record. `sealed_hash` is the hash under which its seal holds it; null when the named seal does not hold it. */
 export function readRecord(
   record: RecordColumns & { target_id: string; seal_sequence: string | null; sealed_hash: Buffer | null },
   key: RecordKey | null,

@@ -98,10 +98,7 @@ const valueLengthMax = 300
 /** The number of characters of a long value that are shown before the first difference. */
 const contextLength = 100
 
-/**
- * Returns the text of one change in a mail: the change, the old and new values, the actor, the time and the audit
- * record.
- */
+/** Returns the text of one change in a mail: the change, the old and new values, the actor, the time and the audit record. */
 export function describeChange(
   { sentence, before = {}, after = {} }: ChangeInWords,
   { actor, now, auditRecordId }: { actor: string; now: Date; auditRecordId: string },

@@ -64,18 +64,15 @@ export function mailToInitiator(trx: Trx, subject: Subject, now: Date): RawBuild
   return mails('decided', subject, now, { audience })
 }
 
-/**
- * Queues one mail to the initiator about a transfer that waits for longer than usual. This mail cannot be turned off.
- */
+/** Queues one mail to the initiator about a transfer that waits for longer than usual. This mail cannot be turned off. */
 export async function notifyOfDelay(trx: Trx, subject: Subject, now: Date): Promise<void> {
   const audience = sql`users u where u.id = ${subject.initiatorId} and ${isReachable}`
   await enqueue(trx, 'stuck', subject, now, { audience })
 }
 
 /**
- * Queues mails to the administrators of a vault, and to the initiator if present, about a transfer or request that the
- * service stopped. These mails cannot be turned off. Repeated stops of one subject are mailed every five minutes at
- * most.
+ * Queues mails to the administrators of a vault, and to the initiator if present, about a transfer or request that the service
+ * stopped. These mails cannot be turned off. Repeated stops of one subject are mailed every five minutes at most.
  */
 export async function notifyOfStop(
   trx: Trx,
@@ -88,10 +85,7 @@ export async function notifyOfStop(
   await enqueue(trx, 'stopped', subject, now, { audience, repeated: againAfterPause })
 }
 
-/**
- * Queues mails to the administrators of a vault about a deposit that the chain took back. These mails cannot be turned
- * off.
- */
+/** Queues mails to the administrators of a vault about a deposit that the chain took back. These mails cannot be turned off. */
 export async function notifyOfOrphan(
   trx: Trx,
   { vaultId, depositId: subjectId }: { vaultId: string; depositId: string },

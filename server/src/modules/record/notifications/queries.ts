@@ -26,10 +26,7 @@ export type DueNotification = NotificationKey &
 
 const key = ['vault_id', 'subject_id', 'user_id', 'kind']
 
-/**
- * Claims a notification that is due. If the node ends before it knows that the mail was sent, another node sends the
- * mail again.
- */
+/** Claims a notification that is due. If the node ends before it knows that the mail was sent, another node sends the mail again. */
 export async function claimNotification(db: Db, now: Date): Promise<DueNotification | null> {
   const { rows } = await sql<DueNotification>`${prepared}
     with ${claimRows({
@@ -103,10 +100,7 @@ export async function claimAnnouncements(db: Db, limit: number, now: Date): Prom
   return rows
 }
 
-/**
- * Returns a change as it was announced to a user, who may have left the vault since; null when it was not announced to
- * them.
- */
+/** Returns a change as it was announced to a user, who may have left the vault since; null when it was not announced to them. */
 export async function findAnnouncedChange(
   db: Db,
   { vaultCode, auditRecordId, userId }: { vaultCode: string | null; auditRecordId: string; userId: string },
@@ -128,9 +122,7 @@ export async function settleNotification(db: Db, notification: NotificationKey, 
   )
 }
 
-/**
- * Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the notification since.
- */
+/** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the notification since. */
 export async function retryNotification(
   db: Db,
   notification: NotificationKey & { attempts: number },

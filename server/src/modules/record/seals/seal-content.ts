@@ -44,9 +44,7 @@ export function rootOf(leaves: readonly Buffer[]): Buffer {
   return row[0]!
 }
 
-/**
- * Returns the hashes beside the path from a leaf to the root, lowest first. A level without a neighbour adds no hash.
- */
+/** Returns the hashes beside the path from a leaf to the root, lowest first. A level without a neighbour adds no hash. */
 export function pathOf(leaves: readonly SealedLeaf[], index: number): Buffer[] {
   const path: Buffer[] = []
   let row = leaves.map(hashSealedLeaf)

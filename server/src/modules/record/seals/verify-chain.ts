@@ -17,10 +17,7 @@ export type ChainReport = {
   /** Id of the vault, or `platform`. */
   chain: string
   sealedRecords: number
-  /**
-   * The number of records of the last seconds that no seal holds yet. They are checked only against their own hash and
-   * MAC.
-   */
+  /** The number of records of the last seconds that no seal holds yet. They are checked only against their own hash and MAC. */
   unsealedRecords: number
   seals: number
   /** The ids of the keys that signed the seals. */
@@ -33,10 +30,7 @@ export type ChainReport = {
   forged: string[]
 }
 
-/**
- * The ids of the keys that may have signed. Null accepts any key, so that a signature must only match the key that it
- * names.
- */
+/** The ids of the keys that may have signed. Null accepts any key, so that a signature must only match the key that it names. */
 export type TrustedKeys = ReadonlySet<string> | null
 
 /** Compares the content of a seal with the stored rows. Returns the fault, or null. */

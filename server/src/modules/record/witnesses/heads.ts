@@ -15,10 +15,7 @@ export type HeadsStatement = {
   origin: string
   at: string
   heads: Head[]
-  /**
-   * The highest version of each vault's authority that the service has seen. Statements of earlier releases do not have
-   * it.
-   */
+  /** The highest version of each vault's authority that the service has seen. Statements of earlier releases do not have it. */
   authorities?: WitnessedAuthority[]
   keyId: string
   publicKey: string
@@ -63,10 +60,7 @@ export function armor(statement: HeadsStatement): string {
   return [armorBegin, ...lines, armorEnd].join('\n')
 }
 
-/**
- * Returns a head as the commands print it. `audit verify` has always printed the heads of its chains without a name of
- * the log.
- */
+/** Returns a head as the commands print it. `audit verify` has always printed the heads of its chains without a name of the log. */
 export const headLine = ({ log, chain, sequence, hash }: Head): string =>
   `${log === 'audit' ? '' : `${log} `}${chain}: seal ${sequence} ${hash}`
 

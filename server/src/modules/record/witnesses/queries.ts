@@ -14,10 +14,7 @@ export async function listAuthorityMarks(db: Db | Trx): Promise<WitnessedAuthori
   return rows.map(({ vault_id: vaultId, version, hash }) => ({ vaultId, version: Number(version), hash }))
 }
 
-/**
- * Returns the times when an operator last accepted another authority of a vault, from the records that the service
- * wrote.
- */
+/** Returns the times when an operator last accepted another authority of a vault, from the records that the service wrote. */
 export async function listAcceptances(db: Db | Trx): Promise<{ vaultId: string; at: Date }[]> {
   const records = await db
     .selectFrom('audit_records')

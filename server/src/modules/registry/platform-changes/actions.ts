@@ -8,19 +8,14 @@ import { audit } from '../../record/audit/record.ts'
 import { findPlatformChange, type PlatformChangeRow } from './queries.ts'
 import type { PlatformAction } from './schema.ts'
 
-/**
- * The executors of confirmed changes, which run in the name of the confirming user. @throws the errors of the endpoint
- */
+/** The executors of confirmed changes, which run in the name of the confirming user. @throws the errors of the endpoint */
 export type PlatformExecutors = Readonly<
   Record<PlatformAction, (trx: Trx, targetId: string, payload: Record<string, unknown>, by: ByCaller) => Promise<void>>
 >
 
 type Asked = { action: PlatformAction; targetId: string; payload: object }
 
-/**
- * Keeps a change until another platform administrator decides. @throws 409 while another change of the same target
- * waits
- */
+/** Keeps a change until another platform administrator decides. @throws 409 while another change of the same target waits */
 export async function holdPlatformChange(
   trx: Trx,
   { action, targetId, payload }: Asked,

@@ -19,10 +19,7 @@ import {
 } from './queries.ts'
 
 export type RateRules = {
-  /**
-   * A rate is held when it differs from an earlier rate by more than this factor. 200 means more than twice or less
-   * than half.
-   */
+  /** A rate is held when it differs from an earlier rate by more than this factor. 200 means more than twice or less than half. */
   jumpFactorHundredths: number
   /** True if the first rate of a token is held as well when it is set by hand. */
   holdsFirst: boolean

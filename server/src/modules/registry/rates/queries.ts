@@ -33,9 +33,7 @@ export function newestRate(tokenId: string, now: Date): RawBuilder<unknown> {
 
 export type TokenRateRow = { token_id: string; as_of: Date; source: string; usd_rate: string; created_at: Date }
 
-/**
- * Returns recorded rates of a token, newest first by `as_of`, one row more than the limit; both bounds are inclusive.
- */
+/** Returns recorded rates of a token, newest first by `as_of`, one row more than the limit; both bounds are inclusive. */
 export async function listTokenRates(
   db: Db | Trx,
   tokenId: string,

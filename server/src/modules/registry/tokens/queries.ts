@@ -84,9 +84,7 @@ export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Pro
   return rows.map((row) => row.id)
 }
 
-/**
- * SQL condition: the amount of a deposit is below the dust limit of its token. It is false for a token without a limit.
- */
+/** SQL condition: the amount of a deposit is below the dust limit of its token. It is false for a token without a limit. */
 export function isDust(amount: string, token: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(${sql.ref(amount)} < ${sql.ref(`${token}.dust_limit`)}, false)`
 }

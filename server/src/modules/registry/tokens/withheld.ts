@@ -40,10 +40,7 @@ export const objectionOfToken = ({
 
 export type WithheldTokenRow = { tokenId: string; code: string; name: string; network: string; createdAt: Date }
 
-/**
- * Returns the tokens that wait for the vault to accept them, the newest first. They are few, because enabling a token
- * is rare.
- */
+/** Returns the tokens that wait for the vault to accept them, the newest first. They are few, because enabling a token is rare. */
 export async function listWithheld(db: Db, vaultId: string): Promise<WithheldTokenRow[]> {
   const { rows } = await sql<WithheldTokenRow>`
     select t.id as "tokenId", t.code, t.name, n.slug as network, w.created_at as "createdAt"

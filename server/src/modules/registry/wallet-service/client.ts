@@ -117,9 +117,7 @@ export type WalletClient = {
   stopOrders(votes: object[]): Promise<void>
   /** Returns the present maximum cost of a replacement, or the reason for which it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
-  /**
-   * Null when the chain does not know it, or when the service does not offer the lookup (404, 405, 501), which proves nothing.
-   */
+  /** Null when the chain does not know it, or when the service does not offer the lookup (404, 405, 501), which proves nothing. */
   getTransaction(question: { network: string; hash: string }): Promise<TransactionState | null>
   /** Returns the balance in raw smallest units, as the chain knows it. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>

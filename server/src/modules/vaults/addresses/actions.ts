@@ -79,10 +79,7 @@ export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): 
   }
 }
 
-/**
- * Returns the payload of a step. The route has validated it as AddressCreation, and its hash ensures that it is
- * unchanged.
- */
+/** Returns the payload of a step. The route has validated it as AddressCreation, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): Static<typeof AddressCreation> {
   return step.payload as Static<typeof AddressCreation>
 }
@@ -101,9 +98,7 @@ type Creation = Static<typeof AddressCreation>
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
-/**
- * The address for the next index of a placement, the wallet service that derived it, and the key from which it follows.
- */
+/** The address for the next index of a placement, the wallet service that derived it, and the key from which it follows. */
 export type Derivation = { index: number; onchain: OnchainAddress; wallet: PresentWallet; used: UsedKey | null }
 
 /**

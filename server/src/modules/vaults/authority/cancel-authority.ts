@@ -23,8 +23,7 @@ export async function cancelAuthority(deps: Deps, { member, now }: ByMember, vot
   const { vault } = member
   if (await isCancelled(deps.db, vault.id, hash)) return
   const waiting = (await findAuthority(deps, vault.id))?.pending ?? null
-  // When no version waits, people may already have cancelled it at the wallet service, which then accepts the same
-  // votes again.
+  // When no version waits, people may already have cancelled it at the wallet service, which then accepts the same votes again.
   const wallet = waiting === null || waiting.hash === hash ? await walletOfVault(deps, vault.id) : null
   const left = (await wallet?.cancelAuthority(votes).catch(throwRefusal)) ?? null
   if (left === null) throw notFound('Version that waits')

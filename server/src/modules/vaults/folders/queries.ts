@@ -19,9 +19,7 @@ export type AddressGroupRow = RowOf<
   }
 >
 
-/**
- * Returns the folders that the viewer manages, was granted or administers, newest first; one row more than the limit.
- */
+/** Returns the folders that the viewer manages, was granted or administers, newest first; one row more than the limit. */
 export async function listAddressGroups(
   db: Db | Trx,
   scope: AddressScope,
@@ -103,10 +101,7 @@ function selectAddressGroups(scope: AddressScope) {
     where ${isFolderVisible(scope, 'f')}`
 }
 
-/**
- * SQL: returns the number of people with access by the grants of the folder `f`: directly, by a group, or by
- * `everyone`.
- */
+/** SQL: returns the number of people with access by the grants of the folder `f`: directly, by a group, or by `everyone`. */
 const participantCount = sql`(
   select count(*)::int
   from (

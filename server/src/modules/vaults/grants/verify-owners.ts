@@ -7,10 +7,7 @@ import { grantActions, takeGrant } from './recorded-grants.ts'
 
 type Stored = { id: string; owner: string; network: string; address: string; path: string; grants: object }
 
-/**
- * Compares the owners and grants of the addresses of a vault with the record. The owner of an address is the user who
- * created it.
- */
+/** Compares the owners and grants of the addresses of a vault with the record. The owner of an address is the user who created it. */
 export async function verifyOwners(trx: Trx, vaultId: string): Promise<SubjectReport> {
   const { rows } = await sql<Stored>`
     select a.id, a.owner_id as owner, n.slug as network, a.address, a.derivation_path as path,

@@ -79,11 +79,10 @@ export async function createVault(
 }
 
 /**
- * Changes any property except the structure. A stored bearer secret is never sent to an origin for which it was not
- * set. A new wallet service of a vault with addresses must have been probed, because it decides who holds the keys
- * (T61).
- * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret; 409 while transfers are
- *   in flight, and when the vault changed since the probe; ProbeNeededError
+ * Changes any property except the structure. A stored bearer secret is never sent to an origin for which it was not set. A new
+ * wallet service of a vault with addresses must have been probed, because it decides who holds the keys (T61).
+ * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret; 409 while transfers are in
+ *   flight, and when the vault changed since the probe; ProbeNeededError
  */
 export async function updateVault(
   trx: Trx,

@@ -17,10 +17,7 @@ import {
 } from '../wallets/account-keys.ts'
 import { confirmWallet, isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
-/**
- * The wallet service that was asked for the keys of these accounts, and the keys that it showed; null when it showed
- * none.
- */
+/** The wallet service that was asked for the keys of these accounts, and the keys that it showed; null when it showed none. */
 export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
 
 /** Thrown when the wallet service of a vault was not asked yet. It rolls back the transaction that locks the vault. */
@@ -42,8 +39,7 @@ export function withAccountKeys<Result>(
 }
 
 /**
- * Makes the structure final; from now on addresses may be created. A wallet service that shows its keys is bound by
- * them.
+ * Makes the structure final; from now on addresses may be created. A wallet service that shows its keys is bound by them.
  * @throws 409 when it is final already, or the vault changed while the wallet service was asked; KeysNeededError
  */
 export async function lockVault(trx: Trx, by: ByMember, answer: Asked | null): Promise<VaultWithStructure> {

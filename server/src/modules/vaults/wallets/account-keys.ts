@@ -33,8 +33,7 @@ export async function askAccountKey(
 
 /**
  * Asks for the keys of all these accounts, by which the wallet service binds itself.
- * @param onFirst handles a failure of the first question: it throws an error, or returns null as if no keys were
- *   offered
+ * @param onFirst handles a failure of the first question: it throws an error, or returns null as if no keys were offered
  * @returns null when the wallet service does not offer keys or there are no accounts
  * @throws 502 when it offers keys and one is wrong
  */

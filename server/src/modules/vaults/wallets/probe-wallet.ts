@@ -28,10 +28,7 @@ type Sample = { network: string; type: NetworkType; coinType: number; derivation
 /** A wallet service that shall replace the present one, and the questions for it. */
 export type Candidate = {
   wallet: WalletOfVault
-  /**
-   * The state that must not change until the candidate is accepted: the present wallet service, its key, and the newest
-   * address.
-   */
+  /** The state that must not change until the candidate is accepted: the present wallet service, its key, and the newest address. */
   replaces: PresentWallet & { newestAddressId: string | null }
   samples: Sample[]
   pinned: AccountKey[]

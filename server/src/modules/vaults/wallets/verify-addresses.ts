@@ -36,10 +36,7 @@ export async function verifyAddresses(trx: Trx, vaultId: string): Promise<Subjec
 
 type Recorded = { walletKey?: unknown; accountKeys?: { derivationPath: string; xpubHash: string }[] }
 
-/**
- * Returns the pinned keys according to the record: the key of the wallet service, and the hash of the public key of
- * each account.
- */
+/** Returns the pinned keys according to the record: the key of the wallet service, and the hash of the public key of each account. */
 async function readRecord(trx: Trx, vaultId: string, name: (detail: string) => void) {
   let walletKey: string | null = null
   const hashes = new Map<string, string>()
@@ -102,10 +99,7 @@ async function listUnrecorded(trx: Trx, vaultId: string, rows: Stored[]): Promis
   return rows.filter(({ id, address }) => created.get(id)?.address !== address).map(({ id }) => id)
 }
 
-/**
- * Returns true if an address follows from the key. The shown address and the compared key are two columns, and both
- * must match.
- */
+/** Returns true if an address follows from the key. The shown address and the compared key are two columns, and both must match. */
 function follows(key: AccountKey, { derivation_path: path, address_key: stored, address }: Stored): boolean {
   const derived = evmAddressBelow(key, path)
   return stored === derived && address.toLowerCase() === derived

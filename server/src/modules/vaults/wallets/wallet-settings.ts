@@ -39,9 +39,7 @@ const placeOf = ({ id, wallet_service_url }: Home, column: SecretColumn): Place 
   destination: originOf(wallet_service_url),
 })
 
-/**
- * Returns a secret of a vault as it is stored. Null stays null, and undefined, which changes nothing, stays undefined.
- */
+/** Returns a secret of a vault as it is stored. Null stays null, and undefined, which changes nothing, stays undefined. */
 export function sealed<None extends null | undefined>(
   sealer: Deps['sealer'],
   home: Home,
@@ -98,10 +96,7 @@ export function faultOfWalletUrl(text: string): string | null {
 /** The URL of the wallet service of a vault, and its sealed secret. */
 export type WalletOfVault = { id: string; wallet_service_url: string; wallet_service_secret: Buffer | null }
 
-/**
- * A wallet service with the key that the vault has pinned, with which it signs its answers about keys; null when none
- * is pinned.
- */
+/** A wallet service with the key that the vault has pinned, with which it signs its answers about keys; null when none is pinned. */
 export type PresentWallet = WalletOfVault & { wallet_key: string | null }
 
 /**
@@ -149,9 +144,8 @@ export function findWallet(db: Db, vaultId: string): Promise<PresentWallet> {
 }
 
 /**
- * Returns the wallet service of a vault and prevents its replacement until the transaction ends. Code that relies on
- * the present wallet service calls this first. A change of the wallet service waits for the transaction, and then sees
- * its rows.
+ * Returns the wallet service of a vault and prevents its replacement until the transaction ends. Code that relies on the
+ * present wallet service calls this first. A change of the wallet service waits for the transaction, and then sees its rows.
  */
 export function keepWallet(trx: Trx, vaultId: string): Promise<PresentWallet & { protection: string }> {
   return selectWallet(trx, vaultId).select('protection').forKeyShare().modifyEnd(prepared).executeTakeFirstOrThrow()
@@ -196,10 +190,7 @@ export async function readRecordedWallet(db: Db | Trx, vaultId: string): Promise
   return recorded
 }
 
-/**
- * Returns the marks of a record. A change of a secret without a mark is of an older version: from then on the mark is
- * not known.
- */
+/** Returns the marks of a record. A change of a secret without a mark is of an older version: from then on the mark is not known. */
 function marksOf(details: Record<string, unknown>): Partial<RecordedWallet> {
   return {
     ...(details.isWalletServiceSecretChanged === true || 'walletServiceSecretMark' in details
