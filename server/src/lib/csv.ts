@@ -37,7 +37,7 @@ function faultAt(line: number, message: string): { faults: FieldFault[] } {
   return { faults: [{ line, field: 'line', message }] }
 }
 
-/** Returns the separator of the header. Names of columns contain neither character. A single column needs no separator. */
+/** Returns the separator of the header, or null when the header has both. A single column needs no separator. */
 function separatorOf(text: string): ',' | ';' | null {
   const first = /^[\r\n]*([^\r\n]*)/.exec(text)![1]!
   if (first.includes(',') && first.includes(';')) return null

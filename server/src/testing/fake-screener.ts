@@ -38,7 +38,7 @@ export type FakeScreener = {
   /** The received questions, in the order of arrival. */
   questions: Question[]
   behave: (question: Question) => Behaviour
-  /** Returns a client of it that waits only for milliseconds. */
+  /** Returns a client of this service that waits only for milliseconds. */
   impatient(clock: () => Date, timeoutMilliseconds?: number): Screener
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { SubjectReport } from '../../record/audit/verify-subjects.ts'
 import { draftOfRow, settingsOf } from './present.ts'
 import { type CategoryRow, listAllCategories } from './queries.ts'
 
-/** Fields of the look of a category, which decide nothing. */
+/** The fields of the look of a category. They affect no decision. */
 const looks: ReadonlySet<string> = new Set(['name', 'description', 'emoji', 'color'])
 
 /** Compares the categories of a vault with the record: their scopes, fields, grants and approvers. */

@@ -29,7 +29,7 @@ export type FeedFilters = {
   maximumAmount: string | null
   /** Text in the purpose, the note or the name of the counterparty; from six characters on also in the hash or the other address. */
   search: string | null
-  /** Both inclusive. */
+  /** Both bounds are inclusive. */
   from: Date | null
   to: Date | null
 }

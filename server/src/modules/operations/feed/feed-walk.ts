@@ -315,7 +315,7 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
   search: ({ resolved }) => containsText(resolved.search!),
 }
 
-/** SQL condition: a text of the row that every viewer of the operation sees contains the search text. Short texts come first. */
+/** SQL condition: the text occurs in a part of the row that every viewer of the operation sees. Short parts are compared first. */
 function containsText(text: string): RawBuilder<unknown> {
   const pattern = containsPattern(text)
   const textMatch = sql`w.payment_purpose ilike ${pattern} or w.counterparty_name ilike ${pattern} or w.note ilike ${pattern}`

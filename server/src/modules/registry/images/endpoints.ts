@@ -11,7 +11,7 @@ import type { Reason } from '../../../lib/reasons.ts'
 import { deleteImages, imageUriOf, keepImage } from './actions.ts'
 import type { ImageSubject } from './queries.ts'
 
-/** The properties of every endpoint that takes an image. `imageOf` reads the body. */
+/** The route options of an endpoint that takes an image. `imageOf` reads the body. */
 export const imageUpload = {
   uploads: Object.fromEntries(
     imageTypes.map((type) => [type, { read: (bytes: Buffer) => bytes, example: '(bytes of the image)' }]),
@@ -26,7 +26,7 @@ export const imageRules =
 /** Returns the bytes of the body. Requests with any other body were refused before. */
 const imageOf = (request: FastifyRequest) => request.body as Buffer
 
-/** Keeps the image of a request, before the change that shows it. For changes that may have to wait for votes. */
+/** Keeps the image of a request before the change that shows it. Changes that may have to wait for votes use this. */
 export async function keepImageOf(db: Db, request: FastifyRequest, subject: ImageSubject, by: ByMember) {
   const bytes = imageOf(request)
   await inTransaction(db, (trx) => keepImage(trx, subject, bytes, byMember(by)))

@@ -28,8 +28,8 @@ export function networkTypeOf(coinType: number): NetworkType {
 }
 
 /**
- * Returns the slug of a network code: lower case, with a hyphen for every character that is not a letter or digit.
- * Returns null when nothing is left.
+ * Returns the slug of a network code: lower case, with hyphens in place of other characters than letters and digits. Returns
+ * null when nothing is left.
  */
 export function slugOf(code: string): string | null {
   const slug = code

@@ -17,7 +17,7 @@ import {
 } from '../wallets/account-keys.ts'
 import { confirmWallet, isSameWallet, type WalletOfVault, walletOf } from '../wallets/wallet-settings.ts'
 
-/** The wallet service that was asked for the keys of these accounts, and the keys that it showed; null when it showed none. */
+/** The answer of a wallet service about the keys of these accounts: the shown keys, or null when it showed none. */
 export type Asked = { wallet: WalletOfVault; accounts: Account[]; shown: ShownKeys | null }
 
 /** Thrown when the wallet service of a vault was not asked yet. It rolls back the transaction that locks the vault. */

@@ -30,7 +30,7 @@ export async function findUsedKey(
   if (account === null) throw keyMissing(derivationPath)
   const pinned = await findAccountKey(db, id, account)
   if (pinned !== null) {
-    // The signature is checked at every use, because a row that was written into the database directly has no valid signature.
+    // The signature is checked at every use, because a row that was written directly into the database has no valid signature.
     if (faultOfAccountKey(pinned, walletKey) !== null) throw keyMissing(account)
     return { key: pinned, isNew: false }
   }
