@@ -16,7 +16,7 @@ async function run(): Promise<void> {
     if (stopping) process.exit(1)
     stopping = true
     setTimeout(() => process.exit(1), stopTimeoutMilliseconds).unref()
-    // A start that is under way ends by itself in `start` below.
+    // A start in progress ends itself in `start` below.
     if (server !== null) void end(server)
   }
   process.on('SIGTERM', stop)
@@ -29,7 +29,7 @@ async function run(): Promise<void> {
   }
   if (stopping) return end(server)
   void server.failed.then((reason) => {
-    // Ctrl-C in a terminal reaches the database as well.
+    // Ctrl-C in a terminal also reaches the database.
     if (stopping) return
     process.stderr.write(`${reason}\n`)
     process.exitCode = 1

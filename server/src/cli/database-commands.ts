@@ -27,14 +27,14 @@ import { addPlatformAdmin } from '../modules/people/users/actions.ts'
 import { resetGovernance } from '../modules/rules/governance/reset.ts'
 import { acceptAuthority } from '../modules/vaults/authority/authority-mark.ts'
 
-/** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
+/** The exit code of a verification that finds a difference. When the work itself fails, `cli.ts` exits with 2, as diff does. */
 export const foundDifference = 1
 
 export function migrateDatabase(): Promise<void> {
   return withDatabaseUrls({ mayCreate: true }, async ({ url, ownerUrl }) => {
     const isNew = await migrate(ownerUrl, url)
     print('The database is up to date.')
-    // The role of the embedded server is nothing that an operator sees.
+    // An operator does not see the role of the embedded server.
     if (isNew && readCommandConfig().databaseUrl !== null) {
       print(`The role ${decodeURIComponent(new URL(url).username)} of DATABASE_URL may work with it, and owns nothing.`)
     }
@@ -185,7 +185,7 @@ async function makeSignInLink(db: Db, email: string): Promise<string> {
   return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin: () => origin }, email, new Date()))
 }
 
-/** A database whose audit record the command writes, with the key of the node. @throws when this machine does not have it */
+/** Runs `work` on a database in whose audit record it writes, with the key of the node. @throws when this machine does not have it */
 function withRecord(work: (db: Db) => Promise<void>): Promise<void> {
   return withDatabase(async (db) => {
     const secretKey = (await findSecretKey()) ?? (await makeKeyOfDemo())
@@ -213,7 +213,7 @@ async function makeKeyOfDemo(): Promise<string> {
   throw new Error('STRONGROOM_SECRET_KEY is required: what this command does is written to the audit record with it')
 }
 
-/** STRONGROOM_SECRET_KEY, else the key that demo mode keeps beside its data; null: this machine has none. */
+/** Returns STRONGROOM_SECRET_KEY, or the key that demo mode keeps beside its data; null when this machine has neither. */
 async function findSecretKey(): Promise<string | null> {
   const { secretKey, dataDir } = readCommandConfig()
   return secretKey ?? (await readSecretKeyFile(dataDir))
@@ -221,7 +221,7 @@ async function findSecretKey(): Promise<string | null> {
 
 export async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
   await withDatabaseUrls({ mayCreate: false }, async ({ url, ownerUrl }) => {
-    // Before the first migration there is nobody but the owner, who says what is missing.
+    // Before the first migration only the owner can connect, and reports the missing migration.
     const isReady = readCommandConfig().databaseUrl !== null || (await ensureLogin(ownerUrl, url)) !== null
     const { db, pool } = openDatabase({
       url: isReady ? url : ownerUrl,
@@ -240,7 +240,7 @@ export async function withDatabase(work: (db: Db, connections: Deps['connections
 
 type DatabaseUrls = { url: string; ownerUrl: string }
 
-/** DATABASE_URL, else the embedded server that a running service started, else one of our own for the time of the work. */
+/** Runs `work` with DATABASE_URL, or the embedded server of a running service, or an embedded server that runs only for the work. */
 async function withDatabaseUrls(
   { mayCreate }: { mayCreate: boolean },
   work: (urls: DatabaseUrls) => Promise<void>,

@@ -25,9 +25,9 @@ import { foundDifference, macsNotChecked, print, useOwnRecordKey, withDatabase }
 
 export type VerifyFlags = {
   json?: true
-  /** Files with heads that a witness keeps. */
+  /** The files with heads that a witness keeps. */
   head?: string[]
-  /** Ids of keys that may have signed. */
+  /** The ids of keys that may have signed. */
   key?: string[]
 }
 
@@ -109,7 +109,7 @@ function printChains(chains: ChainReport[], { log, noun, trusted }: Shown): void
 
 type Witnessed = { compared: number; faults: HeadFault[] }
 
-/** null: no witness was named. */
+/** Compares with the witnesses. Returns null when no witness was named. */
 async function compareWithWitnesses(
   db: Db,
   log: SealLog,
@@ -141,8 +141,8 @@ function printWitnessed(witnessed: Witnessed | null): void {
 }
 
 /**
- * The keys that may have signed: those that the operator names, and the one of this machine's STRONGROOM_SECRET_KEY or, beside
- * an embedded database, of its own key. null: nobody names any.
+ * Returns the keys that may have signed: the keys that the operator names, and the key of this machine's STRONGROOM_SECRET_KEY
+ * or of an embedded database. Returns null when there are none.
  */
 async function readTrusted({ key = [] }: VerifyFlags): Promise<TrustedKeys> {
   const { databaseUrl, dataDir, secretKey, sealKeys } = readCommandConfig()

@@ -9,13 +9,13 @@ import {
   verifyRequest,
 } from '@strongroom/sdk/evidence'
 
-/** Lines for people; `isSound`: nothing in the file contradicts itself. */
+/** Lines for people. `isSound` is true if nothing in the file contradicts itself. */
 export type EvidenceReport = { lines: string[]; isSound: boolean }
 
 /**
  * Checks a file by itself: the evidence of a transfer, or an approval request as GET answers it. Returns null for another file.
  *
- * @param trusted fingerprints of the keys that people compared; empty: every key counts
+ * @param trusted fingerprints of the keys that people compared; empty to accept every key
  */
 export async function reportOnFile(text: string, trusted: readonly string[]): Promise<EvidenceReport | null> {
   const evidence = readEvidence(text)
@@ -66,7 +66,7 @@ function signatureLines(votes: readonly CheckedVote[]): string[] {
   })
 }
 
-/** Counts, and the names of what the file does not prove: nobody takes silence for a proof. */
+/** Returns counts, and the names of the facts that the file does not prove, so that nobody mistakes silence for a proof. */
 function fieldLines(fields: readonly Field[]): string[] {
   const pathsOf = (state: FieldState) => fields.filter((field) => field.state === state).map(({ path }) => path)
   const [proven, unproven, contradicted] = [pathsOf('proven'), pathsOf('unproven'), pathsOf('contradicted')]
