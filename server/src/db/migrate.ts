@@ -7,13 +7,13 @@ import { ensureLoginBy, isLoginOfItsOwn } from './login-role.ts'
 const folder = new URL('./migrations/', import.meta.url)
 
 /**
- * Migrates the database to this version: the numbered SQL files, and the role of the service. Several processes may call it at
- * once, and it does nothing when nothing is new.
+ * Brings the database up to this version: the numbered SQL files, and the role the service works as.
+ * Safe to run by several processes at once, and a no-op when nothing is new.
  *
- * @param databaseUrl the URL of a role that owns the database (and may create a role the first time); another role suffices
- *   when there is nothing to do
- * @param serviceUrl the URL by which the running service connects; its role is created if it differs from the owner
- * @returns true if that role was created or changed
+ * @param databaseUrl of a role that owns the database (and may create a role the first time); of another one when there is
+ *   nothing to do
+ * @param serviceUrl how the running service connects; its role is made, if it is not the owner
+ * @returns whether that role was made or changed
  */
 export async function migrate(databaseUrl: string, serviceUrl: string = databaseUrl): Promise<boolean> {
   const pool = new pg.Pool({
@@ -44,7 +44,7 @@ function inWords(error: unknown): unknown {
   return new Error(message, { cause: error })
 }
 
-/** Creates the migrator of the numbered SQL files alone. Tests stop it at an earlier version. */
+/** Applies the numbered SQL files alone; a test stops it at an earlier version. */
 export function createMigrator(db: Kysely<unknown>): Migrator {
   return new Migrator({
     db,
@@ -69,7 +69,7 @@ const sqlFiles: MigrationProvider = {
   },
 }
 
-/** Creates the role. Roles belong to the cluster, not to the database, so that another migration may create it at the same moment. */
+/** Roles belong to the cluster, not to the database: another migration may create it at the same moment. */
 async function createRole(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ member: boolean }>`
     select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = 'strongroom_app'`.execute(

@@ -10,7 +10,7 @@ import type { JsonSchema, Media, OpenApiDocument, Operation, Parameter } from '.
 import { route } from './route.ts'
 import { tags } from './tags.ts'
 
-// The package is found by its name, because a benchmark compiles this file to another folder.
+// By the name of the package: a benchmark compiles this file to another folder.
 const { version } = createRequire(import.meta.url)('@strongroom/server/package.json') as { version: string }
 
 const idempotencyKey: Parameter = {

@@ -25,15 +25,12 @@ import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
 import { tellStops } from './tell-stops.ts'
 
-/** Starts the background tasks of this node. The returned function stops them and waits for the current runs. */
+/** Starts the background tasks of this node. The returned function stops them and waits for runs under way. */
 export function startTasks(deps: Deps): () => Promise<void> {
   return runTasks(deps, tasksOf(deps))
 }
 
-/**
- * Returns the tasks. Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named
- * here.
- */
+/** Every node runs all of them. Nodes share the work by row locks and advisory locks, in the functions named here. */
 function tasksOf(deps: Deps): Task[] {
   const { ratesUrl, screening } = deps.config
   return [
@@ -74,10 +71,7 @@ function tasksOf(deps: Deps): Task[] {
   ]
 }
 
-/**
- * Returns the task that delivers transfers. A question follows each hand-over, so every hand-over reports when the task must
- * run again.
- */
+/** The end of a hand-over is followed by a question, so that each end says when there is something to do again. */
 function deliveryTask(deps: Deps): Task {
   let again = (_milliseconds: number) => {}
   const delivery = createDelivery(deps, undefined, (milliseconds) => again(milliseconds))
@@ -107,7 +101,7 @@ function followTask(deps: Deps): Task {
   }
 }
 
-/** Returns a task of claims. If it ends before all waiting work is done, it continues after its usual pause. */
+/** A task that ends before everything that waits is done goes on after its usual pause. */
 function claimsTask(name: string, everyMilliseconds: number, run: (signal: AbortSignal) => Promise<boolean>): Task {
   return {
     name,
@@ -118,23 +112,23 @@ function claimsTask(name: string, everyMilliseconds: number, run: (signal: Abort
   }
 }
 
-/** A unit of work that a node repeats in the background. */
+/** Work that a node repeats in the background. */
 export type Task = {
   name: string
   /**
-   * The pause between a run and the next one. While the node hears of commits, a task with a shorter pause than
-   * `idleTaskMilliseconds` uses that pause instead, and is woken by commits that concern it.
+   * The pause after a run, before the next one. Where commits are heard of, a task with a shorter pause than
+   * `idleTaskMilliseconds` takes that instead, and a commit that has something to do for it wakes it.
    */
   everyMilliseconds: number
-  /** The shortest pause after a run, also when a commit wakes the task. The next run does the work of all commits since. */
+  /** The shortest pause after a run, also when a commit wakes the task: the next run does the work of all commits since. */
   restMilliseconds?: number
-  /** @param again makes the task run again within this number of milliseconds */
+  /** @param again lets the task run again within so many milliseconds at the latest */
   run(signal: AbortSignal, again: (milliseconds: number) => void): Promise<unknown>
-  /** Called at a stop. It waits for work that runs have started and not awaited. */
+  /** Called at a stop: waits for work that runs have started and not awaited. */
   finish?(): Promise<unknown>
 }
 
-/** The pause in which orders arrive that are then claimed together. */
+/** Orders that arrive within this time are claimed together. */
 const usualRestMilliseconds = 20
 
 type Runner = Pick<Deps, 'log' | 'changeSignal'>
@@ -157,7 +151,7 @@ function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void>
   let failure: string | null = null
   let isRunning = false
   let restsUntil = 0
-  /** The time of the next run; during a run, the earliest known time. */
+  /** When the next run begins; during a run, as far as it is known. */
   let nextAt = Number.POSITIVE_INFINITY
   let running = run()
   const stopWaking = changeSignal.onWake(name, () => again(0))
@@ -186,7 +180,7 @@ function runTask({ log, changeSignal }: Runner, task: Task): () => Promise<void>
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
-      // A failure that repeats every second, for example while the database is down, is logged once.
+      // A task that fails every second, for example while the database is down, is logged once.
       if (failure !== String(error)) log.error({ err: error, task: name }, 'a background task failed')
       failure = String(error)
     }
