@@ -85,3 +85,7 @@ export const webhookTimeoutMilliseconds = 10_000
 export const webhookBackoffSecondsMax = 300
 /** A deposit that is found and a delivery that failed wake the deliveries; this is the net below them. */
 export const webhookPollMilliseconds = 5_000
+
+/** The time limit of PostgreSQL for a statement, and how much longer its answer is awaited. */
+export const databaseStatementMilliseconds = 30_000
+export const databasePatienceMilliseconds = 10_000

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { BaseError } from 'viem'
 import { AuthorityUnavailableError } from './authority/store.ts'
 import { describeNodeError } from './chains/describe-node-error.ts'
+import { isDatabaseDown } from './database/is-database-down.ts'
 import { type FieldFault, toErrorBody, WalletError } from './errors.ts'
 
 export function sendError(error: FastifyError, { id }: FastifyRequest, reply: FastifyReply, log: Logger) {
@@ -59,13 +60,4 @@ function toFieldFault({ instancePath, keyword, params, message }: Validation): F
   if (keyword === 'additionalProperties') return { field, message: 'is not a field of the protocol' }
   if (keyword === 'required') return { field, message: 'is required' }
   return { field, message: message ?? 'is not valid' }
-}
-
-/** Connection faults, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown). */
-function isDatabaseDown(error: FastifyError): boolean {
-  const { code = '', message } = error
-  return (
-    /^(08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code) ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(message)
-  )
 }

@@ -11,6 +11,7 @@ import { ensureClient } from './clients.ts'
 import type { WalletConfig } from './config.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/open-pool.ts'
+import { waitForDatabase } from './database/wait-for-database.ts'
 import { followChain } from './follow-chain.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { authorityPollMilliseconds, mailPollMilliseconds, webhookPollMilliseconds } from './limits.ts'
@@ -46,6 +47,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
   const followers = new Map<string, Loop>()
   const subscriptions: Heads[] = []
   try {
+    await waitForDatabase(pool, log)
     await migrate(pool)
     const keyring = await openKeyring(pool, config.passphrase)
     for (const client of config.clients) await ensureClient(pool, keyring, client)
