@@ -8,6 +8,7 @@ import { forgetOrigin, recordOrigin } from './config/running-service.ts'
 import { makeSecretKey } from './config/secret-key-file.ts'
 import { createChangeSignal } from './db/change-signal.ts'
 import { connectionsOf, openDatabase } from './db/client.ts'
+import { holdEpoch } from './db/epoch.ts'
 import { migrate } from './db/migrate.ts'
 import { useRecordKey } from './db/record-key.ts'
 import { openSlowReads } from './db/slow-reads.ts'
@@ -50,6 +51,8 @@ export async function startServer(config: Config, clock: () => Date = () => new 
             failed: new Promise<never>(() => {}),
           }
     await migrate(ownerUrl, url)
+    const epoch = await holdEpoch(url, log)
+    stops.push(() => epoch.release())
 
     const { deps, close } = await openDeps(config, url, log, clock)
     stops.push(close)

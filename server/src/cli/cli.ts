@@ -22,7 +22,8 @@ program
 program
   .command('migrate')
   .description('bring the database up to this version')
-  .action(async () => (await openCommands()).migrateDatabase())
+  .option('--wait', 'wait until nodes of an earlier version have ended, where they cannot run beside it')
+  .action(async ({ wait = false }: { wait?: boolean }) => (await openCommands()).migrateDatabase(wait))
 
 program.command('config').description('list the settings, what they mean, and what they are now').action(printSettings)
 

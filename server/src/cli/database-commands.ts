@@ -30,9 +30,9 @@ import { acceptAuthority } from '../modules/vaults/authority/authority-mark.ts'
 /** The exit code of a verification that finds a difference. When the work itself fails, `cli.ts` exits with 2, as diff does. */
 export const foundDifference = 1
 
-export function migrateDatabase(): Promise<void> {
+export function migrateDatabase(waits: boolean): Promise<void> {
   return withDatabaseUrls({ mayCreate: true }, async ({ url, ownerUrl }) => {
-    const isNew = await migrate(ownerUrl, url)
+    const isNew = await migrate(ownerUrl, url, { waits, say: print })
     print('The database is up to date.')
     // An operator does not see the role of the embedded server.
     if (isNew && readCommandConfig().databaseUrl !== null) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, type Selectable, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds, statementMilliseconds as statementMillisecondsDefault } from '../lib/limits.ts'
+import { epochOption } from './epoch.ts'
 import { noteLostCommits } from './lost-commit.ts'
 import { endSilence } from './silence.ts'
 import type { DB } from './types.ts'
@@ -54,7 +55,7 @@ export function openDatabase({
     application_name: 'strongroom',
     options:
       `-c role=strongroom_app -c timezone=UTC -c statement_timeout=${statementMilliseconds} -c ` +
-      `idle_in_transaction_session_timeout=60000 ${peerSettings}`,
+      `idle_in_transaction_session_timeout=60000 ${epochOption} ${peerSettings}`,
   })
   pool.on('error', onError)
   pool.on('connect', (client) => {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
+import { migrateAlone } from './epoch.ts'
 import { ensureLoginBy, isLoginOfItsOwn } from './login-role.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -13,9 +14,15 @@ const folder = new URL('./migrations/', import.meta.url)
  * @param databaseUrl of a role that owns the database (and may create a role the first time); of another one when there is
  *   nothing to do
  * @param serviceUrl how the running service connects; its role is made, if it is not the owner
+ * @param options `waits` for nodes that a migration cannot run beside; `say` prints a line about them
  * @returns whether that role was made or changed
+ * @throws Error with the nodes of an earlier version that still run, if it does not wait
  */
-export async function migrate(databaseUrl: string, serviceUrl: string = databaseUrl): Promise<boolean> {
+export async function migrate(
+  databaseUrl: string,
+  serviceUrl: string = databaseUrl,
+  { waits = false, say = () => {} }: { waits?: boolean; say?: (line: string) => void } = {},
+): Promise<boolean> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: 2,
@@ -25,15 +32,27 @@ export async function migrate(databaseUrl: string, serviceUrl: string = database
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     await createRole(db)
-    const { error, results } = await createMigrator(db).migrateToLatest()
-    if (error !== undefined) throw inWords(error)
-    if ((results ?? []).length > 0) {
-      await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
-    }
+    await migrateAlone(databaseUrl, { waits, say }, () => migrateToLatest(db))
     return isLoginOfItsOwn(databaseUrl, serviceUrl) && (await ensureLoginBy(pool, serviceUrl)) === true
   } finally {
     await db.destroy()
   }
+}
+
+/** Privileges are given after a migration, and where a restored database has lost them. */
+async function migrateToLatest(db: Kysely<unknown>): Promise<void> {
+  const { error, results } = await createMigrator(db).migrateToLatest()
+  if (error !== undefined) throw inWords(error)
+  if ((results ?? []).length === 0 && !(await lacksPrivileges(db))) return
+  await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
+}
+
+/** True if the service may not read some table, as after a restore into a server that did not have its role. */
+async function lacksPrivileges(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+      and not has_table_privilege('strongroom_app', oid, 'select') limit 1`.execute(db)
+  return rows.length > 0
 }
 
 function inWords(error: unknown): unknown {

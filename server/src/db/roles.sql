@@ -16,3 +16,15 @@ revoke delete, truncate on sealing_key from strongroom_app;
 revoke update, delete, truncate on signed_votes from strongroom_app;
 revoke delete, truncate on service_keys from strongroom_app;
 revoke update, delete, truncate on account_keys from strongroom_app;
+-- A node of an earlier epoch of the schema writes to no table.
+do $$
+declare
+  writable name;
+begin
+  for writable in select tablename from pg_tables where schemaname = 'public' and tablename not like 'schema\_migrations%' loop
+    execute format(
+      'create or replace trigger refuse_older_nodes before insert or update or delete on %I
+       for each statement execute function refuse_older_nodes()', writable);
+  end loop;
+end
+$$;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { epochOption } from '../../../db/epoch.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sha256 } from '../../../lib/secrets.ts'
@@ -17,7 +18,11 @@ let intruder: pg.Pool
 
 beforeAll(async () => {
   bench = await createTransferBench()
-  intruder = new pg.Pool({ connectionString: bench.test.databaseUrl, max: 1, options: '-c role=strongroom_app' })
+  intruder = new pg.Pool({
+    connectionString: bench.test.databaseUrl,
+    max: 1,
+    options: `-c role=strongroom_app ${epochOption}`,
+  })
 })
 afterAll(async () => {
   await intruder.end()

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { epochOption } from '../../../db/epoch.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import type { Address } from '../../../testing/answer.ts'
 import { type FakeWallet, startFakeWallet } from '../../../testing/fake-wallet.ts'
@@ -17,7 +18,11 @@ let genuine: { url: string; secret: Buffer | null; webhook: Buffer | null }
 beforeAll(async () => {
   bench = await createTransferBench()
   listener = await startFakeWallet()
-  intruder = new pg.Pool({ connectionString: bench.test.databaseUrl, max: 1, options: '-c role=strongroom_app' })
+  intruder = new pg.Pool({
+    connectionString: bench.test.databaseUrl,
+    max: 1,
+    options: `-c role=strongroom_app ${epochOption}`,
+  })
   // Events are signed by nobody yet.
   address = await bench.fundedAddress({ usdt: '1000', eth: '5' })
   const webhook = { walletWebhookSecret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` }

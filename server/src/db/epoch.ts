@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { databaseConnectMilliseconds } from '../lib/limits.ts'
+
+/**
+ * The epoch of the schema that this version works with. A migration that nodes of the version before cannot work with raises it,
+ * here and in the function `schema_epoch` of the database.
+ */
+export const schemaEpoch = 1
+
+/** Tells the database the epoch of a connection; the tables refuse writes of an earlier one. */
+export const epochOption = `-c strongroom.epoch=${schemaEpoch}`
+
+/** Nodes hold this advisory lock shared, and a migration that raises the epoch takes it exclusively. */
+const epochLock = 7_365_001
+
+const lookAgainMilliseconds = 1_000
+/** The name of the connections of nodes, also of the versions before epochs. */
+const nodeName = 'strongroom'
+
+export type HeldEpoch = { release(): Promise<void> }
+
+/**
+ * Holds the epoch for a running node, on a connection of its own, which is opened again when it is lost.
+ * @throws Error when the database is of another epoch
+ */
+export async function holdEpoch(url: string, log: Pick<Logger, 'warn'>): Promise<HeldEpoch> {
+  let client: pg.Client | null = null
+  let retry: NodeJS.Timeout | undefined
+  let isReleased = false
+
+  const open = async (): Promise<void> => {
+    const opened = new pg.Client({
+      connectionString: url,
+      application_name: nodeName,
+      connectionTimeoutMillis: databaseConnectMilliseconds,
+      keepAlive: true,
+    })
+    const lost = () => {
+      if (client !== opened || isReleased) return
+      client = null
+      retry = setTimeout(reopen, lookAgainMilliseconds)
+      retry.unref()
+    }
+    opened.on('error', lost)
+    opened.on('end', lost)
+    try {
+      await opened.connect()
+      await opened.query('select pg_advisory_lock_shared($1)', [epochLock])
+      await assertEpoch(opened)
+    } catch (error) {
+      await opened.end().catch(() => {})
+      throw error
+    }
+    client = opened
+  }
+  const reopen = () =>
+    void open().catch((error: Error) => {
+      log.warn({ error: error.message }, 'the connection that holds the epoch of the schema was lost')
+      if (isReleased) return
+      retry = setTimeout(reopen, lookAgainMilliseconds)
+      retry.unref()
+    })
+
+  await open()
+  return {
+    async release() {
+      isReleased = true
+      clearTimeout(retry)
+      await client?.end().catch(() => {})
+    },
+  }
+}
+
+async function assertEpoch(client: pg.Client): Promise<void> {
+  const epoch = await readEpoch(client)
+  if (epoch === schemaEpoch) return
+  throw new Error(`The schema of the database has epoch ${epoch}, and this version works with ${schemaEpoch}`)
+}
+
+/** The epoch of the database; 0: of a version before epochs, or empty. */
+async function readEpoch(client: pg.Client): Promise<number> {
+  const { rows } = await client.query(`select to_regproc('public.schema_epoch') is not null as is_there`)
+  if (!rows[0].is_there) return 0
+  return (await client.query('select schema_epoch() as epoch')).rows[0].epoch
+}
+
+/**
+ * Runs a migration. One that raises the epoch of a database in use runs while no node does, and no node starts meanwhile.
+ * @param waits waits until the nodes have ended, instead of failing
+ * @throws Error with the nodes that still run
+ */
+export async function migrateAlone(
+  url: string,
+  { waits, say }: { waits: boolean; say: (line: string) => void },
+  run: () => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: databaseConnectMilliseconds })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    if (await raisesEpoch(client)) await takeEpoch(client, waits, say)
+    await run()
+  } finally {
+    await client.end()
+  }
+}
+
+async function raisesEpoch(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query(`select to_regclass('public.schema_migrations') is not null as is_used`)
+  const epoch = await readEpoch(client)
+  if (epoch > schemaEpoch) {
+    throw new Error(`The schema of the database has epoch ${epoch}, and this version works with ${schemaEpoch}`)
+  }
+  return rows[0].is_used && epoch < schemaEpoch
+}
+
+async function takeEpoch(client: pg.Client, waits: boolean, say: (line: string) => void): Promise<void> {
+  let told = ''
+  for (;;) {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [epochLock])
+    const nodes = await listNodes(client)
+    if (rows[0].is_taken && nodes.length === 0) return
+    // Without a node, another process migrates, and this one finds nothing to do after it.
+    const running = `Nodes of an earlier version still run: ${nodes.join(', ')}.`
+    if (nodes.length > 0 && !waits) {
+      throw new Error(`${running} Stop them and migrate again, or wait for them with "strongroom migrate --wait"`)
+    }
+    if (nodes.length > 0 && running !== told) say(`${running} Waiting until they have ended.`)
+    told = running
+    await sleep(lookAgainMilliseconds)
+  }
+}
+
+/** Nodes by the address that they connect from, as far as this role sees it, with the number of their connections. */
+async function listNodes(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ host: string; connections: string }>(
+    `select coalesce(host(client_addr), 'an unknown address') as host, count(*) as connections from pg_stat_activity
+     where datname = current_database() and application_name = $1 and pid <> pg_backend_pid()
+     group by 1 order by 1`,
+    [nodeName],
+  )
+  return rows.map(({ host, connections }) => `${host} (${connections} connections)`)
+}
