@@ -30,7 +30,7 @@ export function createReplica({ primary, replica, warn }: { primary: Db; replica
         await catchUp(primary, replica)
         return replica
       } catch (error) {
-        // A missing replica affects every report, so that the warning is not repeated for each.
+        // A missing replica affects every report, so the warning is not repeated for each report.
         if (performance.now() - warnedAt >= replicaWarningMilliseconds) {
           warn(error, 'reports are read from the database itself, because the replica cannot be used')
           warnedAt = performance.now()

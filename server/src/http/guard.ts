@@ -105,7 +105,7 @@ function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
     throw forbidden('foreign_origin', 'Requests with the session cookie must come from this origin')
   const mediaType = mediaTypeOf(request)
   const mayLackBody = request.method === 'DELETE' && mediaType === undefined
-  // A form of another page can send JSON as little as these media types.
+  // A form of another page can send neither JSON nor these media types.
   const isUpload = mediaType !== undefined && Object.hasOwn(request.routeOptions.config.uploads ?? {}, mediaType)
   if (mediaType !== 'application/json' && !mayLackBody && !isUpload) {
     throw forbidden('json_required', 'Writes with the session cookie must be application/json')

@@ -140,7 +140,7 @@ export type Profile = Static<typeof Profile>
 /** The kinds of users. */
 export const userKinds = ['person', 'service'] as const
 
-/** The profile with an id that members of a vault see of each other. It has no e-mail address. */
+/** The profile beside an id, for members of the vault. It has no e-mail address. */
 export const MemberProfile = Closed(
   {
     userId: Id,
@@ -152,7 +152,7 @@ export const MemberProfile = Closed(
 )
 export type MemberProfile = Static<typeof MemberProfile>
 
-/** The profile beside an id that may name a group, may be null, or may belong to no user of this service. */
+/** The profile beside an id. It is null unless the id is that of a user of this service. */
 export const ProfileBeside = described(
   Nullable(Type.Unsafe<MemberProfile>(Type.Ref('MemberProfile'))),
   'Who is behind the id; null if that is no user of this service.',
@@ -175,7 +175,7 @@ export const pageQuery = {
 /** The query of a list that has no filters. */
 export const PageQuery = Closed(pageQuery)
 
-/** Query parameters that restrict lists and sums to a part of what the caller may see. */
+/** Query parameters that restrict lists and sums to a part of the data that the caller may see. */
 export const FolderFilter = Type.Optional(
   Type.String({
     minLength: 1,
@@ -191,7 +191,7 @@ export const IncludeShared = Type.Optional(
   }),
 )
 
-/** An id in a request. It may have any form, so that a foreign id is not found instead of malformed. */
+/** An id in a request. Any text is accepted, so that an unknown id is a 404 and not a 400. */
 export const GivenId = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
 /** The meanings of the names in paths. An endpoint may describe its own parameters more precisely. */

@@ -63,8 +63,8 @@ function compose(deps: Deps, request: MailRequest): Promise<Mail | null> | Mail 
 }
 
 /**
- * Composes the mail with a sign-in link, or returns null when the e-mail address may not sign in. The decision is made here and
- * not at the request, which takes equally long for every address. The link is made here too, so that no token is stored in the
+ * Composes the mail with a sign-in link, or returns null when the e-mail address may not sign in. The decision is made here,
+ * because the request must take equally long for every address. The link is made here too, so that no token is stored in the
  * queue.
  */
 async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<Mail | null> {

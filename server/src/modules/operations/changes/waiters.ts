@@ -25,8 +25,8 @@ export type Waiters = ReturnType<typeof createWaiters>
 const retrySeconds = 5
 
 /**
- * The waiting requests of this node. A signal costs one short query for all of them, which finds the changed vaults.
- * Only requests of members of those vaults are woken.
+ * Creates the list of waiting requests of this node. A signal costs one short query for all of them, which finds the changed
+ * vaults. Only requests of members of those vaults are woken.
  */
 export function createWaiters(db: Db, signal: ChangeSignal) {
   const waiting = new Set<ReturnType<typeof createWaiter>>()

@@ -14,7 +14,7 @@ export type ResolvedFilters = Omit<
   | 'counterpartyGroupId'
   | 'category'
 > & {
-  /** True for only the transfers of any initiator that may wait for the vote of the viewer. */
+  /** True to list only the transfers, of any initiator, that may wait for the vote of the viewer. */
   awaitsVote: boolean
   tokenIds: string[] | null
   /** The addresses that match both the address filter and the folder filter. */
@@ -105,8 +105,8 @@ function rangesOf(scope: AddressScope, resolved: ResolvedFilters): Range[] {
 }
 
 /**
- * Returns the range for the whole vault. Tests run from the most to the least selective filter. Large sets cost a
- * lookup for each key, so they come late.
+ * Returns the range for the whole vault. The filters are tried from the most to the least selective. Large sets cost a lookup
+ * for each key, so they come late.
  */
 function rangeOfVault(resolved: ResolvedFilters): Range {
   const { addressIds, counterpartyIds, tokenIds, statuses } = resolved

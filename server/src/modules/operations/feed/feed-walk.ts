@@ -272,7 +272,7 @@ export const checksOf = (walk: Walk) =>
     sql` and `,
   )
 
-/** The columns of a row that the conditions read. */
+/** Returns the columns of a row that the conditions read. */
 export const checkedColumns = (alias: string) =>
   sql.join(
     ['vault_id', 'type', 'status', 'address_id', 'owner_id', 'initiator_id', 'token_id', 'flow_type', 'tx_hash']

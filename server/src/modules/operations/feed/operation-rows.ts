@@ -120,7 +120,7 @@ type RecordedColumns = {
   now: Date
 }
 
-/** Restores the columns that the audit record of an order holds, whatever they hold now (threat T56). */
+/** Restores the columns of an operation from the audit record of its order, whatever they hold now (threat T56). */
 export async function restoreOperation(trx: Trx, recorded: RecordedColumns): Promise<void> {
   await sql`
     update operations set status = ${recorded.status}, initiator_id = ${recorded.initiatorId},

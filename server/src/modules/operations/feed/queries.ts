@@ -30,7 +30,7 @@ export async function findOperation(db: Db | Trx, viewer: Viewer, key: Operation
   return selectOperation(db, viewer, key, sql``)
 }
 
-/** As `findOperation`, and locks metadata and categories of the operation until the transaction ends. */
+/** Returns an operation as `findOperation` does, and locks its metadata and categories until the transaction ends. */
 export async function lockOperation(trx: Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(trx, viewer, key, sql`for no key update of o`)
 }

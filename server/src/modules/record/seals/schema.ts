@@ -8,7 +8,7 @@ const digits = (count: number, description: string) =>
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'.repeat(2).slice(0, count)],
   })
 
-/** 32 bytes in hexadecimal digits. */
+/** Returns the schema of 32 bytes in hexadecimal digits. */
 export const Hash = (description: string) => digits(64, description)
 
 /** The properties that seals have since they are signed; null in older seals. */

@@ -10,8 +10,8 @@ import { countImagesOf, type ImageSubject, isAwaited, isShown } from './queries.
 type By = { vaultId: string | null; actorId: string; now: Date }
 
 /**
- * Returns the address of an image: the hash of its bytes together with its subject. The same picture of two subjects
- * has two addresses, so that nobody can find out with a picture of their own if a hidden subject has it.
+ * Returns the address of an image: the hash of its bytes together with its subject. The same picture of two subjects has two
+ * addresses, so that nobody can find out with a picture of their own whether a hidden subject has it.
  */
 export function imageUriOf(subject: ImageSubject, bytes: Buffer): string {
   return uriOfImage(keyOf(subject, bytes))

@@ -55,7 +55,7 @@ export async function lockRates(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${rateLock})`.execute(trx)
 }
 
-/** As `lockRates`, but does not wait. */
+/** Takes the lock of `lockRates` without waiting. Returns false when another transaction has it. */
 export async function tryLockRates(trx: Trx): Promise<boolean> {
   const { rows } = await sql<{ is_free: boolean }>`select pg_try_advisory_xact_lock(${rateLock}) as is_free`.execute(
     trx,

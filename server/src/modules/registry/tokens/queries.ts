@@ -42,7 +42,7 @@ export async function findToken(db: Db | Trx, id: string): Promise<TokenRow | nu
   return (row as TokenRow | undefined) ?? null
 }
 
-/** As `findToken`, and locks the token until the transaction ends. */
+/** Returns a token as `findToken` does, and locks it until the transaction ends. */
 export async function lockToken(trx: Trx, id: string): Promise<TokenRow | null> {
   const row = await selectTokens(trx).where('tokens.id', '=', id).forNoKeyUpdate('tokens').executeTakeFirst()
   return (row as TokenRow | undefined) ?? null

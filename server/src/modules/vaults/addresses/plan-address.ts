@@ -16,7 +16,7 @@ export type AddressPlan = {
   hasIndex: boolean
   /** The derivation path without its dynamic segment. */
   staticPrefix: string
-  /** The whole path; `index` is ignored when there is no dynamic segment. */
+  /** Returns the whole path. `index` is ignored when there is no dynamic segment. */
   pathAt(index: number): string
   token: PlanToken | null
 }

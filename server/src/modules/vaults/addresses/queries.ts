@@ -77,7 +77,7 @@ export async function findAddress(db: Db | Trx, scope: AddressScope, id: string)
 type AddressPermissions = { canTransfer: boolean; folderIds: string[] }
 
 /**
- * Returns the present permissions: if the viewer may transfer from the address, and its folders, including folders that
+ * Returns the present permissions: whether the viewer may transfer from the address, and its folders, including folders that
  * they cannot see.
  */
 export async function findPermissions(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressPermissions> {

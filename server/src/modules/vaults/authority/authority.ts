@@ -115,7 +115,10 @@ function toPending({ version, hash, authority, inForceAt }: NonNullable<Authorit
 type Key = AuthorityDocument['authority']['keys'][number]
 type Passkey = Key & { rpId: string; origins: string[] }
 
-/** Returns the pages of the wallet service on which the authority has the member sign; empty for a vault without protection. */
+/**
+ * Returns the pages of the wallet service on which the member signs, according to the authority; empty for a vault without
+ * protection.
+ */
 export async function listSigningPages(deps: Deps, member: Member): Promise<string[]> {
   const origins = (await listKeys(deps, member)).flatMap((key) => key.origins)
   return [...new Set(origins)].filter(isPage)

@@ -72,9 +72,9 @@ export const keyMissing = (derivationPath: string) =>
   badGateway(`The wallet service does not show the key of ${derivationPath}, signed as before`)
 
 /**
- * Returns the accounts that a vault with this structure has from the beginning, at most as many as are pinned when it
- * is locked. Only addresses of EVM networks follow from a key in one way. Where the index is the account, one question
- * finds out only how the wallet service signs.
+ * Returns the accounts that a vault with this structure has from the beginning, at most as many as are pinned when it is
+ * locked. Only addresses of EVM networks follow from a key in one way. Where the index is the account, the question only finds
+ * out how the wallet service signs.
  */
 export function accountsOf({ networks, routes }: Pick<VaultWithStructure, 'networks' | 'routes'>): Account[] {
   const [first] = routes
