@@ -107,8 +107,8 @@ export type WalletClient = {
   /** Returns the status of a transfer; null when the service does not know the transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /**
-   * Waits for changes after the cursor of an earlier answer. Null when it is not offered (404, 405, 501), 'lost' for an unknown
-   * cursor.
+   * Waits for changes after the cursor of an earlier answer. Returns null when not offered (404, 405, 501), 'lost' for an
+   * unknown cursor.
    */
   listChanges(question: ChangesQuestion, stopping: AbortSignal): Promise<Changes | 'lost' | null>
   /** Replaces a transaction. It is idempotent by the replaced transaction, and sent once. */
@@ -117,7 +117,7 @@ export type WalletClient = {
   stopOrders(votes: object[]): Promise<void>
   /** Returns the present maximum cost of a replacement, or the reason for which it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
-  /** Null when the chain does not know it, or when the service does not offer the lookup (404, 405, 501), which proves nothing. */
+  /** Returns null when the chain does not know it, or when the lookup is not offered (404, 405, 501), which proves nothing. */
   getTransaction(question: { network: string; hash: string }): Promise<TransactionState | null>
   /** Returns the balance in raw smallest units, as the chain knows it. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
