@@ -4,26 +4,26 @@ import type { Logger } from 'pino'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
 
 /**
- * The epoch of the schema that this version works with. A migration that nodes of the version before cannot work with raises it,
- * here and in the function `schema_epoch` of the database.
+ * The epoch of the schema with which this version works. A migration that nodes of the previous version cannot work with raises
+ * it, here and in the function `schema_epoch` of the database.
  */
 export const schemaEpoch = 1
 
-/** Tells the database the epoch of a connection; the tables refuse writes of an earlier one. */
+/** The option that tells the database the epoch of a connection. The tables refuse writes of an earlier epoch. */
 export const epochOption = `-c strongroom.epoch=${schemaEpoch}`
 
-/** Nodes hold this advisory lock shared, and a migration that raises the epoch takes it exclusively. */
+/** The advisory lock that nodes hold shared. A migration that raises the epoch takes it exclusively. */
 const epochLock = 7_365_001
 
 const lookAgainMilliseconds = 1_000
-/** The name of the connections of nodes, also of the versions before epochs. */
+/** The name of the connections of nodes, including versions before epochs. */
 const nodeName = 'strongroom'
 
 export type HeldEpoch = { release(): Promise<void> }
 
 /**
- * Holds the epoch for a running node, on a connection of its own, which is opened again when it is lost.
- * @throws Error when the database is of another epoch
+ * Holds the epoch for a running node, on a connection of its own. A lost connection is opened again.
+ * @throws Error when the database has another epoch
  */
 export async function holdEpoch(url: string, log: Pick<Logger, 'warn'>): Promise<HeldEpoch> {
   let client: pg.Client | null = null
@@ -79,7 +79,7 @@ async function assertEpoch(client: pg.Client): Promise<void> {
   throw new Error(`The schema of the database has epoch ${epoch}, and this version works with ${schemaEpoch}`)
 }
 
-/** The epoch of the database; 0: of a version before epochs, or empty. */
+/** Returns the epoch of the database; 0 for a version before epochs, or an empty database. */
 async function readEpoch(client: pg.Client): Promise<number> {
   const { rows } = await client.query(`select to_regproc('public.schema_epoch') is not null as is_there`)
   if (!rows[0].is_there) return 0
@@ -87,8 +87,9 @@ async function readEpoch(client: pg.Client): Promise<number> {
 }
 
 /**
- * Runs a migration. One that raises the epoch of a database in use runs while no node does, and no node starts meanwhile.
- * @param waits waits until the nodes have ended, instead of failing
+ * Runs a migration. A migration that raises the epoch of a database in use runs while no node runs, and no node can start
+ * meanwhile.
+ * @param waits true to wait until the nodes have ended instead of a failure
  * @throws Error with the nodes that still run
  */
 export async function migrateAlone(
@@ -117,23 +118,23 @@ async function raisesEpoch(client: pg.Client): Promise<boolean> {
 }
 
 async function takeEpoch(client: pg.Client, waits: boolean, say: (line: string) => void): Promise<void> {
-  let told = ''
+  let lastLine = ''
   for (;;) {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_taken', [epochLock])
     const nodes = await listNodes(client)
     if (rows[0].is_taken && nodes.length === 0) return
-    // Without a node, another process migrates, and this one finds nothing to do after it.
+    // Without a node, another process is migrating. This process then has nothing to migrate.
     const running = `Nodes of an earlier version still run: ${nodes.join(', ')}.`
     if (nodes.length > 0 && !waits) {
       throw new Error(`${running} Stop them and migrate again, or wait for them with "strongroom migrate --wait"`)
     }
-    if (nodes.length > 0 && running !== told) say(`${running} Waiting until they have ended.`)
-    told = running
+    if (nodes.length > 0 && running !== lastLine) say(`${running} Waiting until they have ended.`)
+    lastLine = running
     await sleep(lookAgainMilliseconds)
   }
 }
 
-/** Nodes by the address that they connect from, as far as this role sees it, with the number of their connections. */
+/** Returns the nodes by the address from which they connect, as far as this role sees it, with the number of their connections. */
 async function listNodes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ host: string; connections: string }>(
     `select coalesce(host(client_addr), 'an unknown address') as host, count(*) as connections from pg_stat_activity
