@@ -9,9 +9,10 @@ import type { Stack } from './lib/stack.ts'
 import { createWorld, type World } from './lib/world.ts'
 
 /**
- * The time that a backtest of many decisions takes, from the request to the result, of the time that the evaluator alone takes
- * for as many decisions with their facts in memory. The decisions are copies of one that the service made, with amounts of
- * their own. BENCH_DECISIONS is their number, BENCH_POLICIES that of the policies tried.
+ * Compares the time of a backtest of many decisions, from the request to the result, with the time of the evaluator
+ * alone for the same number of decisions with their facts in memory. The decisions are copies of a decision that the
+ * service made, with different amounts. BENCH_DECISIONS sets the number of decisions, BENCH_POLICIES the number of
+ * policies that are tried.
  */
 const decisions = Number(process.env.BENCH_DECISIONS ?? 100_000)
 const policiesCount = Number(process.env.BENCH_POLICIES ?? 20)
@@ -36,7 +37,7 @@ await runOnStack(async ({ record, stack }) => {
   const cpuBefore = cpuSecondsOf(stack.nodePid)
   const seconds = await backtest(world, drafts)
   const cpu = cpuSecondsOf(stack.nodePid) - cpuBefore
-  // There and back, because the second of two finds a warmer machine.
+  // The evaluator is measured before and after the backtest, because a later measurement finds a warmer machine.
   const second = evaluate(facts, drafts)
   const plain = { seconds: (first.seconds + second.seconds) / 2, cpu: (first.cpu + second.cpu) / 2 }
   record.add('plain evaluation of as many', 's', plain.seconds)
@@ -55,7 +56,7 @@ await runOnStack(async ({ record, stack }) => {
 
 type Draft = { groupId: string; effect: 'allow' | 'block' | 'requireApproval' } & Record<string, unknown>
 
-/** Limits of every kind that needs no sum, most of which do not match. */
+/** Creates policies with limits of every kind that needs no sum. Most of them do not match. */
 async function policiesOf({ call, admin, vault }: World): Promise<Draft[]> {
   const { items } = (await call(admin, 'GET', `/vaults/${vault.code}/policy-groups?limit=100`)) as {
     items: { id: string; code: string }[]
@@ -76,16 +77,16 @@ async function policiesOf({ call, admin, vault }: World): Promise<Draft[]> {
   ]
   return Array.from({ length: policiesCount }, (_, i) => {
     const effect = (['allow', 'block', 'requireApproval'] as const)[i % 3]!
-    const [own, other] = [selectors[i % selectors.length]!, selectors[(i * 3 + 1) % selectors.length]!]
+    const [first, second] = [selectors[i % selectors.length]!, selectors[(i * 3 + 1) % selectors.length]!]
     return {
       ...{ groupId, code: `tried-${i}`, name: `Tried ${i}`, actionType: 'transfer', effect },
       ...(effect === 'requireApproval' ? { approvalThreshold: 1 } : {}),
-      rules: [{ conditionType: 'require', selectors: [own, other, selectors[0]!] }],
+      rules: [{ conditionType: 'require', selectors: [first, second, selectors[0]!] }],
     }
   })
 }
 
-/** Copies of a transfer over a month, a tenth of them large. Returns their facts. */
+/** Inserts copies of a transfer over a month, a tenth of them large. Returns their facts. */
 async function fill(stack: Stack, { vault }: World): Promise<Facts[]> {
   const [model] = await stack.sql<{ id: string }>(
     `select t.id from transfers t where t.vault_id = $1 and t.payout_id is null order by t.id limit 1`,
@@ -103,7 +104,7 @@ async function fill(stack: Stack, { vault }: World): Promise<Facts[]> {
       if (name === 'decision')
         return `jsonb_set(jsonb_set(m.decision, '{facts,amount}', to_jsonb((i % 100000)::text)), '{facts,now}',
           to_jsonb(to_char('${from}'::timestamptz at time zone 'UTC' + i * interval '20 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))`
-      // Nothing is left to do with them.
+      // A finished operation starts no further work.
       if (name === 'status') return `'cancelled'`
       if (name === 'phase') return `'done'`
       return `m.${name}`
@@ -124,7 +125,7 @@ async function fill(stack: Stack, { vault }: World): Promise<Facts[]> {
   return rows.map(({ facts }) => ({ ...facts, now: new Date(facts.now) }))
 }
 
-/** Seconds of the evaluator alone, by the clock and of CPU. */
+/** Returns the duration of the evaluator alone, and its CPU time, in seconds. */
 function evaluate(facts: Facts[], drafts: Draft[]): { seconds: number; cpu: number } {
   const policies = drafts.map(
     (draft, i): PolicySnapshot =>
@@ -142,7 +143,8 @@ function evaluate(facts: Facts[], drafts: Draft[]): { seconds: number; cpu: numb
   const began = performance.now()
   const before = process.cpuUsage()
   let allowed = 0
-  for (const one of facts) if (decideFrom(policies, one, { isAdmin: false }).effect === 'allow') allowed += 1
+  for (const factsOfDecision of facts)
+    if (decideFrom(policies, factsOfDecision, { isAdmin: false }).effect === 'allow') allowed += 1
   const seconds = (performance.now() - began) / 1_000
   const { user, system } = process.cpuUsage(before)
   console.log(`${allowed} of ${facts.length} are allowed`)

@@ -6,8 +6,8 @@ import { toSeries } from './lib/rounds.ts'
 import { runBench } from './lib/run-bench.ts'
 
 /**
- * The totals of a vault with very many accounts, as an administrator reads them: with every entry sealed, and with those of
- * two seconds at 1,000 deposits a second that wait. BENCH_ACCOUNTS is their number.
+ * Measures how an administrator reads the totals of a vault with very many accounts: with every entry sealed, and with
+ * two seconds of entries at 1,000 deposits a second still unsealed. BENCH_ACCOUNTS sets the number of accounts.
  */
 const accounts = Number(process.env.BENCH_ACCOUNTS ?? 1_000_000)
 const waiting = 2_000

@@ -13,11 +13,11 @@ import { bearer, castVotes, orderTransfers, postBare } from './lib/transfers.ts'
 import * as ourWorld from './lib/world.ts'
 
 /**
- * Compares this checkout with another one: `npm run bench:compare -- ../before`. Both services run at once, each with a
- * PostgreSQL of its own, and each figure is measured there and back (A B B A) in short turns, so that what else the
- * machine does affects both alike. Prints what this checkout does, of the other: the mean of the rounds with its 95%
- * confidence interval. The other one must have this command too; if it has no bench/run.js, its bench must be built
- * (`npx tsc6 -p bench`).
+ * Compares this checkout with another checkout: `npm run bench:compare -- ../before`. Both services run at once, each
+ * with its own PostgreSQL. Each figure is measured forwards and backwards (A B B A) in short turns, so that other load
+ * on the machine affects both alike. Prints the rate of this checkout divided by that of the other: the mean of the
+ * rounds with its 95% confidence interval. The other checkout must have this command too; without a bench/run.js, its
+ * bench must be built first (`npx tsc6 -p bench`).
  */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -78,22 +78,22 @@ async function benchOf(directory: string): Promise<Bench> {
 
 async function compare<Subject>(
   open: (bench: Bench) => Promise<{ subject: Subject; close: () => Promise<void> }>,
-  all: Measure<Subject>,
+  measuresByName: Measure<Subject>,
 ): Promise<void> {
   const wanted = options.only.split(',')
-  const measures = Object.entries(all).filter(([name]) => wanted.some((one) => name.includes(one)))
+  const measures = Object.entries(measuresByName).filter(([name]) => wanted.some((part) => name.includes(part)))
   if (measures.length === 0) return
   const after = await open(benches.after)
   const before = await open(benches.before)
   try {
     for (const [name, measure] of measures) {
-      const [ours, theirs] = [() => measure(after.subject), () => measure(before.subject)]
-      await ours()
-      await theirs()
+      const [measureAfter, measureBefore] = [() => measure(after.subject), () => measure(before.subject)]
+      await measureAfter()
+      await measureBefore()
       const logs: number[] = []
       const sums = { ours: 0, theirs: 0 }
       for (let round = 0; round < rounds; round += 1) {
-        const [a, b, c, d] = [await ours(), await theirs(), await theirs(), await ours()]
+        const [a, b, c, d] = [await measureAfter(), await measureBefore(), await measureBefore(), await measureAfter()]
         logs.push(Math.log((a + d) / (b + c)))
         sums.ours += a + d
         sums.theirs += b + c
@@ -107,10 +107,13 @@ async function compare<Subject>(
   }
 }
 
-/** The geometric mean with its 95% confidence interval; 2.36 is Student's t for eight rounds, and less for more. */
+/**
+ * Formats the geometric mean with its 95% confidence interval. 2.36 is Student's t for eight rounds; more rounds have a
+ * smaller value.
+ */
 function show(logs: number[]): string {
-  const mean = logs.reduce((sum, one) => sum + one, 0) / logs.length
-  const variance = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (logs.length - 1)
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
+  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (logs.length - 1)
   const margin = 2.36 * Math.sqrt(variance / logs.length)
   const [middle, low, high] = [mean, mean - margin, mean + margin].map((log) => Math.exp(log).toFixed(3))
   return `${middle} (${low} to ${high})`
@@ -131,7 +134,7 @@ function transfers(): Measure<Run> {
     'transfers that need three votes': (run) => orderTransfers(run, '20000'),
     votes: async (run) => {
       const perSecond = await castVotes(run)
-      return perSecond.reduce((sum, one) => sum + one, 0) / perSecond.length
+      return perSecond.reduce((sum, rate) => sum + rate, 0) / perSecond.length
     },
   }
 }
@@ -155,9 +158,9 @@ function reads(): Measure<Vault> {
     },
     'report of exceptions': { path: `/reports/operations_exceptions?${year}`, by: 'administrator', connections: 1 },
   }
-  const all = Object.entries(pages).map(([name, page]) => [name, (vault: Vault) => read(vault, page)] as const)
+  const reads = Object.entries(pages).map(([name, page]) => [name, (vault: Vault) => read(vault, page)] as const)
   return {
-    ...Object.fromEntries(all),
+    ...Object.fromEntries(reads),
     'balances of a member beside reports': async (vault) => {
       const report = getAs(vault.administrator, `/reports/transaction_activity?${decade}&groupBy=month`)
       const work = () => read(vault, { path: '/balances', by: 'member', connections: 1 })
@@ -174,5 +177,5 @@ async function read({ port, ...tokens }: Vault, { path, by, connections = 8 }: P
   const request = getAs(tokens[by], path)
   const { answers, latencies } = await loadClosed({ port, connections, seconds, next: () => request })
   if (Object.keys(answers).join() !== '200') throw new Error(`${path} was answered ${JSON.stringify(answers)}`)
-  return (1_000 * connections) / (latencies.reduce((sum, one) => sum + one, 0) / latencies.length)
+  return (1_000 * connections) / (latencies.reduce((sum, latency) => sum + latency, 0) / latencies.length)
 }

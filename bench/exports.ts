@@ -7,10 +7,10 @@ import type { Stack } from './lib/stack.ts'
 import { createWorld, type World } from './lib/world.ts'
 
 /**
- * The cost of the files of a long account statement for the node that makes and sends them: its peak resident memory,
- * which includes everything else of the node, seconds, and bytes. Each is requested as an export and downloaded; CSV is
- * also requested directly. BENCH_POSTINGS is the length of the statement. Requires
- * Linux, which alone reports the peak memory of a process.
+ * The cost of the files of a long account statement for the node that makes and sends them: the peak resident memory of
+ * the whole node, seconds and bytes. Each file is requested as an export and downloaded; CSV is also requested
+ * directly. BENCH_POSTINGS is the length of the statement. Requires Linux, which alone reports the peak memory of a
+ * process.
  */
 const postings = Number(process.env.BENCH_POSTINGS ?? 1_000_000)
 const perInsert = 250_000
@@ -72,7 +72,10 @@ async function measureInline(record: BenchRecord, world: World): Promise<void> {
   record.expect('exportMemory', megabytesOf(nodePid, 'VmHWM'), 'csv, made and sent')
 }
 
-/** Reads a file to its end without keeping it; BENCH_KEEP names a directory that small ones are saved to for inspection. */
+/**
+ * Reads a file to its end without keeping it. BENCH_KEEP names a directory to which small files are saved for
+ * inspection.
+ */
 async function download({ initiator }: World, path: string, format: string) {
   const began = performance.now()
   const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
@@ -91,7 +94,7 @@ async function download({ initiator }: World, path: string, format: string) {
   return { bytes, seconds: (performance.now() - began) / 1_000 }
 }
 
-/** Deposits on the initiator's address, one a second, with matching ledger entries. */
+/** Inserts deposits on the initiator's address, one a second, with matching ledger entries. */
 async function fill({ sql }: Stack, { vault, funded, usdt }: World): Promise<void> {
   const addressId = funded[0]!.id
   const [account] = await sql<{ number: string }>(

@@ -4,8 +4,9 @@ import { publish, withFigures } from './lib/figures.ts'
 import type { Result } from './lib/record.ts'
 
 /**
- * Publishes what is in bench/results: copies the newest result of each program to bench/figures, and writes the figures of
- * docs/performance.md. A program without a new result keeps the published one; `--forget` drops those first.
+ * Publishes the results in bench/results: copies the newest result of each program to bench/figures, and writes the
+ * figures of docs/performance.md. A program without a new result keeps its published result; `--forget` first drops the
+ * published results.
  */
 const [resultsDir, figuresDir, page] = ['bench/results', 'bench/figures', 'docs/performance.md']
 const filesOf = (directory: string) =>

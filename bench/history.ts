@@ -15,8 +15,8 @@ import { runBench } from './lib/run-bench.ts'
 
 /**
  * The cost of a page of the history by every filter, every pair of filters and every combination of all of them, for an
- * administrator, a member and a member with shared addresses: in 8 kB pages that PostgreSQL touches, which other load on
- * the machine does not change. BENCH_OPERATIONS is the size of the larger vault;
+ * administrator, a member and a member with shared addresses. The cost is counted in 8 kB pages that PostgreSQL
+ * touches, which other load on the machine does not change. BENCH_OPERATIONS is the size of the larger vault;
  * BENCH_COMBINATIONS=off skips the combinations, for sizes at which only growth and depth matter.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
@@ -85,7 +85,7 @@ async function measureDepth(meter: Meter, { world }: FeedDatabase): Promise<void
     const { filters } = feedQueries(world)[name]!
     let after: Awaited<ReturnType<typeof listHistory>>['next'] = null
     const walked = Math.min(deepPage - 1, Math.floor(world.operations / 4 / limit))
-    // To page 10,000 in steps of a hundred rows, which takes the same path.
+    // Goes to page 10,000 in steps of a hundred rows. A page of a hundred rows takes the same path as a shorter page.
     for (let rows = 0; rows < walked * limit; rows += 100) {
       after = (await listHistory(meter.db, scope, filters, { after, limit: 100 })).next
     }
@@ -98,18 +98,24 @@ async function measureDepth(meter: Meter, { world }: FeedDatabase): Promise<void
   }
 }
 
-/** Compares filters that fill the page in both vaults; the cost of others is bounded by the window, not by the vault. */
+/**
+ * Compares filters that fill the page in both vaults. The window bounds the cost of the other filters; the size of the
+ * vault does not.
+ */
 async function measureGrowth(few: Meter, small: FeedDatabase, many: Meter, large: FeedDatabase): Promise<void> {
   const costs: { name: string; few: number; many: number }[] = []
   for (const readsAll of [true, false]) {
     for (const name of Object.keys(feedQueries(small.world))) {
       const [a, b] = [feedQueries(small.world)[name]!, feedQueries(large.world)[name]!]
-      const [one, other] = [await costOf(few, small.world, readsAll, a), await costOf(many, large.world, readsAll, b)]
-      if (one.rows === limit && other.rows === limit) {
+      const [ofFew, ofMany] = [
+        await costOf(few, small.world, readsAll, a),
+        await costOf(many, large.world, readsAll, b),
+      ]
+      if (ofFew.rows === limit && ofMany.rows === limit) {
         costs.push({
           name: `${readsAll ? 'administrator' : 'member'} by ${name}`,
-          few: one.buffers,
-          many: other.buffers,
+          few: ofFew.buffers,
+          many: ofMany.buffers,
         })
       }
     }

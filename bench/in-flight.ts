@@ -11,15 +11,16 @@ import type { Stack } from './lib/stack.ts'
 import { bearer, inTurn } from './lib/transfers.ts'
 
 /**
- * Measures the cost of transfers in flight, with the reference wallet on a chain that stands still: with none, and with each of
- * `--transfers`, the way of further orders to the wallet and to the chain, the CPU time while nothing happens, and the way
- * back of all of them after one block. Goals are of 10,000. Requires Linux, which reports the CPU time of processes.
+ * Measures the cost of transfers in flight, with the reference wallet on a chain that stands still: first without
+ * transfers, then with each number of `--transfers`. Measures the time of further orders to the wallet and to the
+ * chain, the CPU time while nothing happens, and the time until all transfers are known as mined after one block. Goals
+ * are for 10,000 transfers. Requires Linux, which reports the CPU time of processes.
  */
 const { values: options } = parseArgs({
   options: {
     transfers: { type: 'string', default: '100,1000,10000' },
     addresses: { type: 'string', default: '50' },
-    /** Of the further orders, and of the rest in which CPU time is measured. */
+    /** Duration of the further orders, and of the rest in which CPU time is measured. */
     seconds: { type: 'string', default: '20' },
     rate: { type: 'string', default: '10' },
   },
@@ -67,7 +68,7 @@ await runOnStack(async ({ record, stack }) => {
   }
 })
 
-/** Orders so many transfers, and waits until the chain's node has all. */
+/** Orders `count` transfers, and waits until all are broadcast. */
 async function lift({ record, stack, flight }: Bench, name: string, count: number): Promise<void> {
   const source = inTurn(flight.addresses)
   const requests = Array.from({ length: count }, () => orderOf(flight, source().id))
@@ -88,9 +89,9 @@ function orderOf({ vault, initiator }: Flight, fromAddressId: string): Buffer {
   return toRequest('POST', `/api/v1/vaults/${vault}/transfers`, headers, body)
 }
 
-/** Nothing is ordered and no block comes. */
+/** Measures CPU time and calls while nothing is ordered and no block comes. */
 async function measureRest({ record, stack, flight }: Bench, name: string) {
-  // All processes that were started have ended.
+  // Waits until all processes that were started have ended.
   await sleep(3_000)
   const before = Object.entries(flight.pids).map(([process, pid]) => ({ process, pid, cpu: cpuOfTree(pid) }))
   const transactions = await transactionsOf(stack)
@@ -105,7 +106,10 @@ async function measureRest({ record, stack, flight }: Bench, name: string) {
   return { all, ...(Object.fromEntries(shares) as Record<keyof Flight['pids'], number>) }
 }
 
-/** Orders at a fixed rate: when the wallet service had each, and when the chain's node; 95th percentiles in seconds. */
+/**
+ * Orders at a fixed rate. Returns the time to the wallet service and the time to the chain's node, as 95th percentiles
+ * in seconds.
+ */
 async function measureOrders({ record, stack, flight }: Bench, name: string) {
   const source = inTurn(flight.addresses)
   const orderedAt = new Map<string, number>()
@@ -133,7 +137,7 @@ async function measureOrders({ record, stack, flight }: Bench, name: string) {
     rows = await read()
     return rows.length === count && rows.every(({ tx_hash }) => flight.proxy.sentAt.has(tx_hash))
   })
-  // The wallet service may have an order before its answer has arrived here.
+  // The wallet service may receive an order before the answer arrives here, so the difference may be negative.
   const secondsTo = (at: (row: (typeof rows)[number]) => number) =>
     Float64Array.from(rows, (row) => Math.max(0, at(row) - orderedAt.get(row.id)!) / 1_000).sort()
   const toWallet = secondsTo(({ created_at }) => created_at.getTime())
@@ -145,7 +149,10 @@ async function measureOrders({ record, stack, flight }: Bench, name: string) {
   return { toWallet: wallet95, toChain: chain95 }
 }
 
-/** Mines one block with all of them. Returns the seconds until the service knows the last, and the calls for a block that has none. */
+/**
+ * Mines one block with all transfers. Returns the seconds until the service knows the last, and the calls for an empty
+ * block.
+ */
 async function land({ record, stack, flight }: Bench, name: string): Promise<{ known: number; calls: number }> {
   flight.proxy.forget()
   await sleep(5_000)
@@ -192,18 +199,18 @@ function sumOf(counts: Record<string, number>): number {
   return total(Object.values(counts))
 }
 
-/** Seconds of a process and of its children, also of those that have ended. */
+/** Returns the CPU seconds of a process and of its children, including children that have ended. */
 function cpuOfTree(pid: number): number {
   let ticks = 0
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
       const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')
-      const [own, ofEnded] = [fields.slice(11, 13), fields.slice(13, 15)]
-      if (Number(name) === pid) ticks += total([...own, ...ofEnded])
-      else if (Number(fields[1]) === pid) ticks += total(own)
+      const [ofProcess, ofEnded] = [fields.slice(11, 13), fields.slice(13, 15)]
+      if (Number(name) === pid) ticks += total([...ofProcess, ...ofEnded])
+      else if (Number(fields[1]) === pid) ticks += total(ofProcess)
     } catch {
-      // It ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return ticks / 100

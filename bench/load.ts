@@ -15,8 +15,8 @@ import { measureTransfers, measureVotes } from './lib/transfers.ts'
 import { createWorld, fullSize } from './lib/world.ts'
 
 /**
- * Measures the ledger under load, on a PostgreSQL and a server of its own: `npm run bench`. `--operations` is how many
- * the first vault holds before anything is measured. docs/performance.md describes the measurements.
+ * Measures the ledger under load, on its own PostgreSQL and server: `npm run bench`. `--operations` sets the number of
+ * operations that the first vault holds before the measurements. docs/performance.md describes the measurements.
  */
 const { values: options } = parseArgs({
   options: {
@@ -72,17 +72,21 @@ await runOnStack(async ({ record, stack }) => {
   await world.close()
 })
 
-/** A run counts only if no deposit is missing: as many were credited as were answered, and the ledger verifies. */
+/**
+ * Throws unless as many deposits were credited as were answered, and the ledger verifies. A run that lost a deposit
+ * does not count.
+ */
 async function assertNothingLost(run: Run): Promise<void> {
   const [deposits] = await run.stack.sql<{ count: number }>('select count(*)::int from deposits')
   if (deposits!.count !== run.acknowledged) {
     throw new Error(`${run.acknowledged} deposits were acknowledged, ${deposits!.count} are there`)
   }
-  // Like `strongroom ledger verify`: reading everything may take longer than a request may.
+  // Verifies without a time limit, like `strongroom ledger verify`: reading everything may take longer than a request
+  // may.
   const { db } = openDatabase({ url: run.stack.databaseUrl, statementMilliseconds: 0, onError: () => {} })
   const { differences } = await verifyLedger(db)
   await db.destroy()
-  // A bare posting reserves without a transfer; the verifier must report that and nothing else.
+  // A bare posting reserves without a transfer. The verifier must report the bare postings and nothing else.
   const unexpected = differences.filter(({ kind }) => kind !== 'entry without its operation')
   if (unexpected.length > 0) throw new Error(`The ledger differs: ${JSON.stringify(unexpected.slice(0, 3))}`)
 }

@@ -9,10 +9,11 @@ import type { Stack } from './lib/stack.ts'
 import { createWorld, fullSize } from './lib/world.ts'
 
 /**
- * Our deposits beside the transfers of pgledger (github.com/pgr0ss/pgledger), in turns on the same PostgreSQL with the same
- * settings. Its SQL is no part of this project: `--sql` (or PGLEDGER_SQL) names the files, in their order, which are
- * `vendor/scoville-pgsql-ulid/uuid-to-ulid.sql` and `pgledger.sql` of its repository. One of its transfers is two entries,
- * and so is a deposit of ours; a deposit is also an operation, a wallet event with its signature, and a notification.
+ * Compares our deposits with the transfers of pgledger (github.com/pgr0ss/pgledger), in turns on the same PostgreSQL
+ * with the same settings. Its SQL is not part of this project: `--sql` (or PGLEDGER_SQL) names the files, in their
+ * order, which are `vendor/scoville-pgsql-ulid/uuid-to-ulid.sql` and `pgledger.sql` of its repository. A transfer of
+ * pgledger is two entries, and so is a deposit of ours. A deposit is also an operation, a wallet event with its
+ * signature, and a notification.
  */
 const { values: options } = parseArgs({
   options: {
@@ -23,7 +24,7 @@ const { values: options } = parseArgs({
     clients: { type: 'string', default: '32,256' },
   },
 })
-/** Of the hundred that PostgreSQL has as it ships; more clients share them. A node of ours has thirty. */
+/** Of PostgreSQL's default of a hundred connections; more clients share them. A node of the service has thirty. */
 const peerConnections = 50
 const files = options.sql.split(',').filter(Boolean)
 if (files.length === 0) throw new Error('--sql names the files of pgledger, separated by commas')
@@ -46,15 +47,15 @@ await runOnStack(async ({ record, stack }) => {
       bareSpread: () => bareDeposits(run, clients, world.spread),
     })
     await pool.end()
-    for (const [kind, theirs, http, bare] of [
+    for (const [kind, peerRate, http, bare] of [
       ['one account', sides.peerHot, sides.hot, sides.bareHot],
       [`${spread} accounts`, sides.peerSpread, sides.spread, sides.bareSpread],
     ] as const) {
-      record.add(`pgledger, ${kind}, ${clients} clients`, '/s', theirs)
+      record.add(`pgledger, ${kind}, ${clients} clients`, '/s', peerRate)
       record.add('  our deposits with HTTP', '/s', http)
       record.add('  our deposits without HTTP', '/s', bare)
-      record.add('  with HTTP, of pgledger', '', http.median / theirs.median)
-      record.add('  without HTTP, of pgledger', '', bare.median / theirs.median)
+      record.add('  with HTTP, of pgledger', '', http.median / peerRate.median)
+      record.add('  without HTTP, of pgledger', '', bare.median / peerRate.median)
     }
   }
   await peer.verify()
@@ -63,13 +64,13 @@ await runOnStack(async ({ record, stack }) => {
 
 type Peer = {
   connect(clients: number): pg.Pool
-  /** From and to: every account in turn, to the same account or to its neighbour. */
+  /** Returns the sender and the receiver: every account in turn, to one hot account or to its neighbour. */
   hot: () => [string, string]
   spread: () => [string, string]
   verify(): Promise<void>
 }
 
-/** A database of its own on the same server. */
+/** Creates the database of pgledger on the same server. */
 async function installPeer(stack: Stack): Promise<Peer> {
   await stack.sql('create database pgledger')
   const url = new URL(stack.databaseUrl)
@@ -99,7 +100,7 @@ async function installPeer(stack: Stack): Promise<Peer> {
       pool.on('connect', (client) => client.on('error', () => {}))
       return pool
     },
-    /** As with our books, every balance must be the sum of its entries. */
+    /** As with the service's ledger, every balance must be the sum of its entries. */
     async verify() {
       const witness = new pg.Client({ connectionString: url.href })
       await witness.connect()

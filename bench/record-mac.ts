@@ -6,12 +6,15 @@ import { toSeries } from './lib/rounds.ts'
 import { runBench } from './lib/run-bench.ts'
 
 /**
- * CPU time of the MAC of audit records: what an order and its hand-over compute with it and without it, in turns (A B B A) in one
- * process. `npm run bench:record-mac`.
+ * Measures the CPU time of the MAC of audit records: an order and its hand-over are computed with and without it, in
+ * turns (A B B A) in one process. `npm run bench:record-mac`.
  */
 const turns = 40
 const ordersPerTurn = 500
-/** An order that is allowed at once writes one record; one with two votes writes four and reads them at each vote and at the hand-over. */
+/**
+ * An order that is allowed at once writes one record. An order with two votes writes four records, and reads them at
+ * each vote and at the hand-over.
+ */
 const orders = [
   { name: 'an order that is allowed at once', written: 1, read: 1 },
   { name: 'an order with two votes', written: 4, read: 9 },
@@ -20,7 +23,7 @@ const orders = [
 const key = createRecordKey('a secret key of thirty-two characters')
 const content = { details: 'x'.repeat(3_000), actorId: 'someone', action: 'transfer.requested', targetId: 'transfer' }
 
-/** A wrong one takes the time of a good one. */
+/** A wrong MAC takes as long to check as a right MAC. */
 const anyMac = Buffer.alloc(40)
 
 function order({ written, read }: { written: number; read: number }, hasMac: boolean): void {

@@ -16,14 +16,14 @@ import { runBench } from './lib/run-bench.ts'
 import { leaveSqlBesideCode } from './lib/stack.ts'
 
 /**
- * The cost of an address activity report: over 1,000,000 operations at most twice the wall time of one hand-written
- * statement that computes its summary alone, over 1,000 operations at most 50 ms in 95 of 100 cases, and no more memory
- * for many operations than for few. A page of the operations behind the figures of data quality reads at most twice the
- * pages that it reads with fresh statistics and no filter, whatever is asked for, whatever the planner believes: in 8 kB
- * pages that PostgreSQL touches, which other load on the machine does not change.
+ * Measures the cost of an address activity report. Goals: over 1,000,000 operations at most twice the wall time of one
+ * hand-written statement for the summary alone; over 1,000 operations at most 50 ms in 95 of 100 cases; no more memory
+ * for many operations than for few. A page of the operations behind the figures of data quality, with any filter and
+ * any statistics, reads at most twice the pages that it reads with fresh statistics and no filter. The cost is counted
+ * in 8 kB pages that PostgreSQL touches, which other load on the machine does not change.
  *
- * BENCH_OPERATIONS sets the number of operations, REPORT_BENCH_URL names an empty database to
- * use, or one that an earlier run has filled.
+ * BENCH_OPERATIONS sets the number of operations. REPORT_BENCH_URL names an empty database to use, or the database of
+ * an earlier run.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7)
@@ -54,8 +54,8 @@ const isOurTable = `relkind = 'r' and relnamespace = 'public'::regnamespace`
 const forgetStatistics = `delete from pg_statistic where starelid in (select oid from pg_class where ${isOurTable})`
 
 /**
- * What the planner knows: the statistics as they are, plans for any parameters, no statistics, or those of a vault that was
- * small.
+ * Knowledge of the planner: the statistics as they are, plans for any parameters, no statistics, or the statistics of a
+ * small vault.
  */
 const beliefs: Record<string, string[]> = {
   'as they are': [],
@@ -66,7 +66,7 @@ const beliefs: Record<string, string[]> = {
 
 type Variation = Parameters<typeof readExceptionsRequest>[2]
 
-/** Every kind of exception, and the filters that other tables decide. */
+/** Every kind of exception, and the filters that need other tables. */
 const variations: Record<string, Variation> = {
   'all exceptions': {},
   ...Object.fromEntries(exceptionKinds.map((kind) => [kind, { exceptions: [kind] }])),
@@ -118,7 +118,7 @@ async function isSeeded(url: string): Promise<boolean> {
 
 async function measure(record: BenchRecord, db: Db, pool: Pool): Promise<void> {
   const report = (addressId: string) => buildActivity(db, requestOf(addressId))
-  // Alternating, so that drift affects both equally.
+  // The sides alternate, so that drift affects both equally.
   const bare: number[] = []
   const whole: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -141,7 +141,7 @@ async function measure(record: BenchRecord, db: Db, pool: Pool): Promise<void> {
   const heapOfMany = await heapPeak(() => report(large))
   record.add('heap above rest, few operations', 'MB', heapOfFew)
   record.add('  many operations', 'MB', heapOfMany)
-  // Garbage of the driver is permitted, operations are not.
+  // Garbage of the driver may grow the heap; operations may not.
   record.expect('reportHeap', heapOfMany - heapOfFew)
 }
 
@@ -188,7 +188,7 @@ function requestOf(addressId: string) {
   return readActivityRequest('address_activity', member, { addressId, ...interval }, new Date())
 }
 
-/** The summary block alone, as a hand-written statement would compute it. */
+/** Computes the summary block alone, as a hand-written statement would. */
 async function handWritten(pool: Pool): Promise<void> {
   await pool.query(
     `select token_id, count(*), count(*) filter (where type = 'deposit') as incoming,
@@ -223,7 +223,7 @@ async function timesOf(count: number, work: () => Promise<unknown>): Promise<num
   return times
 }
 
-/** The maximum heap of a run beyond what was in use before it, in MB; sampled while it runs. */
+/** Returns the growth of the heap during a run, at its maximum, in MB. The heap is sampled while the run goes on. */
 async function heapPeak(work: () => Promise<unknown>): Promise<number> {
   globalThis.gc?.()
   const before = process.memoryUsage().heapUsed

@@ -1,5 +1,5 @@
-// npm run bench and bench:…: compiles what changed since it was compiled, without a type check (`npm run typecheck` does that,
-// and takes half a minute), and runs the program of this name.
+// npm run bench and bench:…: compiles the files that changed since they were compiled, and runs the program of this
+// name. Types are not checked: `npm run typecheck` does that, and takes half a minute.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const folders = ['server/src', 'wallet/src', 'demo/src', 'bench']
 
-/** Where the compiled programs are: what they import lies beside them, as in the checkout. */
+/** The folder of the compiled programs. Their imports lie beside them, as in the checkout. */
 export const compiled = join(root, 'bench/dist/bench')
 
 export async function compile() {

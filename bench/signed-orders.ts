@@ -4,7 +4,10 @@ import { authority, authorize, order, passkey } from '../wallet/src/testing/sign
 import { noteCpu } from './lib/cpu.ts'
 import { runBench } from './lib/run-bench.ts'
 
-/** CPU time of the wallet service for one order with five votes of passkeys (ES256), from parsing to the decision. */
+/**
+ * Measures the CPU time of the wallet service for one order with five votes of passkeys (ES256), from parsing to the
+ * decision.
+ */
 const rounds = 400
 
 const keys = ['anna', 'ben', 'carla', 'dora', 'emil'].map((person) => passkey(person, person))

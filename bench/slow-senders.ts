@@ -5,8 +5,9 @@ import { megabytesOf } from './lib/processes.ts'
 import { runOnStack } from './lib/run-bench.ts'
 
 /**
- * The cost of 400 clients that begin a request and never finish it: how much the memory of the node grows, and when the
- * last of them is disconnected. Four kinds: nothing at all, half a head, and a body that stops before its end, small and large.
+ * Measures the cost of 400 clients that begin a request and never finish it: the growth of the node's memory, and the
+ * time until the last client is disconnected. There are four kinds of client: no bytes at all, half a head, and a small
+ * or large body that stops before its end.
  */
 const senders = 400
 const waitSecondsMax = 120
@@ -21,7 +22,7 @@ const kinds: Record<string, string> = {
 }
 
 await runOnStack(async ({ record, stack }) => {
-  // The first requests load code, which is not a cost of the clients.
+  // The first requests load code, which must not count as a cost of the clients.
   for (let i = 0; i < 200; i += 1) await (await fetch(`http://127.0.0.1:${stack.port}/readyz`)).text()
   for (const [kind, text] of Object.entries(kinds)) {
     const before = megabytesOf(stack.nodePid, 'VmRSS')

@@ -15,9 +15,9 @@ import { measureRounds } from './lib/rounds.ts'
 import { runBench } from './lib/run-bench.ts'
 
 /**
- * The cost of visibility rules: the first page of the history of a member, with and without 1,000 addresses that others
- * share with them, compared with that of an administrator, who sees the whole vault; for the whole request and for its
- * query alone. BENCH_OPERATIONS is the size of the larger vault.
+ * Measures the cost of visibility rules: the first page of the history of a member, with and without 1,000 shared
+ * addresses, compared with that of an administrator, who sees the whole vault. Both the whole request and its query
+ * alone are measured. BENCH_OPERATIONS is the size of the larger vault.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const rounds = 15
@@ -59,7 +59,7 @@ async function measureReading(database: FeedDatabase): Promise<void> {
   await db.destroy()
 }
 
-/** Through the service, as users experience it. */
+/** Measures requests through the service, as users experience it. */
 async function measureRequests({ url, world }: FeedDatabase): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-visibility-bench-'))
   const settings = { DEMO: 'true', DATA_DIR: dataDir, DATABASE_URL: url, PUBLIC_URL: 'http://localhost:8420' }

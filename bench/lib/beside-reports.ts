@@ -3,14 +3,14 @@ import { loadClosed } from './http-load.ts'
 
 export const reportsAtOnce = 150
 
-/** Runs `work` while so many reports are kept under way, which wait for one another; also says how the reports were answered. */
+/** Runs `work` while 150 connections request one report after another. Also returns how the reports were answered. */
 export async function besideReports<Result>(
   { port, report }: { port: number; report: Buffer },
   work: () => Promise<Result>,
 ): Promise<{ result: Result; answers: Record<number, number> }> {
   let isOver = false
   const reports = loadClosed({ port, connections: reportsAtOnce, seconds: 600, next: () => (isOver ? null : report) })
-  // Long enough for each connection to have sent its first request.
+  // Every connection has sent its first request by then.
   await setTimeout(1_000)
   const result = await work().finally(() => {
     isOver = true

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 
 type Call = { id: number; method: string }
 
-/** Stands between a wallet service and its chain's node: counts calls, and notes when each transaction was sent. */
+/** A proxy between a wallet service and its chain's node: counts calls, and notes when each transaction was sent. */
 export type ChainProxy = {
   url: string
-  /** Calls by method since the last `forget`. */
+  /** Number of calls by method since the last `forget`. */
   calls: Record<string, number>
   forget(): void
   /** Milliseconds since the epoch, by the hash of the transaction. */
@@ -28,12 +28,12 @@ export async function startChainProxy(rpcUrl: string): Promise<ChainProxy> {
     response.writeHead(answer.status, headers).end(text)
   }
   const server = createServer((request, response) => {
-    // The wallet service ends while it asks.
+    // The wallet service may end while a call is under way.
     pass(request, response).catch(() => response.destroy())
   })
-  const note = (asked: Call | Call[], answered: unknown) => {
-    const answers = [answered].flat() as { id: number; result?: string }[]
-    for (const { id, method } of [asked].flat()) {
+  const note = (calledWith: Call | Call[], answeredWith: unknown) => {
+    const answers = [answeredWith].flat() as { id: number; result?: string }[]
+    for (const { id, method } of [calledWith].flat()) {
       calls[method] = (calls[method] ?? 0) + 1
       const result = answers.find((answer) => answer.id === id)?.result
       if (method === 'eth_sendRawTransaction' && result !== undefined && !sentAt.has(result))

@@ -1,6 +1,6 @@
 import type { BenchRecord } from './record.ts'
 
-/** Notes the CPU time of `work`, and returns its mean in ms; `prepare` is not part of it. */
+/** Records the mean CPU time of `work` in ms, and returns it. The CPU time of `prepare` does not count. */
 export function noteCpu<Prepared>(
   record: BenchRecord,
   name: string,

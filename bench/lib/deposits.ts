@@ -4,7 +4,10 @@ import { measureRounds } from './rounds.ts'
 import type { Run } from './run.ts'
 import { type Address, createEvents, type EventBody, toArrival, toWebhook } from './world.ts'
 
-/** Deposits by HTTP up to their commit, compared with a route that does nothing and with the same batches without HTTP. */
+/**
+ * Measures deposits by HTTP up to their commit, compared with a route that does nothing and with the same batches
+ * without HTTP.
+ */
 export async function measureDeposits(run: Run): Promise<void> {
   const { record, world, rounds } = run
   for (const connections of [1, 32, 64, 256]) {
@@ -26,7 +29,7 @@ export async function measureDeposits(run: Run): Promise<void> {
   }
 }
 
-/** Busy addresses compared with addresses under the same conditions: the control compares a side with itself. */
+/** Compares busy addresses with addresses under the same conditions. The control compares a side with itself. */
 export async function measureHotSpots(run: Run): Promise<void> {
   const { record, world, rounds } = run
   const pair = async (name: string, a: Address[], b: Address[]) => {
@@ -42,7 +45,10 @@ export async function measureHotSpots(run: Run): Promise<void> {
   record.expect('hotAddress', hot)
 }
 
-/** One event in ten is malformed, a duplicate or for a disabled token; the others must not be affected. */
+/**
+ * Measures deposits while one event in ten is malformed, a duplicate or for a disabled token. The other events must not
+ * be affected.
+ */
 export async function measureBadInput(run: Run): Promise<void> {
   const { record, world, rounds } = run
   const next = createEvents(world, world.spread)
@@ -65,7 +71,7 @@ export async function measureBadInput(run: Run): Promise<void> {
         const { body, isGood } = badOrGood()
         return { bytes: toWebhook(body), isGood }
       }
-      // Taken from the end, so that a duplicate comes after its original.
+      // The load takes requests from the end, so that a duplicate comes after its original.
       const ready = Array.from({ length: run.seconds * ratePrepared }, make).reverse()
       let [good, credited] = [0, 0]
       const result = await loadClosed({
@@ -82,7 +88,7 @@ export async function measureBadInput(run: Run): Promise<void> {
       })
       if (credited !== good) throw new Error(`${good} good events were sent among bad ones, ${credited} were credited`)
       run.acknowledged += credited
-      return Object.values(result.perSecond).reduce((sum, one) => sum + one, 0)
+      return Object.values(result.perSecond).reduce((sum, rate) => sum + rate, 0)
     },
   })
   record.add('answers per second, good events only', '/s', sides.clean)
@@ -123,15 +129,15 @@ export async function bareDeposits(run: Run, callers: number, addresses = run.wo
     toArrival(next()),
   )
   const endsAt = performance.now() + run.seconds * 1000
-  let [inTime, all] = [0, 0]
+  let [inTime, total] = [0, 0]
   const call = async () => {
     while (performance.now() < endsAt) {
       await run.world.receive(ready.pop() ?? toArrival(next()))
-      all += 1
+      total += 1
       if (performance.now() <= endsAt) inTime += 1
     }
   }
   await Promise.all(Array.from({ length: callers }, call))
-  run.acknowledged += all
+  run.acknowledged += total
   return inTime / run.seconds
 }

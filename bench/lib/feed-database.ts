@@ -9,7 +9,7 @@ import { leaveSqlBesideCode, openServiceDeps, type Stack } from './stack.ts'
 
 export type FeedDatabase = { url: string; world: FeedWorld; seconds: number }
 
-/** One vault per size, each in its own database, on a PostgreSQL that is removed afterwards. */
+/** Creates one vault per size, each in its own database, on a PostgreSQL that is removed afterwards. */
 export async function withFeedDatabases(
   sizes: FeedWorldSize[],
   work: (...databases: FeedDatabase[]) => Promise<void>,
@@ -52,13 +52,16 @@ async function withClient<Result>(url: string, work: (client: pg.Client) => Prom
   }
 }
 
-/** For accounts that were inserted without entries. */
+/** Computes the totals of accounts that were inserted without entries. */
 export const totalsOfAccounts = `insert into ledger_totals (vault_id, token_id, available, reserved)
   select vault_id, token_id, coalesce(sum(balance) filter (where purpose = 'available'), 0),
     coalesce(sum(balance) filter (where purpose = 'reserved'), 0)
   from ledger_accounts where address_id <> '' group by vault_id, token_id`
 
-/** A vault of a hundred members behind a running service, and the sessions of one of them and of an administrator. */
+/**
+ * Fills a vault of a hundred members behind a running service. Returns the sessions of a member and of an
+ * administrator.
+ */
 export async function fillVault(
   stack: Stack,
   operations: number,
@@ -81,7 +84,7 @@ export async function fillVault(
   return { world, ...tokens }
 }
 
-/** The rows that creating the vault through the service would have added. */
+/** Inserts the rows that the service adds when it creates a vault. */
 export async function addBuiltInGroups(db: Db, vaultId: string, administrator: string): Promise<void> {
   const now = new Date()
   for (const code of ['everyone', 'administrators']) {

@@ -13,7 +13,10 @@ const keys = Object.keys(goals) as GoalKey[]
 const calls = [...new Set(keys.map((key) => goals[key].program))]
 const callOf = ({ program, words }: Pick<Result, 'program' | 'words'>) => [program, ...words].join(' ')
 
-/** Of each program the newest result of a whole measurement of a committed revision, with the worst value for each goal. */
+/**
+ * Returns the newest result of each program, with the worst value for each goal. Only whole measurements of committed
+ * revisions count.
+ */
 export function publish(results: Result[]): Published[] {
   const newest = calls.map((call) =>
     results
@@ -33,7 +36,7 @@ function toPublished({ program, words, at, revision, machine, versions, minutes,
   return { program, words, at, revision, machine, versions, minutes, goals: worst }
 }
 
-/** The page with its generated part as the published results say. */
+/** Returns the page with its generated part replaced by the published results. */
 export function withFigures(page: string, published: Published[]): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
   if (from < 0 || to < from) throw new Error('The page has no part for the figures')
@@ -49,7 +52,7 @@ function render(published: Published[]): string {
   return [...tableOf([['Measured by', 'Goal', 'Measured', 'Bound', ''], ...rows]), '', ...runs, ''].join('\n')
 }
 
-/** A table of Markdown with its columns aligned, as the formatter writes it. */
+/** Formats a table of Markdown with aligned columns, as the formatter does. */
 function tableOf([head = [], ...rows]: string[][]): string[] {
   const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]!.length)))
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`

@@ -14,20 +14,20 @@ import { createCaller, signIn, type World } from './world.ts'
 
 const walletToken = 'a-token-of-the-bench-for-its-wallet'
 const coin = 10n ** 18n
-/** More than a wave of 10,000 transfers takes. */
+/** The gas limit of a block: more than a batch of 10,000 transfers takes. */
 const blockGas = '0x77359400'
 
-/** A vault whose wallet service is the reference one, on a local chain that mines only when it is told to. */
+/** A vault whose wallet service is the reference wallet, on a local chain that mines only on command. */
 export type Flight = {
   chain: LocalChain
-  /** Nothing that waits has room in it: a transaction takes one unit of gas more. */
+  /** Mines a block that has no room for waiting transactions: a transaction takes one unit of gas more. */
   mineEmptyBlock(): Promise<void>
   proxy: ChainProxy
   vault: string
   initiator: string
   addresses: { id: string }[]
   call: World['call']
-  /** Processes by name, for their CPU time. */
+  /** Process ids by name, for CPU time. */
   pids: Record<'node' | 'wallet' | 'chain' | 'PostgreSQL', number>
   close(): Promise<void>
 }
@@ -118,7 +118,7 @@ async function setUp(stack: Stack, call: World['call'], walletUrl: string): Prom
 
 type Funding = { call: World['call']; initiator: string; chain: LocalChain; count: number }
 
-/** Each gets the same share of what the first account of the chain has. */
+/** Gives each address the same share of the balance of the chain's first account. */
 async function fundAddresses(stack: Stack, { call, initiator, chain, count }: Funding): Promise<{ id: string }[]> {
   const body = { network: 'ethereum', segments: { purpose: 'ops' }, token: 'ETH' }
   const addresses: { id: string; address: string }[] = []

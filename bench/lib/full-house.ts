@@ -4,8 +4,8 @@ const perInsert = 500_000
 const began = '2025-01-01T00:00:00Z'
 
 /**
- * Puts `run.operations` deposits of the past into the first vault, by SQL, in turn on its addresses that take deposits and
- * on those that are paid from. Their entries come after those that are there, as the verifier demands.
+ * Inserts `run.operations` past deposits into the first vault by SQL, in turn on its addresses that take deposits and
+ * on those that pay. Their entries come after the existing entries, as the verifier demands.
  */
 export async function fillHouse(run: Run): Promise<void> {
   const { world, operations } = run
@@ -37,7 +37,7 @@ export async function fillHouse(run: Run): Promise<void> {
   run.record.add('  filled in', 's', (performance.now() - startedAt) / 1_000)
 }
 
-/** One transaction. Foreign keys are not looked up row by row: the rows fit by making. */
+/** Builds one transaction. Foreign keys are not looked up row by row: the rows are built to match. */
 function insert({ world }: Run, accounts: number, first: number, last: number): string {
   const [vault, token] = [`'${world.vault.id}'`, `'${world.usdt.id}'`]
   const rows = `from generate_series(${first}, ${last}) i join bench_house h on h.n = i % ${accounts}`

@@ -1,6 +1,6 @@
 /**
- * Every goal of the bench: the program that measures it, its name in the table of docs/performance.md, and its bound. A program
- * refers to a goal by its key, and may measure it several times; the worst counts.
+ * Every goal of the bench: the program that measures it, its name in the table of docs/performance.md, and its bound. A
+ * program refers to a goal by its key, and may measure it several times; the worst value counts.
  */
 export const goals = {
   deposits: atLeast(5_000, 'load', 'deposits per second, 256 connections, HTTP to durable commit'),

@@ -9,9 +9,9 @@ export type LoadResult = {
   answers: Record<number, number>
   /** The duration of each request, in milliseconds, in ascending order. */
   latencies: Float64Array
-  /** Arrivals that found every connection busy; only an open load has them. */
+  /** Arrivals that found every connection busy. Only an open load has such arrivals. */
   unsent: number
-  /** Connections that broke. */
+  /** Number of connections that broke. */
   broken: number
 }
 
@@ -22,12 +22,15 @@ type Load = {
   from?: string[]
   /** Maximum duration: a load ends early when it has no more requests. */
   seconds: number
-  /** The bytes of the next request; null when there is none. */
+  /** Returns the bytes of the next request, or null when no request is left. */
   next: () => Buffer | null
   onAnswer?: (status: number, text: string, request: Buffer) => void
 }
 
-/** Each connection sends its next request after the answer: as many requests are open as there are connections. */
+/**
+ * Sends requests on each connection, the next after the answer to the last: as many requests are open as there are
+ * connections.
+ */
 export async function loadClosed(load: Load): Promise<LoadResult> {
   const { record, result } = createTally(load)
   const connections = await openAll(load)
@@ -44,11 +47,11 @@ export async function loadClosed(load: Load): Promise<LoadResult> {
   return result()
 }
 
-/** Requests arrive at a fixed rate, regardless of the answers; an arrival that finds all connections busy is not sent. */
+/** Sends requests at a fixed rate, regardless of the answers. An arrival that finds all connections busy is not sent. */
 export async function loadOpen(load: Load & { arrivalsPerSecond: number }): Promise<LoadResult> {
   const { record, result } = createTally(load)
-  const all = await openAll(load)
-  const idle = [...all]
+  const connections = await openAll(load)
+  const idle = [...connections]
   const underWay = new Set<Promise<void>>()
   const startedAt = performance.now()
   record.begin()
@@ -69,11 +72,11 @@ export async function loadOpen(load: Load & { arrivalsPerSecond: number }): Prom
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   await Promise.all(underWay)
-  for (const connection of all) connection.end()
+  for (const connection of connections) connection.end()
   return result()
 }
 
-/** A request as bytes, so that building it is not part of the load. */
+/** Returns a request as bytes, so that building the request is not part of the load. */
 export function toRequest(method: string, path: string, headers: Record<string, string>, body: string | null): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, 'host: bench']
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`)
@@ -81,7 +84,7 @@ export function toRequest(method: string, path: string, headers: Record<string, 
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`)
 }
 
-/** The value at `share` of the ascending values; 0 when there are none. */
+/** Returns the value at `share` of the ascending values, and 0 when there are no values. */
 export function percentile(values: Float64Array, share: number): number {
   return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
 }
@@ -152,8 +155,9 @@ const openAll = ({ port, connections, from = ['127.0.0.1'] }: Load): Promise<Con
   Promise.all(Array.from({ length: connections }, (_, i) => open(port, from[i % from.length]!)))
 
 /**
- * A keep-alive connection with one open request at a time. It parses only the parts of HTTP that the service sends, head
- * and content-length, because the load shares the machine with what it measures. null: the connection broke.
+ * Opens a keep-alive connection with one open request at a time. It parses only the parts of HTTP that the service
+ * sends, head and content-length, because the load shares the machine with the measured service. An answer of null
+ * means that the connection broke.
  */
 function open(port: number, localAddress: string): Promise<Connection> {
   return new Promise((resolve, reject) => {

@@ -9,14 +9,15 @@ import { startNode } from './stack.ts'
 import { createEvents, type EventBody, toWebhook } from './world.ts'
 
 const factor = 5
-/** Fewer than a node keeps open (2,000), and than it keeps of an address (1,000), so that no connection may break. */
+/** Fewer than a node keeps open in total (2,000) and per client address (1,000), so that no connection may break. */
 const connections = 1_900
 const senders = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
 
 /**
- * Five times as many arrivals as can be served: some are served, others get a 503 and are sent again, and the rest finds no
- * free connection. Once from several addresses, and once through a proxy, whose connections all come from one. The queue of
- * events of a node holds more (4,096) than it has connections, so that 503 is rare where each carries one request at a time.
+ * Sends five times as many requests as can be served. Some requests are served, others get a 503 and are sent again,
+ * and the rest finds no free connection. The load runs once from several addresses, and once through a proxy, whose
+ * connections all come from one address. The queue of events of a node (4,096) is longer than its number of
+ * connections, so that 503 is rare while each connection carries one request at a time.
  */
 export async function measureOverload(run: Run, seconds: number): Promise<void> {
   const { record, world, stack } = run
@@ -40,7 +41,7 @@ type Overload = {
   seconds: number
 }
 
-/** @returns what was served, of the peak */
+/** @returns the served rate divided by the peak rate */
 async function overload(run: Run, { name, port, from, headers, peak, seconds }: Overload): Promise<number> {
   const { record, world } = run
   const stock = createStock(createEvents(world, world.spread), headers)
@@ -68,7 +69,7 @@ async function overload(run: Run, { name, port, from, headers, peak, seconds }: 
   return record.add('  of the peak', '', served / peak)
 }
 
-/** With another node on the same database, which believes the proxy about the sender. */
+/** Runs `work` against another node on the same database, which trusts the proxy about the sender. */
 async function throughProxy({ stack }: Run, work: (port: number) => Promise<void>): Promise<void> {
   const node = await startNode({ ...stack.settings, TRUST_PROXY: '1' })
   const proxy = fork(fileURLToPath(new URL('proxy.js', import.meta.url)), [String(node.port)], { execArgv: [] })
@@ -83,7 +84,7 @@ async function throughProxy({ stack }: Run, work: (port: number) => Promise<void
   }
 }
 
-/** A stock of signed events, built in advance. A refused one is sent again, as wallet services do. */
+/** Creates a stock of signed events, built in advance. A refused event is sent again, as wallet services do. */
 function createStock(next: () => EventBody, headers: Record<string, string>) {
   const ready = Array.from({ length: 2_000 }, () => toWebhook(next(), headers))
   return { take: () => ready.pop() ?? toWebhook(next(), headers), putBack: (request: Buffer) => ready.push(request) }

@@ -3,7 +3,7 @@ import { differencesOf } from '../../server/src/modules/rules/rules-versions/dif
 import { directionOf } from '../../server/src/modules/rules/rules-versions/direction.ts'
 import type { RulesDocument, RulesPolicy } from '../../server/src/modules/rules/rules-versions/document-schema.ts'
 
-/** The seconds that it takes to plan a change of every policy and every group, with its differences and its direction. */
+/** Returns the seconds to plan a change of every policy and every group, with its differences and its direction. */
 export function planningSeconds(policies: number, groups: number): number {
   const present = rulesOf(policies, groups, 2)
   const wanted = rulesOf(policies, groups, 3)

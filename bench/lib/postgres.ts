@@ -7,18 +7,20 @@ import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
 export type Postgres = {
   url: string
-  /** Removed in the end. */
+  /** The temporary data directory, removed at the end. */
   directory: string
-  /** The database's owner. */
+  /** Runs a statement as the owner of the database. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   stop(): Promise<void>
 }
 
-/** A PostgreSQL with its data in a temporary directory. Both are gone when this process is, however it ends. */
+/**
+ * Starts a PostgreSQL with its data in a temporary directory. Both are removed when this process ends, however it ends.
+ */
 export async function startPostgres({ fast = false } = {}): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'strongroom-bench-'))
   const cleanup = watchDirectory(directory)
-  // Ctrl-C reaches the whole group: the process ends in the ordinary way, in which the server is told to end, too.
+  // Ctrl-C reaches the whole process group. The process exits normally, and its exit handler also stops the server.
   const interrupt = () => process.exit(130)
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   const server = await startEmbeddedPostgres({ dataDir: directory, fast })

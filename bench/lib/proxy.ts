@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
-/** A proxy in a process of its own: passes every connection on to the port that is its argument. */
+/** A proxy in its own process: passes every connection on to the port in its argument. */
 const port = Number(process.argv[2])
 const server = createServer({ noDelay: true }, (client) => {
   const service = connect({ port, host: '127.0.0.1', noDelay: true })

@@ -5,14 +5,15 @@ import type { Run } from './run.ts'
 import { inTurn, orderRequests, recipient } from './transfers.ts'
 import { createEvents, toWebhook } from './world.ts'
 
-/** A measurement at a fixed rate takes so many times the duration of the others: a 99th percentile needs answers. */
+/** A measurement at a fixed rate takes five times the duration of the others, because a 99th percentile needs answers. */
 const secondsFactor = 5
-/** As many addresses as a treasurer pays from. */
+/** The number of addresses that the treasurer pays from. */
 const sourcesOfTreasurer = 20
 
 /**
- * Latency at fixed rates: orders of one person under a velocity limit while transfers are delivered, orders and deposits
- * alone, and how long an order takes from its last vote to the wallet service and from its request to the blocks.
+ * Measures latency at fixed rates: orders of one person under a velocity limit while transfers are delivered, then
+ * orders and deposits alone. Also measures the time of an order from its last vote to the wallet service and from its
+ * request to the blocks.
  */
 export async function measureRates(run: Run): Promise<void> {
   const { record } = run
@@ -54,7 +55,7 @@ async function depositsAt(run: Run, arrivalsPerSecond: number): Promise<LoadResu
 
 const loadOf = (run: Run) => ({ ...run.load, seconds: run.seconds * secondsFactor })
 
-/** A latency says nothing about requests that were refused, or that found no connection. */
+/** Throws unless every request was answered with `status`. A latency says nothing about refused or unsent requests. */
 function assertAll(status: number, result: LoadResult): LoadResult {
   const { answers, unsent, broken } = result
   if (Object.keys(answers).join() !== `${status}` || unsent + broken > 0)
@@ -62,7 +63,10 @@ function assertAll(status: number, result: LoadResult): LoadResult {
   return result
 }
 
-/** The wallet service broadcasts and confirms what it takes at once, so that every transfer is delivered to its end. */
+/**
+ * Runs `work` with a wallet service that broadcasts and confirms every transfer at once, so that every transfer is
+ * delivered to its end.
+ */
 async function confirmAtOnce({ world: { wallet } }: Run, work: () => Promise<void>): Promise<void> {
   wallet.mutateStatus = (id, status) => ({
     ...status,
@@ -78,7 +82,7 @@ async function confirmAtOnce({ world: { wallet } }: Run, work: () => Promise<voi
   })
 }
 
-/** A limit of a day that the load does not reach, on all that the treasurer orders. */
+/** Runs `work` under a daily limit on all orders of the treasurer. The load does not reach the limit. */
 async function underVelocityLimit({ world }: Run, work: () => Promise<void>): Promise<void> {
   const { vault, admin, call } = world
   const groups = (await call(admin, 'GET', `/vaults/${vault.code}/policy-groups`)) as {
@@ -96,7 +100,7 @@ async function underVelocityLimit({ world }: Run, work: () => Promise<void>): Pr
   await work().finally(() => call(admin, 'DELETE', `/policies/${id}`))
 }
 
-/** Orders with votes, one after the other, on a service that is otherwise idle. */
+/** Measures orders with votes, one after the other, on a service that is otherwise idle. */
 async function measureWay({ world, stack, record, seconds }: Run): Promise<void> {
   await untilDelivered(stack)
   const [toWallet, toBlocks]: [number[], number[]] = [[], []]

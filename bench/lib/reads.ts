@@ -4,7 +4,7 @@ import type { Run } from './run.ts'
 
 const connections = 32
 
-/** Pages of the feed and of the balances as an administrator sees them: over the whole vault. */
+/** Measures pages of the feed and of the balances as an administrator sees them: over the whole vault. */
 export async function measureReads(run: Run): Promise<void> {
   const { record, world } = run
   const [operations] = await run.stack.sql<{ count: string }>('select count(*) from operations where vault_id = $1', [

@@ -13,11 +13,11 @@ type Sql = (text: string) => Promise<object[]>
 export type BenchRecord = {
   figures: Figure[]
   measured: Measured[]
-  /** Settings of the PostgreSQL that is measured. */
+  /** Settings of the measured PostgreSQL. */
   settings: Record<string, string>
   /** @returns the median */
   add(name: string, unit: string, series: Series | number): number
-  /** `of` says what was measured, if the goal has several. */
+  /** `of` names the measured part, if the goal has several. */
   expect(key: GoalKey, value: number, of?: string): void
   noteSettings(sql: Sql): Promise<void>
 }
@@ -50,7 +50,7 @@ export function createRecord(): BenchRecord {
   }
 }
 
-/** @returns whether all goals were met */
+/** @returns true if all goals were met */
 export function printGoals({ measured }: BenchRecord): boolean {
   if (measured.length > 0) console.log('\nGoals')
   for (const { key, value, of } of measured) {
@@ -70,7 +70,8 @@ type Circumstances = { program: string; words: string[]; loadBefore: number; min
 function toResult(record: BenchRecord, { program, words, loadBefore, minutes }: Circumstances) {
   return {
     program,
-    // The words after the name; with none it is the whole measurement, whose figures may be published.
+    // The arguments after the program's name. A run without arguments is the whole measurement, and its figures may be
+    // published.
     words,
     at: new Date().toISOString(),
     revision: git('rev-parse', 'HEAD'),
@@ -80,7 +81,7 @@ function toResult(record: BenchRecord, { program, words, loadBefore, minutes }: 
       cores: cpus().length,
       memoryMegabytes: Math.round(totalmem() / 2 ** 20),
       kernel: release(),
-      // Load of other programs, which affects the results.
+      // The load of other programs, which affects the results.
       loadAverageBefore: loadBefore,
       loadAverageAfter: loadavg()[0]!,
     },

@@ -7,7 +7,7 @@ export const vaultId = 'cmbenchvault0000000000000'
 export const owner = 'cmbenchowner0000000000000'
 export const [large, small] = ['cmbenchlarge0000000000000', 'cmbenchsmall0000000000000']
 
-/** The id of one of the hundred counterparties. */
+/** Returns the id of one of the hundred counterparties. */
 export const partyId = (n: number) => `cmparty${String(n).padStart(18, '0')}`
 
 const laterEntry = (n: number, address: string) =>
@@ -15,7 +15,7 @@ const laterEntry = (n: number, address: string) =>
     values ('${vaultId}', 'cmbenchlater00000000000${n}', 'cmparty' || lpad('${n}', 18, '0'), 'cmbenchnetwork00000000000',
       '${address}', '${address}', '2027-01-01')`
 
-/** Faults that one operation in a hundred, in ten thousand and in a hundred thousand has. */
+/** Faults of one operation in a hundred, in ten thousand and in a hundred thousand. */
 const faults = [
   `delete from counterparty_addresses where address = '0xparty8'`,
   laterEntry(10, '0xparty8'),
@@ -36,8 +36,8 @@ const faults = [
 ]
 
 /**
- * One address with all operations and one with a thousand: three tokens, a hundred counterparties, matching entries.
- *
+ * Inserts an address with all operations and an address with a thousand: three tokens, a hundred counterparties,
+ * matching entries.
  * tidy: long because it is a list of statements
  */
 export async function seed(url: string, operations: number): Promise<void> {
@@ -83,7 +83,7 @@ export async function seed(url: string, operations: number): Promise<void> {
       values ('${vaultId}', 'cmbenchcategory0000000000', 'payroll', 'Payroll', 'both', 'vault_members', 'vault_members',
         'vault_members', 'none', 0, false, '${owner}', '${owner}', now(), now())`,
     ...wanted.flatMap(([addressId, count], n) => {
-      const own = id(`op${n}x`, 'i')
+      const operationId = id(`op${n}x`, 'i')
       const ofAddress = `o.vault_id = '${vaultId}' and o.address_id = '${addressId}'`
       const account = (alias: string, purpose: string) =>
         `join ledger_accounts ${alias} on ${alias}.vault_id = o.vault_id and ${alias}.address_id = o.address_id and ` +
@@ -97,11 +97,11 @@ export async function seed(url: string, operations: number): Promise<void> {
         `insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
           select '${vaultId}', 'cmacc${n}' || right(t.id, 4) || p, t.id, '${addressId}', p, 0, now() from tokens t,
             (values ('available'), ('reserved')) x(p)`,
-        // Seven of ten deposits; of the transfers one in seven each failed, rejected or still pending.
+        // Seven of ten operations are deposits. A seventh each of the transfers are failed, rejected and pending.
         `insert into operations (vault_id, id, type, status, address_id, owner_id, initiator_id, network_id, token_id, amount, flow_type,
             tx_hash, usd_rate, usd_value, counterparty_id, counterparty_address_id, counterparty_name, counterparty_kind,
             payment_purpose, created_at, confirmed_at, blockchain_at, updated_at)
-          select '${vaultId}', ${own}, case when i % 10 < 7 then 'deposit' else 'transfer' end,
+          select '${vaultId}', ${operationId}, case when i % 10 < 7 then 'deposit' else 'transfer' end,
             case when i % 10 < 7 then 'confirmed'
               else (array['confirmed', 'confirmed', 'confirmed', 'confirmed', 'failed', 'rejected', 'pending'])[1 + (i / 10) % 7] end,
             '${addressId}', '${owner}', case when i % 10 < 7 then null else '${owner}' end, 'cmbenchnetwork00000000000',
@@ -135,7 +135,7 @@ export async function seed(url: string, operations: number): Promise<void> {
           select o.vault_id, 'release', o.token_id, o.id, r.number, 0, a.number, 0, o.amount, o.created_at
           from operations o ${account('a', 'available')} ${account('r', 'reserved')}
           where ${ofAddress} and o.status in ('failed', 'rejected') order by o.id`,
-        // One in fifty has a category, one transfer in twenty needed a vote.
+        // One operation in fifty has a category; one transfer in twenty needed a vote.
         `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values,
           assigned_by_id, created_at, updated_at)
           select vault_id, id, id, type, created_at, 'cmbenchcategory0000000000', '{}', '${owner}', created_at, created_at

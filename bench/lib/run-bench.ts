@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { type BenchRecord, createRecord, printGoals, writeResult } from './record.ts'
 import { type Stack, startStack } from './stack.ts'
 
-/** Runs a program of the bench: prints figures and goals, writes its result, and ends with 1 when a goal is missed. */
+/** Runs a program of the bench: prints figures and goals, writes the result, and ends with 1 when a goal is missed. */
 export async function runBench(measure: (record: BenchRecord) => Promise<void>): Promise<void> {
   const startedAt = Date.now()
   const loadBefore = loadavg()[0]!
@@ -16,7 +16,7 @@ export async function runBench(measure: (record: BenchRecord) => Promise<void>):
   console.log(`\nWritten to ${writeResult(record, { program, words, loadBefore, minutes })}`)
 }
 
-/** The same on a PostgreSQL and a node of its own. */
+/** Runs a program of the bench on its own PostgreSQL and node. */
 export function runOnStack(measure: (bench: { record: BenchRecord; stack: Stack }) => Promise<void>): Promise<void> {
   return runBench(async (record) => {
     const stack = await startStack()
@@ -29,7 +29,7 @@ export function runOnStack(measure: (bench: { record: BenchRecord; stack: Stack 
   })
 }
 
-/** Sizes that the environment sets. */
+/** Returns the sizes that the environment sets. */
 const benchVariables = () =>
   Object.entries(process.env)
     .filter(([name]) => /^(BENCH_(?!KEEP)|REPORT_BENCH_)/.test(name))

@@ -11,8 +11,8 @@ export type Run = {
   /** Duration of one measurement. */
   seconds: number
   load: { port: number; seconds: number }
-  /** Deposits that were answered as credited: the ledger must hold as many at the end. */
+  /** Number of deposits that were answered as credited. The ledger must hold as many at the end. */
   acknowledged: number
-  /** Operations that the vault held before. */
+  /** Number of operations that the vault held before. */
   operations: number
 }

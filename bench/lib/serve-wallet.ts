@@ -1,7 +1,7 @@
 import type { WalletConfig } from '../../wallet/src/config.ts'
 import { startWallet } from '../../wallet/src/start-wallet.ts'
 
-/** The reference wallet service in a process of its own; its configuration comes as a message. */
+/** The reference wallet service in its own process. Its configuration comes as a message. */
 process.once('message', async (config: WalletConfig) => {
   const wallet = await startWallet(config)
   process.send?.(wallet.url)

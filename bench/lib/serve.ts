@@ -13,8 +13,8 @@ import { posting } from '../../server/src/modules/money/ledger/postings.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
 
 /**
- * One node of the service in a process of its own, with an additional route: a bare posting behind the same guard, to
- * measure the cost of the rest of a transfer.
+ * Serves one node in its own process, with an additional route: a bare posting behind the same guard. The difference is
+ * the cost of the rest of a transfer.
  */
 async function serve(): Promise<void> {
   const config = readConfig()
@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   startTasks(deps)
   process.send?.(app.server.address())
-  // `exit` lets --cpu-prof write its profile; the parent waits for it.
+  // `exit` lets --cpu-prof write its profile, for which the parent waits.
   process.once('SIGTERM', () => process.exit(0))
   process.once('disconnect', () => process.exit(0))
 }

@@ -14,14 +14,15 @@ const ordersPerMeasurement = 200
 type Signer = { token: string; userId: string; key: Authenticator }
 
 /**
- * Votes in a protected vault, each with the assertion of a passkey, compared with the same votes while the vault is not
- * protected: by one person after the other, and by many at once.
+ * Measures votes in a protected vault, each with the assertion of a passkey, compared with the same votes in an
+ * unprotected vault: by one person after the other, and by many at once.
  */
 export async function measureSignedVotes(run: Run): Promise<void> {
   const { record, rounds, world } = run
   const initiator = await signerOf(run, world.initiator)
   const admin = await signerOf(run, world.admin)
-  // The hand-over asks for the authority; without one, orders would wait and be tried again beside what is measured.
+  // The hand-over asks for the authority. Without an authority, orders would wait and be retried during the
+  // measurement.
   world.wallet.authority = authorityAnswer(world.vault.id, [])
   const approvers = await Promise.all(world.approvers.map((token) => signerOf(run, token)))
   const cast = (isProtected: boolean, atOnce: number) => async () => {
@@ -31,7 +32,7 @@ export async function measureSignedVotes(run: Run): Promise<void> {
     if (atOnce === 1) return medianOf(run, votes.flat())
     const perSecond: number[] = []
     for (const ofOne of votes) perSecond.push(await sendAll(run, ofOne, 200))
-    return perSecond.reduce((sum, one) => sum + one, 0) / perSecond.length
+    return perSecond.reduce((sum, rate) => sum + rate, 0) / perSecond.length
   }
   const sides = await measureRounds(rounds, {
     plain: cast(false, 1),
@@ -64,29 +65,29 @@ async function signerOf({ world, stack }: Run, token: string): Promise<Signer> {
   return { token, userId: user.id, key }
 }
 
-/** A passkey confirms it. */
+/** Changes the protection of the vault, confirmed with a passkey. */
 async function protect(run: Run, { token, key }: Signer, protection: 'votes' | 'off'): Promise<void> {
   const { call } = run.world
   const path = `${vaultPath(run)}/protection`
   const bodyHash = sha256(canonicalJson({ protection })).toString('hex')
-  const asked = { method: 'PUT', path: `/api/v1${path}`, bodyHash }
-  const options = await call(token, 'POST', '/users/me/passkeys/confirmation', asked)
-  const assertion = await key.confirm(asked, options as { nonce: string })
+  const request = { method: 'PUT', path: `/api/v1${path}`, bodyHash }
+  const options = await call(token, 'POST', '/users/me/passkeys/confirmation', request)
+  const assertion = await key.confirm(request, options as { nonce: string })
   const header = Buffer.from(JSON.stringify(assertion)).toString('base64url')
   await call(token, 'PUT', path, { protection }, { 'passkey-assertion': header })
 }
 
 type Order = { id: string; payload: object }
 
-/** Orders that wait for three votes; with a signer each is signed. */
+/** Places orders that wait for three votes. With a signer, each order is signed. */
 async function orderMany(run: Run, signer: Signer | null): Promise<Order[]> {
   const next = inTurn(run.world.funded)
   const { call, initiator } = run.world
   const path = `${vaultPath(run)}/transfers`
   const place = async (): Promise<Order> => {
-    const wanted = { fromAddressId: next().id, toAddress: recipient, token: 'USDT', amount: '20000' }
-    const signed = signer === null ? {} : { signed: await signOrder(run, signer, wanted) }
-    return (await call(initiator, 'POST', path, { ...wanted, ...signed })) as Order
+    const order = { fromAddressId: next().id, toAddress: recipient, token: 'USDT', amount: '20000' }
+    const signed = signer === null ? {} : { signed: await signOrder(run, signer, order) }
+    return (await call(initiator, 'POST', path, { ...order, ...signed })) as Order
   }
   const orders: Order[] = []
   while (orders.length < ordersPerMeasurement)
@@ -104,7 +105,7 @@ async function signOrder(run: Run, { token, key }: Signer, wanted: object): Prom
   return { transferId, expiresAt, rulesVersion, vote: key.vote(vote) }
 }
 
-/** Signed before the clock runs. */
+/** Returns the request of a vote, signed before the measurement starts. */
 function voteOf(run: Run, { token, userId, key }: Signer, { id, payload }: Order, isSigned: boolean): Buffer {
   const hash = sha256(canonicalJson(payload)).toString('hex')
   const vote = newVote({ subject: 'transfer', hash, decision: 'approve', person: userId })

@@ -11,7 +11,7 @@ export type Stack = {
   databaseUrl: string
   /** The environment of the node. */
   settings: Record<string, string>
-  /** The database's owner. */
+  /** Runs a statement as the owner of the database. */
   sql: Postgres['sql']
   port: number
   nodePid: number
@@ -45,7 +45,7 @@ export async function startStack({ nodeArguments = [] as string[] } = {}): Promi
   }
 }
 
-/** A node of the service in a process of its own. */
+/** Starts a node of the service in its own process. */
 export async function startNode(
   settings: Record<string, string>,
   nodeArguments: string[] = [],
@@ -66,7 +66,7 @@ export async function startNode(
   }
 }
 
-/** The dependencies of another node of the same service, in this process. */
+/** Opens the dependencies of another node of the same service, in this process. */
 export function openServiceDeps({ settings, databaseUrl }: Stack): ReturnType<typeof openDeps> {
   const config = readConfig(settings)
   return openDeps(config, databaseUrl, createLogger(config.logLevel), () => new Date())
@@ -82,7 +82,7 @@ async function portOf(node: ChildProcess): Promise<number> {
   return message.port
 }
 
-/** The compiled code reads its migrations and pages from its own folder. */
+/** Copies SQL files and pages beside the compiled code, which reads them from its own folder. */
 export function leaveSqlBesideCode(): void {
   const compiled = new URL('../../', import.meta.url)
   const source = new URL('../../../../', import.meta.url)

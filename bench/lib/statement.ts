@@ -10,8 +10,9 @@ const smallCount = 1_000
 const perInsert = 500_000
 
 /**
- * Buffers that a page of a statement and a balance at a time read, for an account with few postings and for one with very
- * many. Must be the last measurement: these postings are inserted by SQL and do not match the balances.
+ * Measures the buffers that a page of a statement and a balance at a time read, for an account with few postings and
+ * for an account with very many. Must be the last measurement: its postings are inserted by SQL and do not match the
+ * balances.
  */
 export async function measureStatement(run: Run, largeCount: number): Promise<void> {
   const { record } = run
@@ -37,7 +38,7 @@ export async function measureStatement(run: Run, largeCount: number): Promise<vo
 
 const middleOf = (beganAt: Date, count: number) => new Date(beganAt.getTime() + count / 2)
 
-/** An account with this many deposits, a millisecond apart. */
+/** Creates an account with `count` deposits, a millisecond apart. */
 async function makeAccount({ stack, world }: Run, count: number, beganAt: Date): Promise<string> {
   const [account] = await stack.sql<{ number: string }>(
     `insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
@@ -58,19 +59,19 @@ async function makeAccount({ stack, world }: Run, count: number, beganAt: Date):
 
 type Buffers = { page: number; pastPage: number; balance: number }
 
-/** Buffers that the service's own queries read, as EXPLAIN counts them. */
+/** Returns the buffers that the service's own queries read, as EXPLAIN counts them. */
 async function buffersOf({ stack }: Run, accountNumber: string, middle: Date): Promise<Buffers> {
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 })
-  let asked: CompiledQuery | null = null
+  let lastQuery: CompiledQuery | null = null
   const db: Db = new Kysely<DB>({
     dialect: new PostgresDialect({ pool }),
     log: ({ query }) => {
-      asked = query
+      lastQuery = query
     },
   })
   const count = async (read: () => Promise<unknown>) => {
     await read()
-    const { sql, parameters } = asked!
+    const { sql, parameters } = lastQuery!
     const { rows } = await pool.query(`explain (analyze, buffers, format json) ${sql}`, [...parameters])
     const { Plan: plan } = rows[0]['QUERY PLAN'][0]
     return (plan['Shared Hit Blocks'] + plan['Shared Read Blocks']) as number

@@ -8,7 +8,7 @@ const ledgerTables = ['ledger_accounts', 'ledger_entries']
 const depositTables = [...ledgerTables, 'operations', 'deposits', 'wallet_events']
 const transferTables = [...ledgerTables, 'operations', 'transfers', 'deliveries', 'audit_records', 'idempotency_keys']
 
-/** The disk space of a deposit and a settled transfer, including indexes, and the WAL that they write. */
+/** Measures the disk space of a deposit and of a settled transfer, including indexes, and the WAL that they write. */
 export async function measureStorage(run: Run): Promise<void> {
   const { record, world } = run
   const deposits = await growthOf(run, depositTables, async () => {
@@ -23,7 +23,7 @@ export async function measureStorage(run: Run): Promise<void> {
   for (const table of depositTables) record.add(`  in ${table}`, 'B', perDeposit(deposits.bytes[table]!))
   record.add('bytes of log per deposit', 'B', perDeposit(deposits.log))
 
-  // Transfers of earlier measurements are not counted here, nor the accounts that an address gets with its first deposit.
+  // Transfers of earlier measurements do not count, nor do the accounts that an address gets with its first deposit.
   await settleTransfers(run, world.funded.length)
   const transfers = await growthOf(run, transferTables, () => settleTransfers(run, transfersCount))
   const perTransfer = (bytes: number) => bytes / transfersCount
@@ -34,7 +34,7 @@ export async function measureStorage(run: Run): Promise<void> {
   record.expect('ledgerBytes', perTransfer(inLedger))
 }
 
-/** The share of updates that changed no index entry, over all measurements. */
+/** Measures the share of updates that changed no index entry, over all measurements. */
 export async function measureHeapOnlyUpdates({ stack, record }: Run): Promise<void> {
   // Backends report their statistics with a delay of a second.
   await new Promise((resolve) => setTimeout(resolve, 2_000))
@@ -55,8 +55,8 @@ async function growthOf(
   tables: string[],
   work: () => Promise<void>,
 ): Promise<{ bytes: Record<string, number>; log: number }> {
-  // Vacuum releases pages that were reserved and not used; after a checkpoint the first change of each page is logged
-  // in full again, as it is every few minutes on a running server.
+  // Vacuum releases reserved pages that are unused. After a checkpoint, the first change of each page is logged in full
+  // again, as it is every few minutes on a running server.
   const settle = async () => {
     for (const table of tables) await stack.sql(`vacuum ${table}`)
     await stack.sql('checkpoint')
@@ -82,4 +82,4 @@ async function growthOf(
   }
 }
 
-const sum = (bytes: Record<string, number>) => Object.values(bytes).reduce((total, one) => total + one, 0)
+const sum = (bytes: Record<string, number>) => Object.values(bytes).reduce((total, count) => total + count, 0)

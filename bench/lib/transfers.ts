@@ -11,8 +11,8 @@ export const connections = 32
 export const recipient = fakeAddress('a supplier of the bench')
 
 /**
- * Requests a transfer, with its three layers of policies, its Idempotency-Key and its audit record, compared with a bare
- * posting of the same reservation through the same server.
+ * Measures requests for transfers, with three layers of policies, an Idempotency-Key and an audit record, compared with
+ * a bare posting of the same reservation through the same server.
  */
 export async function measureTransfers(run: Run): Promise<void> {
   const { record, rounds } = run
@@ -41,9 +41,8 @@ export async function measureVotes(run: Run): Promise<void> {
 }
 
 /**
- * Casts three votes on every transfer of one load, the last of which queues it for delivery.
- *
- * @returns votes per second, of each of the three
+ * Casts three votes on every transfer of one load. The last vote queues the transfer for delivery.
+ * @returns votes per second, for the first, second and third vote
  */
 export async function castVotes(run: Run): Promise<number[]> {
   const { world } = run
@@ -113,7 +112,7 @@ export function orderRequests({ world }: Run, amount: string, sources: Address[]
     )
 }
 
-/** Sends each request once, one per connection at a time; all must be answered with this status. */
+/** Sends each request once, one per connection at a time. Every answer must have `status`. */
 export async function sendAll(run: Run, requests: Buffer[], status: number): Promise<number> {
   const waiting = requests.toReversed()
   const load = { ...run.load, seconds: 600, connections, next: () => waiting.pop() ?? null }

@@ -18,7 +18,7 @@ import { type Stack, webhookSecret } from './stack.ts'
 export type Address = { id: string; address: string }
 type Token = { id: string; contractAddress: string }
 
-/** Vaults, users, policies and addresses, enough of each that no measurement is distorted by too few. */
+/** Vaults, users, policies and addresses, enough of each that small numbers distort no measurement. */
 export type World = {
   wallet: FakeWallet
   usdt: Token
@@ -29,8 +29,9 @@ export type World = {
   initiator: string
   approvers: string[]
   /**
-   * Addresses that take deposits: one, many of the first vault, and, because rows that have grown under load are slower than
-   * new ones, for comparison as many again of the first vault and as many spread over all vaults.
+   * Addresses that take deposits: `hot` is one address and `spread` many, of the first vault. For comparison, because rows
+   * that have grown under load are slower than new rows, `inOneVault` has as many again of the first vault, and
+   * `overVaults` as many over all vaults.
    */
   hot: Address[]
   spread: Address[]
@@ -38,10 +39,10 @@ export type World = {
   overVaults: Address[]
   /** Addresses of the initiator, with more USDT on each than a load can spend. */
   funded: Address[]
-  /** Deposits that were made during the set-up. */
+  /** Number of deposits that were made during the set-up. */
   deposited: number
   call(token: string, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<unknown>
-  /** The same transactions as the webhook's, without HTTP, in this process. */
+  /** Runs the same transactions as the webhook, without HTTP, in this process. */
   receive(arrival: Arrival): Promise<ArrivalAnswer>
   close(): Promise<void>
 }
@@ -83,7 +84,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   const ownerId = initiator!.userId
   await addPolicies(call, admin!.token, vault.code, {
     initiator: ownerId,
-    approvers: approvers.map((one) => one.userId),
+    approvers: approvers.map((approver) => approver.userId),
   })
   const insert = (vaultId: string, count: number) =>
     insertAddresses(stack, { vaultId, count, ownerId, tokenId: usdt.id })
@@ -110,7 +111,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     vault,
     admin: admin!.token,
     initiator: initiator!.token,
-    approvers: approvers.map((one) => one.token),
+    approvers: approvers.map((approver) => approver.token),
     hot,
     spread,
     inOneVault,
@@ -124,16 +125,17 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
       await wallet.close()
     },
   }
-  // Every account exists before anything is measured, as it does for all but the first deposit of an address.
+  // Every account exists before anything is measured. Outside of the bench, only the first deposit of an address
+  // creates an account.
   await depositBare(world, [...hot, ...spread, ...inOneVault, ...overVaults], '1')
   await depositBare(world, funded, '1000000000')
   await orderTransfers(world)
-  // Statistics of every table, which autovacuum would compute within a minute of the first rows.
+  // Computes statistics of every table, as autovacuum would within a minute of the first rows.
   await stack.sql('vacuum analyze')
   return world
 }
 
-/** Requests that must succeed, with a bearer token. */
+/** Sends requests that must succeed, with a bearer token. */
 export function createCaller({ port }: Stack): World['call'] {
   return async (token, method, path, body, headers = {}) => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
@@ -147,7 +149,7 @@ export function createCaller({ port }: Stack): World['call'] {
   }
 }
 
-/** Some that need no vote, and some that have all their votes. */
+/** Orders some transfers that need no vote, and some that get all their votes. */
 async function orderTransfers({ call, vault, initiator, approvers, funded }: World): Promise<void> {
   const order = async (amount: string, fromAddressId: string) => {
     const body = { fromAddressId, toAddress: fakeAddress('a supplier of the bench'), token: 'USDT', amount }
@@ -170,7 +172,7 @@ const routes = {
 
 export type EventBody = { kind: 'TOPUP'; tx: Record<string, unknown> }
 
-/** A deposit to one of the addresses in turn, with a transaction hash of its own. */
+/** Creates a deposit to one of the addresses in turn, with a new transaction hash. */
 export function createEvents({ usdt }: World, addresses: Address[], amount = '1'): () => EventBody {
   let turn = 0
   return () => ({
@@ -195,7 +197,7 @@ export const toArrival = (body: EventBody): Arrival => ({
   signedBy: null,
 })
 
-/** The event as the wallet service sends it: signed. */
+/** Returns the signed event, as the wallet service sends it. */
 export function toWebhook(body: object, more: Record<string, string> = {}): Buffer {
   const text = JSON.stringify(body)
   const id = `evt_${newId()}`
@@ -212,7 +214,7 @@ async function depositBare(world: World, addresses: Address[], amount: string): 
   }
 }
 
-/** The first is an administrator of the platform. */
+/** Signs in new users. The first user is an administrator of the platform. */
 export async function signIn(db: Db, count: number): Promise<{ userId: string; token: string }[]> {
   const now = new Date()
   const inAWeek = new Date(now.getTime() + 7 * 86_400_000)
@@ -233,7 +235,10 @@ export async function signIn(db: Db, count: number): Promise<{ userId: string; t
   return people
 }
 
-/** Three layers by amount: small needs no vote, medium needs one, large needs two and one of another group. */
+/**
+ * Creates three layers of policies by amount: small needs no vote, medium needs one, large needs two and one of another
+ * group.
+ */
 async function addPolicies(
   call: World['call'],
   admin: string,
@@ -284,7 +289,9 @@ async function addPolicies(
 
 let addressesCount = 0
 
-/** The rows of address creation, inserted by SQL, because 20,000 requests to the wallet service are not part of the bench. */
+/**
+ * Inserts the rows of address creation by SQL, because 20,000 requests to the wallet service are not part of the bench.
+ */
 async function insertAddresses(
   stack: Stack,
   { vaultId, count, ownerId, tokenId }: { vaultId: string; count: number; ownerId: string; tokenId: string },
@@ -301,7 +308,14 @@ async function insertAddresses(
      select $1, a.id, n.id, a.address, lower(a.address), 'm/44/60/1/' || ($5 + a.n), 'm/44/60/1', $5 + a.n,
        '{"network": 60, "purpose": 1}', $3, $4, now(), now()
      from unnest($2::text[], $6::text[]) with ordinality as a(id, address, n), networks n where n.slug = 'ethereum'`,
-    [vaultId, addresses.map((one) => one.id), ownerId, tokenId, first, addresses.map((one) => one.address)],
+    [
+      vaultId,
+      addresses.map((address) => address.id),
+      ownerId,
+      tokenId,
+      first,
+      addresses.map((address) => address.address),
+    ],
   )
   return addresses
 }

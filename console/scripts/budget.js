@@ -1,5 +1,5 @@
-// Weighs what `npm run build -w console` has written, compressed as the service sends it to those who take gzip, against the
-// limits of the design. Ends with 1 when something is too heavy.
+// Weighs the files that `npm run build -w console` has written, compressed with gzip as the service sends them, against
+// the limits of the design. Ends with 1 when something is too heavy.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ const textOf = (name) => readFileSync(join(folder, name), 'utf8')
 const weightOf = (name) => statSync(join(folder, `${name}.gz`)).size / kilobyte
 const sum = (found) => [...found].reduce((total, name) => total + weightOf(name), 0)
 
-/** The scripts that a script imports before it runs, itself included. */
+/** Returns the scripts that a script imports before it runs, itself included. */
 function loadedBy(name, found = new Set()) {
   if (found.has(name)) return found
   found.add(name)
@@ -25,7 +25,7 @@ function loadedBy(name, found = new Set()) {
 
 const entry = /src="\/console\/([^"]+\.js)"/.exec(readFileSync(join(dist, 'index.html'), 'utf8'))[1]
 const atOnce = loadedBy(entry)
-/** The files of a page, which the build names after the file of its route, with all that they load. */
+/** Returns the files of a page, with all that they load. The build names them after the file of the route. */
 const pageOf = (route) =>
   scripts.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === route).flatMap((name) => [...loadedBy(name)])
 const isCharts = (name) => name.startsWith('CartesianChart-')

@@ -1,5 +1,5 @@
-// Builds the console into dist/, each file also compressed, so that the service compresses nothing while it serves. A parent
-// process is told when the files can be served; they are compressed afterwards.
+// Builds the console into dist/, each file also compressed, so that the service compresses nothing while it serves. The
+// parent process is told when the files can be served; they are compressed afterwards.
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -14,19 +14,19 @@ const dist = join(root, 'dist')
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 
-/** How large the blocks are that compress best depends on the file. */
+/** Tries several memory levels, because the block size that compresses best depends on the file. */
 async function toSmallestGzip(content) {
   const tried = await Promise.all([5, 6, 7, 8, 9].map((memLevel) => toGzip(content, { level: 9, memLevel })))
   return tried.toSorted((a, b) => a.length - b.length)[0]
 }
 
 async function put(path, content) {
-  // Written aside and renamed: the service may be serving already, and reads no half of a file.
+  // Written to another name and renamed: the service may be serving already, and must not read half a file.
   await writeFile(`${path}.draft`, content)
   await rename(`${path}.draft`, path)
 }
 
-// The environment of tests names another, which makes React half as heavy again, and slow.
+// The environment of tests sets NODE_ENV to another value, with which React is half as large again, and slow.
 process.env.NODE_ENV = 'production'
 await build({ root, logLevel: 'warn' })
 await writeFile(join(dist, 'preloads.json'), JSON.stringify(findPreloads(root)))
@@ -48,5 +48,5 @@ await Promise.all(
     await put(`${path}.gz`, await toSmallestGzip(content))
   }),
 )
-// Written last: a build that was interrupted counts as none.
+// Written last: an interrupted build has no such file.
 await writeFile(join(dist, 'built'), '')

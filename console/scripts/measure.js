@@ -1,6 +1,7 @@
-// Measures what the design promises a reader, on what `npm start` runs: how soon an approval can be read and decided on a phone, how
-// many requests a page makes, and how a list of 100,000 rows scrolls. The median of five; ends with 1 when a goal is missed. A busy
-// machine spoils the times, so the load is printed beside them. STRONGROOM_URL and DATA_DIR name another demo.
+// Measures the promises of the design on the demo of `npm start`: the time until an approval can be read and decided on
+// a phone, the number of requests of a page, and how a list of 100,000 rows scrolls. Prints the median of five; ends
+// with 1 when a goal is missed. A busy machine spoils the times, so the load is printed beside them. STRONGROOM_URL and
+// DATA_DIR name another demo.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -38,7 +39,7 @@ try {
 }
 process.exit(isMissed ? 1 : 0)
 
-/** The session of a person; the operator makes the link. */
+/** Signs a person in, with a link that the operator makes. */
 async function signIn(email) {
   const command = fileURLToPath(new URL('../../server/bin/strongroom.js', import.meta.url))
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir }
@@ -53,7 +54,7 @@ async function signIn(email) {
   return state
 }
 
-/** A transfer that waits for votes. */
+/** Orders a transfer that waits for votes. */
 async function orderTransfer(storageState) {
   const context = await browser.newContext({ storageState })
   const { request } = context
@@ -72,7 +73,8 @@ async function orderTransfer(storageState) {
 async function measureApproval(storageState, path) {
   const marks = {
     readable: 'document.querySelector("main .figures") && document.querySelector("main .code")',
-    decidable: '[...document.querySelectorAll("main button:enabled")].some((one) => /^Approve/.test(one.textContent))',
+    decidable:
+      '[...document.querySelectorAll("main button:enabled")].some((button) => /^Approve/.test(button.textContent))',
   }
   const found = { cold: [], warm: [] }
   for (let round = 0; round < rounds; round += 1) {
@@ -87,26 +89,26 @@ async function measureApproval(storageState, path) {
   report(
     'approval on a phone, readable, cold (ms)',
     2_000,
-    found.cold.map((one) => one.readable),
+    found.cold.map((load) => load.readable),
   )
   report(
     'approval on a phone, decidable, cold (ms)',
     2_500,
-    found.cold.map((one) => one.decidable),
+    found.cold.map((load) => load.decidable),
   )
   report(
     'approval on a phone, decidable, warm (ms)',
     1_000,
-    found.warm.map((one) => one.decidable),
+    found.warm.map((load) => load.decidable),
   )
   report(
     'requests of the approval page',
     3,
-    found.cold.map((one) => one.requests),
+    found.cold.map((load) => load.requests),
   )
 }
 
-/** A page with the network and the processor of the phone that the design names. */
+/** Opens a page with the network and the processor of the phone that the design names. */
 async function slowPage(context, marks) {
   const page = await context.newPage()
   const session = await context.newCDPSession(page)
@@ -117,7 +119,7 @@ async function slowPage(context, marks) {
   return page
 }
 
-/** Notes when each expression is true for the first time, in milliseconds since the page was asked for. */
+/** Notes when each expression is true for the first time, in milliseconds since the page was requested. */
 async function noteMarks(page, marks) {
   const tests = Object.entries(marks).map(
     ([name, test]) => `if (!marks.${name} && (${test})) marks.${name} = performance.now()`,
@@ -135,16 +137,19 @@ async function open(page, path, marks) {
   for (let tries = 0; tries < 600; tries += 1) {
     const seen = await page.evaluate('marks')
     if (names.every((name) => seen[name] !== undefined)) {
-      const asked = await page.evaluate(`(${callsOf})()`)
+      const callTimes = await page.evaluate(`(${callsOf})()`)
       const last = Math.max(...names.map((name) => seen[name]))
-      return { ...seen, requests: asked.filter((at) => at <= last).length }
+      return { ...seen, requests: callTimes.filter((at) => at <= last).length }
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error(`${path} does not show ${names.join(' and ')}`)
 }
 
-/** Runs in the page: when it asked the service, but for the wait for changes, which belongs to every page and to no moment. */
+/**
+ * Runs in the page: returns when it called the service. Omits the long poll for changes, which every page has at all
+ * times.
+ */
 function callsOf() {
   const calls = performance
     .getEntriesByType('resource')
@@ -165,16 +170,16 @@ async function measureDesktop(storageState) {
   report(
     'home on a desktop, usable, cold (ms)',
     1_000,
-    found.map((one) => one.usable),
+    found.map((load) => load.usable),
   )
   report(
     'requests of home until then',
     5,
-    found.map((one) => one.requests),
+    found.map((load) => load.requests),
   )
 }
 
-/** Answers of the service, made here: how fast it pages is measured elsewhere. */
+/** Measures the list with answers that are made here, because the speed of the service is measured elsewhere. */
 async function measureList(storageState) {
   const context = await browser.newContext({ ...desktop, storageState })
   const page = await context.newPage()
@@ -196,7 +201,7 @@ async function measureList(storageState) {
   await session.send('HeapProfiler.collectGarbage')
   const { usedSize } = await session.send('Runtime.getHeapUsage')
   await context.close()
-  console.log(`${rows} rows scrolled in ${(frames.reduce((sum, one) => sum + one, 0) / 1_000).toFixed(0)} s`)
+  console.log(`${rows} rows scrolled in ${(frames.reduce((sum, frame) => sum + frame, 0) / 1_000).toFixed(0)} s`)
   report('elements of the rows in the page', 300, [nodes])
   report('frame while the rows load and scroll, 95 of 100 (ms)', 25, [slowFrame(frames)])
   report('frame while they scroll again, 95 of 100 (ms)', 25, [slowFrame(again.frames)])
@@ -220,7 +225,7 @@ async function scrollDown(wanted) {
     frames.push(now - last)
     last = now
     still = scrollY === before ? still + 1 : 0
-    // To look at all elements takes long, so that looking at each frame would measure itself.
+    // Counting all elements takes long and would distort the frame times, so it is done in every 20th frame only.
     if (frames.length % 20 !== 0 && still === 0) continue
     nodes = Math.max(nodes, document.querySelectorAll('tbody *').length)
     rows = lastRow()

@@ -1,13 +1,13 @@
-// Which files and answers each page needs before it can be drawn, so that the service can name them in the head of the page: the
-// browser would learn of each only when the script before it has run.
+// Finds the files and answers that each page needs before it can be drawn. The service names them in the head of the
+// page; without that, the browser would learn of each only after the previous script has run.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { firstRequests } from '../first-requests.js'
 
 /**
- * @param {string} root the folder of the workspace, with what Vite built in `dist`
- * @returns {{ path: string, scripts: string[], requests: string[] }[]} by path as in "/v/$code/send", where "$code" stands for any
- *   segment; the first that fits a page is meant
+ * @param {string} root the folder of the workspace, with the output of Vite in `dist`
+ * @returns {{ path: string, scripts: string[], requests: string[] }[]} by path as in "/v/$code/send", where "$code"
+ * stands for any segment; the first match of a page counts
  */
 export function findPreloads(root) {
   const manifest = JSON.parse(readFileSync(join(root, 'dist/.vite/manifest.json'), 'utf8'))
@@ -23,8 +23,8 @@ export function findPreloads(root) {
     return found
   }
   function scriptsOf(name) {
-    const keys = [...parentsOf(name), name].flatMap((each) => [
-      ...loadedBy(`src/routes/${each}.tsx?tsr-split=component`),
+    const keys = [...parentsOf(name), name].flatMap((routeName) => [
+      ...loadedBy(`src/routes/${routeName}.tsx?tsr-split=component`),
     ])
     return [...new Set(keys)].filter((key) => !atOnce.has(key)).map((key) => `/${manifest[key].file}`)
   }
@@ -32,7 +32,7 @@ export function findPreloads(root) {
   return (
     names
       .filter((name) => name !== '__root' && !name.startsWith('-') && !frames.has(name))
-      // "new" comes before "$id".
+      // Sorts "new" before "$id".
       .toSorted((a, b) => (a.replaceAll('$', '~') < b.replaceAll('$', '~') ? -1 : 1))
       .map((name) => ({ name, path: pathOf(name) }))
       .map(({ name, path }) => ({
@@ -43,7 +43,7 @@ export function findPreloads(root) {
   )
 }
 
-/** "v.$code.address-book.index" is "/v/$code/address-book/", and "me_.sessions" is "/me/sessions". */
+/** Maps "v.$code.address-book.index" to "/v/$code/address-book/", and "me_.sessions" to "/me/sessions". */
 function pathOf(name) {
   const segments = name.split('.').map((segment) => segment.replace(/_$/, ''))
   return `/${segments.join('/')}`.replace(/\/index$/, '/')

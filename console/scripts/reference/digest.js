@@ -1,8 +1,9 @@
-// Cuts openapi.json into what the pages of the reference load: an index of all operations, and one file per group of them.
+// Cuts openapi.json into the files that the pages of the reference load: an index of all operations, and one file per
+// group of them.
 import { readOperations } from '../../../sdk/scripts/operations.js'
 import { componentsIn, membersOf, namesIn, shapeOf } from './shapes.js'
 
-/** Who may call an operation, by its level of access. */
+/** The callers of an operation, by its level of access. */
 const callers = {
   public: 'Anybody: no session and no token of a user',
   caller: 'Whoever is signed in, and services; rights on the thing itself decide further',
@@ -12,12 +13,12 @@ const callers = {
   platform: 'Platform administrators',
 }
 
-/** A reason of this share of all operations says nothing about one of them. */
+/** A reason of at least this share of all operations is common, and is not listed with every operation. */
 const commonShare = 0.85
 
 /**
  * @param {object} document openapi.json
- * @param {string} errors docs/errors.md, whose table says what each reason means
+ * @param {string} errors docs/errors.md, whose table explains each reason
  * @returns {Record<string, object>} the files by their names
  */
 export function digest(document, errors) {
@@ -28,10 +29,10 @@ export function digest(document, errors) {
   const files = { index: indexOf(document, operations, readReasons(document, errors)) }
   files.search = searchOf(document, operations)
   for (const { slug, name } of files.index.groups) {
-    const own = operations.filter((operation) => operation.group === name)
+    const ofGroup = operations.filter((operation) => operation.group === name)
     files[slug] = {
-      operations: Object.fromEntries(own.map(({ group: _group, ...operation }) => [operation.id, operation])),
-      components: componentsOf(document, own),
+      operations: Object.fromEntries(ofGroup.map(({ group: _group, ...operation }) => [operation.id, operation])),
+      components: componentsOf(document, ofGroup),
     }
   }
   return files
@@ -57,7 +58,7 @@ function read(document, path, verb, operation, sdk) {
     ...(body === undefined && file !== undefined ? { fileType: file } : {}),
     answers: answers.filter(([status]) => Number(status) < 400).map(answerOf),
     refusals: answers.filter(([status]) => Number(status) >= 400).map(refusalOf),
-    // Nothing that writes, nothing that leads a browser elsewhere, and no file.
+    // A page may run only a GET that answers JSON: it writes nothing, redirects nowhere and sends no file.
     ...(verb === 'get' && resolve(operation.responses[200] ?? {}).content?.['application/json'] ? { run: true } : {}),
     sdk: callOf(sdk.get(operation.operationId)),
   }
@@ -92,7 +93,7 @@ function refusalOf([status, { description, content = {} }]) {
   return { status: Number(status), about: description, reasons }
 }
 
-/** How the SDK calls it: its method, the identifiers that it takes, then body and query, and what comes back. */
+/** Describes the call of the SDK: its method, the identifiers that it takes, its body and query, and its result. */
 function callOf({ name, pathParameters, body, query, answer }) {
   if (name === null) return null
   const { isOfVault, resource, method } = name
@@ -109,7 +110,7 @@ function callOf({ name, pathParameters, body, query, answer }) {
 
 function indexOf(document, operations, reasons) {
   const usesOf = (reason) =>
-    operations.filter((one) => one.refusals.some((refusal) => refusal.reasons.includes(reason)))
+    operations.filter((operation) => operation.refusals.some((refusal) => refusal.reasons.includes(reason)))
   return {
     title: document.info.title,
     version: document.info.version,
@@ -129,7 +130,10 @@ function indexOf(document, operations, reasons) {
   }
 }
 
-/** What is searched besides the index: the fields and reasons of each operation, as numbers of two lists of words. */
+/**
+ * Returns the search data besides the index: the fields and reasons of each operation, as numbers of two lists of
+ * words.
+ */
 function searchOf(document, operations) {
   const wordsOf = operations.map((operation) => ({
     id: operation.id,
@@ -163,17 +167,19 @@ function componentsOf({ components: { schemas } }, operations) {
   )
 }
 
-/** The rows of the table of docs/errors.md, each with the body that it comes in. */
+/** Reads the rows of the table of docs/errors.md, each with its example body. */
 function readReasons(document, errors) {
   const rows = [...errors.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (.*?) +\| (.*?) +\|$/gm)]
   return rows.map(([, name, status, meaning, remedy]) => {
-    // A page of the manual is named by its place in the repository: the service does not serve it.
-    const [said, advised] = [meaning, remedy].map((text) => text.replace(/\[[^\]]*\]\(([^)#]+)[^)]*\)/g, '`docs/$1`'))
+    // A link to a page of the manual becomes its path in the repository, because the service does not serve the manual.
+    const [meaningText, remedyText] = [meaning, remedy].map((text) =>
+      text.replace(/\[[^\]]*\]\(([^)#]+)[^)]*\)/g, '`docs/$1`'),
+    )
     return {
       name,
       status: Number(status),
-      meaning: said,
-      remedy: advised,
+      meaning: meaningText,
+      remedy: remedyText,
       body: document.components.examples[name]?.value,
     }
   })
@@ -186,7 +192,7 @@ function at(document, reference) {
     .reduce((part, key) => part[key], document)
 }
 
-/** The name of a group in URLs and of its file. */
+/** Returns the name of a group in URLs, which also names its file. */
 function slugOf(name) {
   return name.toLowerCase().replaceAll(' ', '-')
 }

@@ -1,5 +1,5 @@
-// What a reader of the reference sees of a JSON schema: a type in words, limits in words, and the members, without the
-// schema's own grammar. The page draws it and decides nothing.
+// Turns a JSON schema into what a reader of the reference sees: a type in words, limits in words, and the members,
+// without the schema's own grammar. The page draws the result and decides nothing.
 
 /**
  * @typedef {{
@@ -40,15 +40,15 @@ function typeOf(schema) {
   return { type: schema.type ?? 'any value', ...(limits.length === 0 ? {} : { limits }) }
 }
 
-/** "string or null" is one type; several objects are choices that a reader opens one by one. */
+/** Describes "string or null" as one type, and several objects as choices that a reader opens one by one. */
 function typeOfChoices(choices) {
   const isNull = ({ type }) => type === 'null'
   const others = choices.filter((choice) => !isNull(choice)).map(shapeOf)
   const nullable = choices.some(isNull) ? ' or null' : ''
   if (others.length === 1) return { ...others[0], type: `${others[0].type}${nullable}` }
-  const type = `${others.map((one) => one.type).join(' or ')}${nullable}`
-  const telling = others.filter((one) => one.fields ?? one.ref ?? one.choices)
-  return telling.length === 0 ? { type } : { type, choices: others.map((one) => ({ ...one, name: one.type })) }
+  const type = `${others.map((shape) => shape.type).join(' or ')}${nullable}`
+  const telling = others.filter((shape) => shape.fields ?? shape.ref ?? shape.choices)
+  return telling.length === 0 ? { type } : { type, choices: others.map((shape) => ({ ...shape, name: shape.type })) }
 }
 
 function typeOfList(schema) {
@@ -93,7 +93,7 @@ function nameIn(reference) {
   return reference.split('/').at(-1)
 }
 
-/** The components that a shape shows, its own members and theirs included. */
+/** Returns the components that a shape shows, including those of its members and of other components. */
 export function componentsIn(shapes, components, found = new Set()) {
   for (const { ref, fields = [], choices = [] } of shapes) {
     if (ref !== undefined && !found.has(ref)) {
@@ -105,7 +105,7 @@ export function componentsIn(shapes, components, found = new Set()) {
   return found
 }
 
-/** The names of all fields that a reader can come upon in shapes. */
+/** Returns the names of all fields that the shapes show. */
 export function namesIn(shapes, components) {
   const names = new Set()
   const add = (found) => {
