@@ -16,12 +16,12 @@ type ActivityPageProps = {
   code: string
   filter: ActivityFilter
   onFilter: (filter: ActivityFilter) => void
-  /** Where the operations of this filter are exported. */
+  /** The page on which the operations of this filter are exported. */
   exportHref: string
   tagCell: TagCell
   /** Shows the details of an operation beside the list; without it a row leads to their page. */
   onOpen?: (item: HistoryItem) => void
-  /** Whether details stand beside the list. */
+  /** True if details stand beside the list. */
   isNarrow: boolean
 }
 
@@ -30,7 +30,7 @@ export function ActivityPage({ code, filter, onFilter, exportHref, ...table }: A
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data])
   const { shown, news, showNews } = useHeldBack(items, JSON.stringify(filter))
   const last = query.data?.pages.at(-1)
-  // An empty page that is not the end: the list has gone on by itself often enough, and asks before it looks further.
+  // An empty page before the end: the list has continued by itself often enough, and asks before it looks further.
   const hasPaused = last !== undefined && last.items.length === 0 && last.nextCursor !== null
   const isFiltered = Object.keys(filter).length > 0
   const exportLink = (
@@ -69,7 +69,7 @@ export function ActivityPage({ code, filter, onFilter, exportHref, ...table }: A
   )
 }
 
-/** What arrives while somebody reads a list waits above it, so that no row moves from under a finger. */
+/** Holds new operations back above the list while somebody reads it, so that no row moves under the pointer. */
 function useHeldBack(items: readonly HistoryItem[], list: string) {
   const top = items[0]?.id
   const [seen, setSeen] = useState({ list, top })

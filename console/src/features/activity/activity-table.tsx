@@ -19,7 +19,7 @@ type ActivityTableProps = {
   tagCell: TagCell
   /** Shows the details of an operation beside the list; without it a row leads to their page. */
   onOpen?: (item: HistoryItem) => void
-  /** Whether there is room for the most important columns only. */
+  /** True if there is room for the most important columns only. */
   isNarrow: boolean
 }
 
@@ -112,20 +112,20 @@ function Status({ item: { status, expiresAt, approvalsCount, approvalThreshold }
 }
 
 function Remarks({ item }: { item: HistoryItem }) {
-  const own = item.direction === 'out' ? item.fromAddressLabel : item.toAddressLabel
+  const addressLabel = item.direction === 'out' ? item.fromAddressLabel : item.toAddressLabel
   const { paymentPurpose, tags, note } = item.metadata
-  const said = [
-    own === null
+  const remarks = [
+    addressLabel === null
       ? null
       : item.direction === 'out'
-        ? t('from {label}', { label: own })
-        : t('at {label}', { label: own }),
+        ? t('from {label}', { label: addressLabel })
+        : t('at {label}', { label: addressLabel }),
     item.initiator === null ? null : t('ordered by {name}', { name: item.initiator.name }),
     paymentPurpose ?? note,
-  ].filter((each) => each !== null)
+  ].filter((remark) => remark !== null)
   return (
     <>
-      <div className="line-clamp-2 text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{said.join(' · ')}</div>
+      <div className="line-clamp-2 text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{remarks.join(' · ')}</div>
       {(tags.length > 0 || item.warnings.length > 0) && <Marks tags={tags} warnings={item.warnings} />}
     </>
   )

@@ -1,7 +1,7 @@
 import { addDays, dayOf, isDay } from '../../lib/day.ts'
 import type { ActivityFilter, FilterName } from './filter.ts'
 
-/** The filters of the list of operations among the reports, by those of this feed. */
+/** Maps each filter of this feed to the filter of the report of operations. */
 const names: Partial<Record<FilterName, string>> = {
   status: 'statuses',
   flowType: 'flowTypes',
@@ -16,7 +16,7 @@ const names: Partial<Record<FilterName, string>> = {
   userId: 'userId',
 }
 
-/** The page that exports what a filter shows, as far as the report has the same filters. */
+/** Returns the page that exports the filtered operations, as far as the report has the same filters. */
 export function exportPath(code: string, filter: ActivityFilter, now: Date = new Date()): string {
   const search = new URLSearchParams({ includeShared: 'true' })
   for (const [name, value] of Object.entries(filter) as [FilterName, string][]) {

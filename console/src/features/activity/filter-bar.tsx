@@ -14,8 +14,8 @@ import { counterpartyChoicesQuery, membersQuery, tokensQuery } from './queries.t
 type FilterProps = { code: string; filter: ActivityFilter; onFilter: (filter: ActivityFilter) => void }
 
 /**
- * What the list is filtered by: the common choices at once, the others in a sheet, all that is on as chips. It is not drawn
- * again while the list below loads more.
+ * The filters of the list: common choices at once, the others in a sheet, and every active filter as a chip. It is not
+ * drawn again while the list below loads more.
  */
 export const FilterBar = memo(function FilterBar({ code, filter, onFilter }: FilterProps) {
   const [open, setOpen] = useState(false)
@@ -73,13 +73,13 @@ function QuickSelect({ label, value, onChange, children }: QuickSelectProps) {
   )
 }
 
-/** What is searched for is asked for when the reader pauses. */
+/** Searches when the reader pauses. */
 function SearchField({ value, onChange }: { value: string | undefined; onChange: (value: string) => void }) {
   const [text, setText] = useState(value ?? '')
   useEffect(() => setText(value ?? ''), [value])
   useEffect(() => {
     const wanted = text.trim()
-    // One letter would find everything.
+    // A single letter would match everything.
     if (wanted === (value ?? '') || wanted.length === 1) return
     const timer = setTimeout(() => onChange(wanted), 400)
     return () => clearTimeout(timer)
@@ -124,7 +124,7 @@ function PeriodSelect({ filter, set }: SetProps) {
       label={t('Period')}
       value={chosen?.key ?? (isOther ? 'other' : undefined)}
       onChange={(key) => {
-        const preset = choices.find((each) => each.key === key)
+        const preset = choices.find((choice) => choice.key === key)
         set({ from: preset?.from ?? '', to: preset?.to ?? '' })
       }}
     >
@@ -139,7 +139,7 @@ function PeriodSelect({ filter, set }: SetProps) {
   )
 }
 
-/** The list begins at the end of the chosen day and goes back from there. */
+/** Lets the list begin at the end of the chosen day and go back from there. */
 function JumpToDay({ value, onChange }: { value: string | undefined; onChange: (day: string) => void }) {
   const id = useId()
   return (

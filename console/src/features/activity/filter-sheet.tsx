@@ -18,7 +18,7 @@ type FilterSheetProps = {
   onFilter: (filter: ActivityFilter) => void
 }
 
-/** All filters; on a phone the only place for them. */
+/** All filters. On a phone, they can be chosen in this sheet only. */
 export function FilterSheet({ open, onClose, ...rest }: FilterSheetProps) {
   return (
     <Sheet title={t('Filters')} open={open} onClose={onClose} wide>
@@ -59,24 +59,24 @@ function FilterForm({ code, filter, onClose, onFilter }: Omit<FilterSheetProps, 
       <div className="grid gap-x-4 sm:grid-cols-2">
         <TextField label={t('From')} type="date" {...register('from')} />
         <TextField label={t('Until')} type="date" {...register('to')} />
-        <Choice label={t('Direction')} all={t('In and out')} choices={directions()} {...register('direction')} />
-        <Choice label={t('Status')} all={t('Every status')} choices={statuses(filter)} {...register('status')} />
-        <Choice label={t('Kind')} all={t('Every kind')} choices={kinds()} {...register('flowType')} />
+        <Choice label={t('Direction')} anyLabel={t('In and out')} choices={directions()} {...register('direction')} />
+        <Choice label={t('Status')} anyLabel={t('Every status')} choices={statuses(filter)} {...register('status')} />
+        <Choice label={t('Kind')} anyLabel={t('Every kind')} choices={kinds()} {...register('flowType')} />
         <Choice
           label={t('Counterparty')}
-          all={t('Every counterparty')}
+          anyLabel={t('Every counterparty')}
           choices={counterparties.map(({ id, name }) => [id, name])}
           {...register('counterpartyId')}
         />
         <Choice
           label={t('Token')}
-          all={t('Every token')}
+          anyLabel={t('Every token')}
           choices={tokens.map(({ id, symbol, network }) => [id, `${symbol} · ${network}`])}
           {...register('tokenId')}
         />
         <Choice
           label={t('Ordered by')}
-          all={t('Everybody')}
+          anyLabel={t('Everybody')}
           choices={members.map(({ userId, name }) => [userId, name])}
           {...register('initiatorId')}
         />
@@ -102,14 +102,14 @@ function FilterForm({ code, filter, onClose, onFilter }: Omit<FilterSheetProps, 
   )
 }
 
-type ChoiceProps = { label: string; all: string; choices: readonly (readonly [string, string])[] } & ReturnType<
+type ChoiceProps = { label: string; anyLabel: string; choices: readonly (readonly [string, string])[] } & ReturnType<
   ReturnType<typeof useForm<Values>>['register']
 >
 
-function Choice({ label, all, choices, ...rest }: ChoiceProps) {
+function Choice({ label, anyLabel, choices, ...rest }: ChoiceProps) {
   return (
     <SelectField label={label} {...rest}>
-      <option value="">{all}</option>
+      <option value="">{anyLabel}</option>
       {choices.map(([value, words]) => (
         <option key={value} value={value}>
           {words}
@@ -133,7 +133,7 @@ function kinds(): [string, string][] {
   ]
 }
 
-/** Several at once come from a link; they stay until another choice is made. */
+/** Several statuses come from a link. They stay until another choice is made. */
 function statuses({ status }: ActivityFilter): [string, string][] {
   return status?.includes(',') ? [[status, t('Several')], ...statusChoices()] : statusChoices()
 }
@@ -142,7 +142,7 @@ function typed(raw: string | undefined, token: Token | undefined): string {
   return raw === undefined || token === undefined || !/^\d+$/.test(raw) ? '' : formatAmount(fromRaw(raw, token))
 }
 
-/** '' for no bound, null for a text that is none. */
+/** Returns '' for no bound, and null for a text that is not an amount. */
 function rawOf(text: string, token: Token | undefined): string | null {
   if (text.trim() === '' || token === undefined) return ''
   const decimal = parseAmount(text, token.decimals)

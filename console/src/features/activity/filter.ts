@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { statusWord } from '../../ui/operation-status.tsx'
 
-/** The names of the filters are those of the API, so that what a report drills down to opens here as it is. */
+/** The filters have the names of the API, so that the drilldown of a report opens here unchanged. */
 const textFilters = [
   'direction',
   'status',
@@ -32,10 +32,13 @@ const textFilters = [
 ] as const
 
 export type FilterName = (typeof textFilters)[number]
-/** What the URL says. `status` names one or several with commas; `from` and `to` are days of the reader, or instants. */
+/**
+ * The filters of the URL. `status` is one or several statuses, with commas; `from` and `to` are days of the reader, or
+ * instants.
+ */
 export type ActivityFilter = Partial<Record<FilterName, string>>
 
-/** Keeps what is a filter and drops the rest: a URL is written by anybody. */
+/** Keeps the known filters and drops everything else, because a URL may hold anything. */
 export function filterOf(search: Record<string, unknown>): ActivityFilter {
   const filter: ActivityFilter = {}
   for (const name of textFilters) {
@@ -48,16 +51,16 @@ export function filterOf(search: Record<string, unknown>): ActivityFilter {
   return filter
 }
 
-/** The router reads a number from "123", which is a text like any other here. One that has lost digits is not what was meant. */
+/** Restores the text of a number: the router reads "123" as a number. A number that has lost digits is dropped. */
 function writtenAs(value: number): string | undefined {
   const isExact = Number.isSafeInteger(value) || !Number.isInteger(value)
   return isExact ? String(value) : undefined
 }
 
-/** The filter as the API takes it: days become the instants at which they begin and end for the reader. */
+/** Returns the filter as the API takes it. Days become the instants at which they begin and end for the reader. */
 export function queryOf(filter: ActivityFilter): ListHistoryQuery {
   const { from, to, status, minimumAmount, maximumAmount, ...rest } = filter
-  // Amounts are those of a token, and mean nothing without one.
+  // Amounts are in units of a token, and are dropped without a token.
   const amounts = rest.tokenId === undefined ? {} : { minimumAmount, maximumAmount }
   return {
     ...withoutGaps({ ...rest, ...amounts }),
@@ -72,7 +75,7 @@ function withoutGaps(values: Record<string, string | undefined>): Record<string,
   return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-/** The filter without what a change takes away: an empty value, and the amounts when the token changes. */
+/** Returns the filter with changes. Empty values are removed, and so are the amounts when the token changes. */
 export function withChanges(filter: ActivityFilter, changes: ActivityFilter): ActivityFilter {
   const amounts = 'tokenId' in changes ? { minimumAmount: '', maximumAmount: '' } : {}
   const entries = Object.entries({ ...filter, ...amounts, ...changes })
@@ -82,7 +85,7 @@ export function withChanges(filter: ActivityFilter, changes: ActivityFilter): Ac
 export type FilterNames = (name: FilterName, id: string) => string | undefined
 export type Chip = { name: FilterName; text: string }
 
-/** What is filtered by, in words: one chip each. */
+/** Describes the active filters in words, one chip per filter. */
 export function chipsOf(filter: ActivityFilter, nameOf: FilterNames): Chip[] {
   return textFilters.flatMap((name) => {
     const value = filter[name]
@@ -94,7 +97,7 @@ function chipText(name: FilterName, value: string, nameOf: FilterNames): string 
   const known = nameOf(name, value) ?? value
   const texts: Record<FilterName, () => string> = {
     direction: () => (value === 'in' ? t('Received') : t('Sent')),
-    status: () => listed(value.split(',').map((each) => statusWord(each))),
+    status: () => listed(value.split(',').map((status) => statusWord(status))),
     flowType: () => (value === 'internal' ? t('Within the vault') : t('With others')),
     asset: () => t('Token: {name}', { name: value }),
     tokenId: () => t('Token: {name}', { name: known }),
@@ -130,7 +133,7 @@ function listed(words: string[]): string {
 
 export type Preset = { key: string; label: string; from: string; to: string }
 
-/** Periods that are asked for often, as days of the reader. */
+/** Periods that are often chosen, as days of the reader. */
 export function presets(today: string): Preset[] {
   const month = today.slice(0, 7)
   const lastOfLastMonth = addDays(`${month}-01`, -1)
@@ -144,7 +147,7 @@ export function presets(today: string): Preset[] {
   ]
 }
 
-/** Until when a list has looked that goes on at this cursor; null where the cursor does not say. */
+/** Returns the instant back to which a list with this cursor has looked, or null where the cursor does not say. */
 export function lookedBackTo(cursor: string): string | null {
   try {
     const text = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'))

@@ -4,7 +4,7 @@ import { allOf } from '../../lib/all.ts'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { type ActivityFilter, queryOf } from './filter.ts'
 
-/** A page may be empty although others follow: so often the list goes on by itself. */
+/** A page may be empty although others follow. The list continues by itself after this many empty pages. */
 const emptyPagesMax = 5
 
 export type ActivityPage = { items: HistoryItem[]; nextCursor: string | null }
@@ -41,7 +41,7 @@ export const tokensQuery = queryOptions({
   staleTime: 300_000,
 })
 
-/** The address book as far as a filter offers it. */
+/** Counterparties that a filter offers. */
 export function counterpartyChoicesQuery(code: string) {
   return queryOptions({
     queryKey: ['counterparties', code, 'choices'],
@@ -50,7 +50,7 @@ export function counterpartyChoicesQuery(code: string) {
   })
 }
 
-/** Who may have ordered something. */
+/** Members that a filter offers as initiators. */
 export function membersQuery(code: string) {
   return queryOptions({
     queryKey: ['members', code, 'choices'],

@@ -9,7 +9,10 @@ type Props = {
   remove: () => Promise<object>
 }
 
-/** The image of an entry of the address book. Administrators change it, and it may wait for votes like every other change. */
+/**
+ * The image of an entry of the address book. Administrators change it, and the change may wait for votes like any
+ * other.
+ */
 export function BookImage({ code, of, replace, remove }: Props) {
   const { data: session } = useQuery(sessionQuery)
   if (session?.vaults.find((vault) => vault.code === code)?.isAdmin !== true) return null

@@ -14,7 +14,7 @@ type Props = {
   close: () => void
 }
 
-/** Asks once more before something is taken away. */
+/** Asks for confirmation before something is removed. */
 export function ConfirmChange({ code, text, label, done, change, close }: Props) {
   const run = useBookChange(code, (_: undefined, options) => change(options), { done, after: close })
   if (run.waiting !== null) return <WaitsForApproval code={code} requestId={run.waiting.id} />

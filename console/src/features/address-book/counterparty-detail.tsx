@@ -21,7 +21,7 @@ import { CounterpartyForm } from './counterparty-form.tsx'
 
 type Shown = 'edit' | 'add' | 'archive' | CounterpartyAddress | null
 
-/** One entry of the address book. */
+/** The page of a counterparty. */
 export function CounterpartyDetail({ code, counterparty }: { code: string; counterparty: Counterparty }) {
   const may = useQuery(membershipQuery(code)).data?.may
   const [shown, show] = useState<Shown>(null)
@@ -59,13 +59,13 @@ export function CounterpartyDetail({ code, counterparty }: { code: string; count
       >
         {counterparty.addresses.length === 0 && <p className="text-quiet">{t('none yet')}</p>}
         <ul className="grid gap-3">
-          {counterparty.addresses.map((each) => (
+          {counterparty.addresses.map((entry) => (
             <AddressRow
-              key={each.id}
+              key={entry.id}
               code={code}
-              entry={each}
+              entry={entry}
               isArchived={isArchived}
-              remove={mayChange ? () => show(each) : null}
+              remove={mayChange ? () => show(entry) : null}
             />
           ))}
         </ul>

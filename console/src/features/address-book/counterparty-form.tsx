@@ -25,7 +25,7 @@ type Values = {
 
 type Props = { code: string; counterparty: Counterparty | null; done: (id: string) => void }
 
-/** Creates an entry of the address book with its addresses, or changes its name and kind. */
+/** Creates a counterparty with its addresses, or changes its name and kind. */
 export function CounterpartyForm(props: Props) {
   const structure = useQuery(structureQuery(props.code))
   return (
@@ -35,7 +35,7 @@ export function CounterpartyForm(props: Props) {
   )
 }
 
-/** @param network the one that a new address begins with */
+/** @param network the network that a new address starts with */
 function Form({ code, counterparty, done, network }: Props & { network: string }) {
   const form = useForm<Values>({
     defaultValues: {
@@ -54,8 +54,8 @@ function Form({ code, counterparty, done, network }: Props & { network: string }
       const { addresses, name, kind } = values
       const look = { description: values.description.trim() || null, emoji: values.emoji.trim() || null }
       if (counterparty !== null) return counterparties.update(counterparty.id, { name, kind, ...look }, options)
-      const given = addresses.filter(({ address }) => address.trim() !== '')
-      const entries = given.map(({ network, address, label }) => {
+      const filledIn = addresses.filter(({ address }) => address.trim() !== '')
+      const entries = filledIn.map(({ network, address, label }) => {
         return { network, address: address.trim(), label: label.trim() || null }
       })
       return counterparties.create({ name, kind, ...look, addresses: entries }, options)

@@ -15,7 +15,7 @@ import { type CounterpartyFilter, counterpartiesQuery } from './queries.ts'
 
 type Props = { code: string; filter: CounterpartyFilter; change: (filter: CounterpartyFilter) => void }
 
-/** Everybody in the address book, found by name, label or a part of an address. */
+/** The counterparties, found by name, label or a part of an address. */
 export function CounterpartyList({ code, filter, change }: Props) {
   const query = useInfiniteQuery(counterpartiesQuery(code, { archived: false, ...filter }))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []

@@ -19,7 +19,7 @@ import { counterpartyGroupMembersQuery } from './queries.ts'
 
 type Shown = 'edit' | 'archive' | { id: string; name: string } | null
 
-/** A group of the address book and who is in it. */
+/** A group of counterparties and its members. */
 export function GroupDetail({ code, group }: { code: string; group: CounterpartyGroup }) {
   const may = useQuery(membershipQuery(code)).data?.may
   const [shown, show] = useState<Shown>(null)

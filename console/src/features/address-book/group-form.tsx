@@ -12,7 +12,7 @@ import { useBookChange } from './write.ts'
 type Values = { code: string; name: string; description: string; emoji: string }
 type Props = { code: string; group: CounterpartyGroup | null; done: (id: string) => void }
 
-/** Creates a group of the address book, or changes its name; its code stays. */
+/** Creates a group of counterparties, or changes its name. Its code never changes. */
 export function GroupForm({ code, group, done }: Props) {
   const { register, handleSubmit, setError, formState } = useForm<Values>({
     defaultValues: {

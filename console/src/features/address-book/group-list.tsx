@@ -12,7 +12,7 @@ import { counterpartyGroupsQuery } from './queries.ts'
 
 type Props = { code: string; archived: boolean; change: (archived: boolean) => void }
 
-/** Groups of the address book, which rules refer to. */
+/** The groups of counterparties, which rules refer to. */
 export function GroupList({ code, archived, change }: Props) {
   const query = useInfiniteQuery(counterpartyGroupsQuery(code, archived))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []

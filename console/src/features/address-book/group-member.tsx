@@ -12,7 +12,7 @@ import { WaitsForApproval } from '../../ui/waits.tsx'
 import { counterpartySearchQuery } from './queries.ts'
 import { useBookChange } from './write.ts'
 
-/** Puts somebody of the address book into a group. */
+/** Adds a counterparty to a group. */
 export function AddMember({ code, group }: { code: string; group: CounterpartyGroup }) {
   const [text, setText] = useState('')
   const [chosen, choose] = useState<Counterparty | null>(null)

@@ -10,7 +10,7 @@ const EditingContext = createContext<Editing>(null!)
 
 type Props = Editing & { judged: Judged[] }
 
-/** The rows of a file, to be corrected in place, each with what stands against it. */
+/** The rows of a file, to be corrected in place, each with its problem. */
 export function ImportGrid({ judged, networks, setRow }: Props) {
   const columns = useMemo(gridColumns, [])
   return (
@@ -98,10 +98,10 @@ type ChoiceProps = {
   options: readonly (readonly [value: string, word: string])[]
 }
 
-/** What the file says stays choosable, even where it is nothing that is known. */
+/** Offers the value of the file as a choice, even where it is unknown. */
 function Choice({ row, field, label, value, options }: ChoiceProps) {
   const { setRow } = useContext(EditingContext)
-  const isKnown = options.some(([each]) => each === value)
+  const isKnown = options.some(([option]) => option === value)
   return (
     <select
       className={inputClass}
@@ -111,8 +111,8 @@ function Choice({ row, field, label, value, options }: ChoiceProps) {
       onChange={({ target }) => setRow({ ...row, [field]: target.value, refusal: null })}
     >
       {!isKnown && <option value={row[field]}>{row[field]}</option>}
-      {options.map(([each, word]) => (
-        <option key={each} value={each}>
+      {options.map(([option, word]) => (
+        <option key={option} value={option}>
           {word}
         </option>
       ))}

@@ -20,7 +20,7 @@ import { forgetBook } from './write.ts'
 const rowsMax = 2_000
 const fields = Object.keys(importColumns) as ImportField[]
 
-/** Reads a file of names and addresses, says what stands against each row, and imports the good ones. */
+/** Reads a file of names and addresses, shows the problem of each row, and imports the good rows. */
 export function ImportPage({ code }: { code: string }) {
   const structure = useQuery(structureQuery(code))
   const known = useQuery(knownAddressesQuery(code))
@@ -124,7 +124,7 @@ function Review({ code, networks, known, rows, setRows }: ReviewProps) {
   const [waiting, setWaiting] = useState<string[]>([])
   const [fault, setFault] = useState<unknown>(null)
   const judged = judgeRows(rows, { networks, known })
-  const ready = judged.filter((each) => isImportable(each, withLookAlikes)).map(({ row }) => row)
+  const ready = judged.filter((entry) => isImportable(entry, withLookAlikes)).map(({ row }) => row)
   const run = async () => {
     setProgress(0)
     const { done, refusals, error, waiting: requests } = await importRows(code, ready, networks, setProgress)
@@ -150,7 +150,7 @@ function Review({ code, networks, known, rows, setRows }: ReviewProps) {
       <ImportGrid
         judged={judged}
         networks={networks}
-        setRow={(row) => setRows(rows.map((each) => (each.number === row.number ? row : each)))}
+        setRow={(row) => setRows(rows.map((other) => (other.number === row.number ? row : other)))}
       />
       <div className="sticky bottom-16 mt-4 flex flex-wrap items-center gap-4 rounded-lg border border-line bg-paper p-4 md:bottom-0">
         <Button

@@ -1,7 +1,7 @@
 import { type Kind, kinds } from '../../lib/counterparty-kinds.ts'
 import { addressKey, bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
 
-/** The columns of the file, and what else they may be called. */
+/** The columns of the file, and other names for them. */
 export const importColumns = {
   name: ['counterparty', 'recipient', 'Empfänger', 'Firma', 'Name'],
   kind: ['type', 'sort', 'Art', 'Sorte'],
@@ -12,7 +12,7 @@ export const importColumns = {
 }
 
 export type ImportField = keyof typeof importColumns
-/** `number` is the line of the file; `refusal` what the service said when the row was sent. */
+/** `number` is the line of the file; `refusal` is the service's message when it refused the row. */
 export type ImportRow = Record<ImportField, string> & { number: number; refusal: string | null; isDone: boolean }
 
 export type Verdict =
@@ -31,7 +31,7 @@ export type Judged = { row: ImportRow; verdict: Verdict; other: Known | null }
 
 type Context = { networks: readonly string[]; known: readonly Known[] }
 
-/** A verdict for every row: whether it can be imported, and what stands against it. */
+/** Returns a verdict for every row: that it can be imported, or its problem. */
 export function judgeRows(rows: readonly ImportRow[], { networks, known }: Context): Judged[] {
   const book = bookOf(known)
   const seen = new Map<string, Known>()
@@ -54,12 +54,12 @@ export function judgeRows(rows: readonly ImportRow[], { networks, known }: Conte
   })
 }
 
-/** What is imported: good rows, and look-alikes that were compared. What was refused is corrected first. */
+/** Returns true for good rows and for compared look-alikes. Refused rows must be corrected first. */
 export function isImportable({ verdict }: Judged, withLookAlikes: boolean): boolean {
   return verdict === 'good' || (verdict === 'look-alike' && withLookAlikes)
 }
 
-/** An empty cell means "other". */
+/** Returns the kind of a cell, or null if it is unknown. An empty cell means "other". */
 export function kindOf(text: string): Kind | null {
   const word = text.trim().toLowerCase()
   if (word === '') return 'other'
@@ -67,13 +67,13 @@ export function kindOf(text: string): Kind | null {
   return kinds.find((kind) => kind === word) ?? known[word] ?? null
 }
 
-/** An empty cell means the network of the vault, where it has only one. */
+/** Returns the network of a row. An empty cell means the network of the vault, if it has only one. */
 export function networkOf({ network }: ImportRow, networks: readonly string[]): string {
   if (network === '' && networks.length === 1) return networks[0]!
   return network.toLowerCase()
 }
 
-/** Rows of the same name become one entry with several addresses, at the place of the first of them. */
+/** Groups rows of the same name into one entry with several addresses, at the place of its first row. */
 export function entriesOf(rows: readonly ImportRow[]): ImportRow[][] {
   const entries = new Map<string, ImportRow[]>()
   for (const row of rows) entries.set(row.name, [...(entries.get(row.name) ?? []), row])

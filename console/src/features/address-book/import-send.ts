@@ -6,18 +6,21 @@ import { chainsOf, entriesOf, type ImportRow, kindOf, networkOf } from './import
 export type ImportResult = {
   /** Numbers of the rows that are imported or wait for votes. */
   done: Set<number>
-  /** What the service said about single rows. The others of their chain are not imported either. */
+  /** The service's messages about single rows. The other rows of their chain are not imported either. */
   refusals: Map<number, string>
-  /** What it said about a whole chain. */
+  /** The service's error about a whole chain. */
   error: unknown
   /** Requests that wait for votes, one for each chain. */
   waiting: string[]
 }
 
-/** A chain whose answer was lost is sent again under the same key, so that nothing is imported twice. */
+/**
+ * The idempotency key of each chain. A chain whose answer was lost is sent again under the same key, so that no entry
+ * is imported twice.
+ */
 const keys = new Map<string, string>()
 
-/** Imports rows in chains of fifty entries, each chain whole or not at all. */
+/** Imports rows in chains of fifty entries. Each chain is imported whole or not at all. */
 export async function importRows(
   code: string,
   rows: readonly ImportRow[],
@@ -54,7 +57,7 @@ function stepOf(entry: ImportRow[], networks: readonly string[]): CompositeActio
   return { action: 'counterparty_create', payload }
 }
 
-/** Puts what the service said at the rows it is about. */
+/** Assigns the service's messages to the rows that they are about. */
 function refuse(chain: ImportRow[][], error: unknown, result: ImportResult): void {
   const faults = faultsOf(error)
   for (const { field, message } of faults) {

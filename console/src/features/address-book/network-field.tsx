@@ -6,7 +6,7 @@ import { structureQuery } from '../addresses/queries.ts'
 
 type Props = { code: string; error: string | undefined } & ComponentProps<'select'>
 
-/** One of the networks of the vault. It is drawn when they are known, so that the first one is chosen. */
+/** A choice among the networks of the vault. It is drawn when they are known, so that the first network is chosen. */
 export function NetworkField({ code, ...rest }: Props) {
   const networks = useQuery(structureQuery(code)).data?.networks
   if (networks === undefined) return null

@@ -10,19 +10,19 @@ export type CounterpartyFilter = {
 }
 
 export function counterpartiesQuery(code: string, filter: CounterpartyFilter) {
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined && value !== ''))
+  const filters = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined && value !== ''))
   return infiniteQueryOptions({
-    queryKey: ['counterparties', code, given],
+    queryKey: ['counterparties', code, filters],
     queryFn: ({ pageParam, signal }) =>
       vaultOf(code)
-        .counterparties.list({ ...given, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal })
+        .counterparties.list({ ...filters, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal })
         .page(),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 }
 
-/** The first few counterparties that fit what somebody types: a name, a label or a part of an address. */
+/** Finds the first counterparties that match the typed text: a name, a label or a part of an address. */
 export function counterpartySearchQuery(code: string, search: string, limit = 20) {
   return queryOptions({
     queryKey: ['counterparties', code, 'search', search, limit],
@@ -74,10 +74,10 @@ export function counterpartyGroupMembersQuery(code: string, id: string) {
   })
 }
 
-/** Enough for a large address book; what is beyond is compared by the service when it is imported. */
+/** The page compares an import with this many known addresses. The service compares it with the others. */
 const knownMax = 5_000
 
-/** The addresses of the address book, with the names of who they belong to. */
+/** Reads the addresses of the address book, with the names of their counterparties. */
 export function knownAddressesQuery(code: string) {
   return queryOptions({
     queryKey: ['counterparties', code, 'known'],

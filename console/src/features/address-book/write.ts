@@ -6,8 +6,8 @@ import { queryClient } from '../../lib/query-client.ts'
 import { announce } from '../../ui/toast.tsx'
 
 /**
- * A change of the address book. It is done at once, or waits for votes: then `waiting` is the request.
- * @param done what is said when it is done at once
+ * Changes the address book. The change is made at once, or waits for votes: then `waiting` is the approval request.
+ * @param done the message when the change is made at once
  */
 export function useBookChange<Given, Value>(
   code: string,
@@ -16,7 +16,7 @@ export function useBookChange<Given, Value>(
 ) {
   const [key, setKey] = useState(newIdempotencyKey)
   const mutation = useMutation({
-    mutationFn: (given: Given) => change(given, { idempotencyKey: key }),
+    mutationFn: (variables: Given) => change(variables, { idempotencyKey: key }),
     onSuccess: ({ value, pendingApproval }) => {
       setKey(newIdempotencyKey())
       forgetBook(code)

@@ -16,7 +16,7 @@ import { EditAddress } from './edit-address.tsx'
 import { PastBalance } from './past-balance.tsx'
 import { Receive } from './receive.tsx'
 
-/** One address: what it holds and held, how it is paid, what it is called, and who may use it. */
+/** The page of an address: its balances, the QR code, its name, and the people who may use it. */
 export function AddressDetail({ code, address }: { code: string; address: VaultAddress }) {
   const [editing, edit] = useState(false)
   const { access } = address
@@ -65,7 +65,7 @@ export function AddressDetail({ code, address }: { code: string; address: VaultA
   )
 }
 
-/** Why the address sends nothing: it spent what the chain took back. */
+/** Explains that the address cannot send, because it spent deposits that the chain took back. */
 function Exposure({ address: { balances } }: { address: VaultAddress }) {
   const exposed = balances.filter(({ exposure }) => exposure !== '0')
   if (exposed.length === 0) return null

@@ -10,7 +10,7 @@ import { Problem } from '../../ui/problem.tsx'
 import { toGrant, useSharing } from '../../ui/use-sharing.ts'
 import { addressGrantsQuery } from './queries.ts'
 
-/** With whom the address itself is shared; folders share it besides. */
+/** The people with whom the address itself is shared. Its folder may share it with more people. */
 export function AddressSharing({ code, address }: { code: string; address: Address }) {
   const grants = useInfiniteQuery(addressGrantsQuery(code, address.id))
   const { revoke, form } = useSharing(code, {

@@ -15,7 +15,7 @@ import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 export type Selection = {
   selected: ReadonlySet<string>
   toggle: (id: string) => void
-  /** The rows that go along when this one is moved: all that are selected, if it is one of them. */
+  /** Returns the rows that move together with this row: all selected rows, if it is selected. */
   movedWith: (address: VaultAddress) => Movable[]
   move: (addresses: Movable[]) => void
 }
@@ -24,7 +24,7 @@ const SelectionContext = createContext<Selection>(null!)
 
 type Props = { code: string; rows: VaultAddress[]; more: More; selection: Selection }
 
-/** Addresses with what they hold. Rows are dragged onto folders by their handle, or moved by `m`. */
+/** Addresses with their balances. Rows are dragged onto folders by their handle, or moved by `m`. */
 export function AddressTable({ code, rows, more, selection }: Props) {
   const columns = useMemo(() => columnsOf(code), [code])
   const focused = () => {
@@ -132,7 +132,7 @@ function Select({ row }: { row: VaultAddress }) {
   )
 }
 
-/** The keyboard moves rows by `m`, so that the handle is for the pointer only. */
+/** For the pointer only: the keyboard moves rows by `m`. */
 function DragHandle({ row }: { row: VaultAddress }) {
   const handle = useRef<HTMLSpanElement>(null)
   const { movedWith } = useContext(SelectionContext)

@@ -9,14 +9,14 @@ import { DetailState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { pastBalanceQuery } from './queries.ts'
 
-/** What the address had at the end of a day of the reader. */
+/** The balances of the address at the end of a day of the reader. */
 export function PastBalance({ code, address }: { code: string; address: Address }) {
   const [day, setDay] = useState('')
   const [tokenId, setTokenId] = useState(address.tokenId ?? address.balances[0]?.tokenId ?? '')
   const isWhole = /^\d{4}-\d{2}-\d{2}$/.test(day)
   const at = isWhole ? endOf(day) : ''
   const balance = useQuery({ ...pastBalanceQuery(code, address.id, tokenId, at), enabled: isWhole && tokenId !== '' })
-  const symbol = address.balances.find((each) => each.tokenId === tokenId)?.symbol
+  const symbol = address.balances.find((balance) => balance.tokenId === tokenId)?.symbol
   if (address.balances.length === 0) return null
   return (
     <Card title={t('Balance on a day')}>
@@ -29,9 +29,9 @@ export function PastBalance({ code, address }: { code: string; address: Address 
           hint={t('At its end in {zone}.', { zone })}
         />
         <SelectField label={t('Token')} value={tokenId} onChange={({ target }) => setTokenId(target.value)}>
-          {address.balances.map((each) => (
-            <option key={each.tokenId} value={each.tokenId}>
-              {each.symbol}
+          {address.balances.map((balance) => (
+            <option key={balance.tokenId} value={balance.tokenId}>
+              {balance.symbol}
             </option>
           ))}
         </SelectField>
@@ -49,7 +49,7 @@ export function PastBalance({ code, address }: { code: string; address: Address 
   )
 }
 
-/** The last instant of a day of the reader, but not later than now. */
+/** Returns the last instant of a day of the reader, but not later than now. */
 function endOf(day: string): string {
   const end = new Date(`${day}T23:59:59.999`)
   return new Date(Math.min(end.getTime(), Date.now() - 1_000)).toISOString()

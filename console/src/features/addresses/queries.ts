@@ -9,19 +9,19 @@ export type AddressFilter = {
 }
 
 export function addressesQuery(code: string, filter: AddressFilter) {
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined && value !== ''))
+  const filters = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined && value !== ''))
   return infiniteQueryOptions({
-    queryKey: ['addresses', code, given],
+    queryKey: ['addresses', code, filters],
     queryFn: ({ pageParam, signal }) =>
       vaultOf(code)
-        .addresses.list({ ...given, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal })
+        .addresses.list({ ...filters, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal })
         .page(),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 }
 
-/** The first few addresses that fit what somebody types. */
+/** Finds the first addresses that match the typed text. */
 export function addressSearchQuery(code: string, search: string, limit = 20) {
   return queryOptions({
     queryKey: ['addresses', code, 'search', search, limit],
@@ -54,7 +54,7 @@ export function addressGrantsQuery(code: string, id: string) {
   })
 }
 
-/** The structure of the vault: its networks and the segments of its addresses. */
+/** Reads the structure of the vault: its networks and the segments of its addresses. */
 export function structureQuery(code: string) {
   return queryOptions({
     queryKey: ['vault', code],

@@ -3,7 +3,7 @@ import { t } from '../../lib/language.ts'
 import { Address } from '../../ui/address.tsx'
 import { Card } from '../../ui/page.tsx'
 
-/** The whole address, and the same as a QR code for the camera of who pays. */
+/** The whole address, and its QR code for the camera of the payer. */
 export function Receive({ address, network }: { address: string; network: string }) {
   return (
     <Card title={t('Receive')}>
@@ -20,7 +20,7 @@ export function Receive({ address, network }: { address: string; network: string
   )
 }
 
-/** Drawn as one path: dark on white in every theme, because cameras expect that. */
+/** A QR code as one path: dark on white in every theme, because cameras expect that. */
 function QrCode({ text }: { text: string }) {
   const { data } = useQuery({
     queryKey: ['qr', text],

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import type { Movable } from '../../lib/dragged.ts'
 import { movable, type Selection } from './address-table.tsx'
 
-/** Which rows are selected. A row that is moved takes the other selected ones along if it is one of them. */
+/** Keeps the selected rows. When a selected row is moved, the other selected rows move too. */
 export function useSelection(rows: Address[], move: (addresses: Movable[]) => void) {
   const [selected, select] = useState<ReadonlySet<string>>(new Set())
   return useMemo(() => {

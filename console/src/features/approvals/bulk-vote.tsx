@@ -13,22 +13,22 @@ import { pathOf, sendVotes, subjectKeys } from './queries.ts'
 
 type Decision = 'approve' | 'reject'
 
-/** The service takes so many votes at once. */
+/** The largest number of votes that the service takes at once. */
 const mostAtOnce = 100
 
 type BulkVoteProps = {
   items: readonly InboxItem[]
-  /** Nothing is there to select. */
+  /** True if there are no rows to select. */
   hidden: boolean
   onDone: () => void
 }
 
 /**
- * One decision on all that is selected, after one confirmation that lists it. What is listed there is kept as it was when
- * the sheet opened, so that each vote is bound to what its voter saw.
+ * Votes on all selected items, after one confirmation that lists them. The list stays as it was when the sheet opened,
+ * so that each vote is bound to the content that its voter saw.
  */
 export function BulkVote({ items, hidden, onDone }: BulkVoteProps) {
-  const [asked, ask] = useState<{ decision: Decision; items: readonly InboxItem[] } | null>(null)
+  const [pending, setPending] = useState<{ decision: Decision; items: readonly InboxItem[] } | null>(null)
   const off =
     items.length > mostAtOnce
       ? t('At most {count} can be decided together.', { count: mostAtOnce })
@@ -38,10 +38,10 @@ export function BulkVote({ items, hidden, onDone }: BulkVoteProps) {
   return (
     <>
       <div className={hidden ? 'hidden' : 'mb-3 flex flex-wrap items-center gap-3'}>
-        <Button look="primary" disabledBecause={off} onClick={() => ask({ decision: 'approve', items })}>
+        <Button look="primary" disabledBecause={off} onClick={() => setPending({ decision: 'approve', items })}>
           {t('Approve selected')}
         </Button>
-        <Button look="danger" disabledBecause={off} onClick={() => ask({ decision: 'reject', items })}>
+        <Button look="danger" disabledBecause={off} onClick={() => setPending({ decision: 'reject', items })}>
           {t('Reject selected')}
         </Button>
         <span role="status" className="text-quiet">
@@ -49,12 +49,12 @@ export function BulkVote({ items, hidden, onDone }: BulkVoteProps) {
         </span>
       </div>
       <Sheet
-        title={asked?.decision === 'reject' ? t('Reject all of these?') : t('Approve all of these?')}
-        open={asked !== null}
-        onClose={() => ask(null)}
+        title={pending?.decision === 'reject' ? t('Reject all of these?') : t('Approve all of these?')}
+        open={pending !== null}
+        onClose={() => setPending(null)}
         wide
       >
-        {asked !== null && <Confirm {...asked} onVoted={onDone} close={() => ask(null)} />}
+        {pending !== null && <Confirm {...pending} onVoted={onDone} close={() => setPending(null)} />}
       </Sheet>
     </>
   )
@@ -64,7 +64,7 @@ type ConfirmProps = { decision: Decision; items: readonly InboxItem[]; onVoted: 
 
 function Confirm({ decision, items, onVoted, close }: ConfirmProps) {
   const client = useQueryClient()
-  // A lost answer is asked for again under the same key; with other words it is another request.
+  // After a lost answer, the votes are sent again under the same key. Another comment makes another request.
   const [comment, setComment] = useState({ text: '', key: newIdempotencyKey() })
   const [missing, setMissing] = useState(false)
   const isEmpty = comment.text.trim() === ''
@@ -120,7 +120,7 @@ function Confirm({ decision, items, onVoted, close }: ConfirmProps) {
   )
 }
 
-/** Where it goes, for what, in which vault and who asked. */
+/** The destination, the purpose, the vault and the initiator. */
 function Facts({ item: { transfer, vault, initiator } }: { item: InboxItem }) {
   const purpose = transfer?.paymentPurpose ?? null
   return (

@@ -15,7 +15,10 @@ type BoundStep = {
   step: { action: ApprovalRequest['action']; payload: Record<string, unknown> }
 }
 
-/** The changes of a request and their targets, read from the document that the vote is bound to, with names beside the ids. */
+/**
+ * The changes of a request and their targets, read from the document that the vote is bound to, with names beside the
+ * ids.
+ */
 export function ChangeFacts({ code, request }: { code: string; request: ApprovalRequest }) {
   const steps = request.boundPayload.steps as BoundStep[]
   if (steps.length === 1) return <StepFacts code={code} bound={steps[0]!} />
@@ -61,7 +64,10 @@ function nameWords(): Record<NamedKind, string> {
   return { counterparty: t('Counterparty'), counterparty_group: t('Group of counterparties'), category: t('Category') }
 }
 
-/** The name of what an id stands for, as a link to it; the id itself where the reader may not see it, or it does not exist yet. */
+/**
+ * The name of the object with this id, as a link to it. Shows the id itself where the reader may not see the object, or
+ * where it does not exist yet.
+ */
 function Named({ code, kind, id }: { code: string; kind: NamedKind; id: string }) {
   const [, step] = /^\$step:(\d+)$/.exec(id) ?? []
   const { data } = useQuery({ ...namedQuery(code, kind, id), enabled: step === undefined })
@@ -86,14 +92,14 @@ function linkTo(path: string, text: string): ReactNode {
 
 function RemovedAddresses({ code, id, ids }: { code: string; id: string; ids: string[] }) {
   const { data } = useQuery(namedQuery(code, 'counterparty', id))
-  return ids.map((each) => (
-    <span key={each} className="code block">
-      {data?.addresses?.find((one) => one.id === each)?.address ?? each}
+  return ids.map((addressId) => (
+    <span key={addressId} className="code block">
+      {data?.addresses?.find((address) => address.id === addressId)?.address ?? addressId}
     </span>
   ))
 }
 
-/** "walletServiceUrl" as "Wallet service url". */
+/** Turns "walletServiceUrl" into "Wallet service url". */
 function inWords(name: string): string {
   const known: Record<string, () => string> = {
     addAddresses: () => t('New addresses'),
@@ -119,6 +125,6 @@ function textOf(value: unknown): string | null {
   if (Array.isArray(value)) return value.map(textOf).join('; ')
   if (typeof value !== 'object') return String(value)
   return Object.entries(value)
-    .map(([name, each]) => `${inWords(name)}: ${textOf(each) ?? '–'}`)
+    .map(([name, member]) => `${inWords(name)}: ${textOf(member) ?? '–'}`)
     .join(', ')
 }

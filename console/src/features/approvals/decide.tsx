@@ -20,9 +20,9 @@ type Subject = {
   code: string
   shown: Transfer | ApprovalRequest | Payout
   isOpen: boolean
-  /** The document that the page shows and a vote signs; null where the page shows none, so that nothing is signed. */
+  /** The document that the page shows and a vote signs. Null where the page shows no document; then nothing is signed. */
   toSign: Waiting | null
-  /** Why it can only be rejected, if so. */
+  /** The reason why it can only be rejected, if any. */
   notApprovedBecause?: string | null
 }
 
@@ -31,21 +31,21 @@ type Voter = Transfer['approvers'][number]
 type DecideProps = { subject: Subject /** Repeated at the second tap. */; summary: ReactNode }
 
 /**
- * The two taps of a vote: the decision, and its confirmation with what matters repeated. The result that is shown is what
- * the service answered, never a guess.
+ * The two taps of a vote: the decision, and its confirmation with a summary. The result that is shown is the answer of
+ * the service, never a guess.
  */
 export function Decide({ subject, summary }: DecideProps) {
   const { data: session } = useQuery(sessionQuery)
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
-  const mine = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
+  const vote = subject.shown.approvers.find(({ userId }) => userId === session?.user.id)
   const isSwapped = useIsSwapped(subject.toSign)
-  const off = reasonNotToVote(subject, mine) ?? (isSwapped ? swapped() : null)
+  const off = reasonNotToVote(subject, vote) ?? (isSwapped ? swapped() : null)
   const notApproved = subject.notApprovedBecause ?? null
   useKeys('a', () => off === null && notApproved === null && setDecision('approve'), {}, [off, notApproved])
   useKeys('r', () => off === null && setDecision('reject'), {}, [off])
   if (session === undefined) return null
-  if (mine === undefined || mine.decision !== null || !subject.isOpen)
-    return <Outcome mine={mine} isOpen={subject.isOpen} />
+  if (vote === undefined || vote.decision !== null || !subject.isOpen)
+    return <Outcome vote={vote} isOpen={subject.isOpen} />
   return (
     <>
       {isSwapped && (
@@ -53,7 +53,7 @@ export function Decide({ subject, summary }: DecideProps) {
           {swapped()}
         </p>
       )}
-      {/* In sight also below a long list: rows are measured as they come into view, which would move the buttons. */}
+      {/* Stays in sight below a long list. Rows are measured as they come into view, which would move the buttons. */}
       <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:bottom-0 md:mx-0 md:border-0 md:bg-ground md:px-0 md:py-3">
         {(
           [
@@ -86,7 +86,10 @@ export function Decide({ subject, summary }: DecideProps) {
 
 const swapped = () => t('What would be signed changed after you opened this page. Open it again, and read it anew.')
 
-/** Nothing is signed that was put in the place of what the page showed first: it could be swapped under the hand. */
+/**
+ * Returns true if the document changed after the page first showed it. Then nothing is signed, because it could have
+ * been swapped just before the tap.
+ */
 function useIsSwapped(toSign: Waiting | null): boolean {
   const [first, keep] = useState<string | null>(null)
   const [isSwapped, swap] = useState(false)
@@ -99,10 +102,10 @@ function useIsSwapped(toSign: Waiting | null): boolean {
 const textOf = (toSign: Waiting) =>
   JSON.stringify(toSign, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
-/** Without a vote there are no buttons, and the keys do nothing. */
-function reasonNotToVote({ isOpen }: Subject, mine: Voter | undefined): string | null {
-  if (!isOpen || mine?.decision !== null) return ''
-  return mine.canVote ? null : t('You cannot vote on this, for example because you requested it.')
+/** Returns why the reader cannot vote, or null. '' hides the buttons and turns off the keys, because there is no vote. */
+function reasonNotToVote({ isOpen }: Subject, vote: Voter | undefined): string | null {
+  if (!isOpen || vote?.decision !== null) return ''
+  return vote.canVote ? null : t('You cannot vote on this, for example because you requested it.')
 }
 
 function Confirm({
@@ -114,7 +117,7 @@ function Confirm({
   const client = useQueryClient()
   const [comment, setComment] = useState('')
   const [missing, setMissing] = useState(false)
-  // A signed veto ends the votes of an order at the wallet service. Requests move nothing there.
+  // A signed veto ends the votes of an order at the wallet service. A veto of an approval request ends nothing there.
   const canStop = decision === 'reject' && subject.kind !== 'request' && subject.toSign !== null
   const [isSigned, sign] = useState(true)
   const { data: vault } = useQuery(vaultQuery(subject.code))
@@ -126,11 +129,11 @@ function Confirm({
     onSuccess: async (answer) => {
       client.setQueryData(queryKey, answer)
       close()
-      // The answer lacks what only the page of one thing is told.
+      // The answer lacks members that only the page's own query returns.
       void client.invalidateQueries({ queryKey })
       await client.invalidateQueries({ queryKey: ['inbox'] })
     },
-    // Somebody may have been faster: the page then shows what has happened.
+    // Another voter may have been faster. The page then shows the new state.
     onError: () => client.invalidateQueries({ queryKey }),
   })
   const reasons = [t('Unknown recipient'), t('Wrong amount'), t('Not expected')]
@@ -175,7 +178,10 @@ function Confirm({
 
 type UnsignedVetoProps = { accepted: boolean; accept: (accepted: boolean) => void; isMissing: boolean }
 
-/** A veto is never impossible: who gives one that the page cannot sign is told what it does not stop, and says so. */
+/**
+ * A veto is always possible. If the page cannot sign it, the voter is told what an unsigned veto does not stop, and
+ * must accept that.
+ */
 function UnsignedVeto({ accepted, accept, isMissing }: UnsignedVetoProps) {
   return (
     <div role={isMissing ? 'alert' : undefined} className={isMissing ? 'text-bad' : undefined}>
@@ -192,13 +198,13 @@ function UnsignedVeto({ accepted, accept, isMissing }: UnsignedVetoProps) {
 }
 
 /** The vote of the reader, and a link to the next item that waits. */
-function Outcome({ mine, isOpen }: { mine: Voter | undefined; isOpen: boolean }) {
+function Outcome({ vote, isOpen }: { vote: Voter | undefined; isOpen: boolean }) {
   return (
     <div role="status" className="mt-4 flex flex-wrap items-center gap-3">
-      {mine?.decision === 'approve' && <p className="font-medium text-good">{t('You approved this.')}</p>}
-      {mine?.decision === 'reject' && <p className="font-medium text-bad">{t('You rejected this.')}</p>}
-      {mine === undefined && isOpen && <p className="text-quiet">{t('Your vote is not asked for here.')}</p>}
-      {mine !== undefined && <NextWaiting />}
+      {vote?.decision === 'approve' && <p className="font-medium text-good">{t('You approved this.')}</p>}
+      {vote?.decision === 'reject' && <p className="font-medium text-bad">{t('You rejected this.')}</p>}
+      {vote === undefined && isOpen && <p className="text-quiet">{t('Your vote is not asked for here.')}</p>}
+      {vote !== undefined && <NextWaiting />}
     </div>
   )
 }

@@ -71,7 +71,7 @@ function emptyText(state: InboxState): string {
   return t('Nothing that you asked for has waited for votes.')
 }
 
-/** The name of the vault is left out for readers who are in one vault only. */
+/** Returns the columns. The vault is left out for readers of a single vault. */
 function columnsOf(state: InboxState, hasVaults: boolean): Column<InboxItem>[] {
   return [
     {

@@ -27,7 +27,7 @@ import { payoutQuery, payoutRowsQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
 import { statusOf } from './words.ts'
 
-/** One screen with all that an approver needs to decide on a batch: its sums, and every payment of it. */
+/** Everything that an approver needs to decide on a payout: its sums, and every payment. */
 export function PayoutApproval({ code, id }: { code: string; id: string }) {
   const query = useQuery(payoutQuery(code, id))
   return (
@@ -43,7 +43,7 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   const query = useInfiniteQuery(payoutRowsQuery(code, payout.id))
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
   const { hasNextPage, isFetching, isError, fetchNextPage } = query
-  // A vote is about all of them, and what is signed is computed from what is shown.
+  // A vote is about all rows, and the signed document is computed from the shown rows.
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage()
   }, [hasNextPage, isFetching, isError, fetchNextPage])
@@ -57,7 +57,8 @@ function Decision({ code, payout }: { code: string; payout: Payout }) {
   const { approvers, payloadHash, expiresAt } = payout
   const { word, tone } = statusOf(payout.status)
   const isOpen = payout.status === 'awaiting_approval'
-  // A vote before this would not be signed. Where it cannot be loaded, only a veto is left, and its voter is told what it is not.
+  // A vote before this would not be signed. Where the authority cannot be loaded, only a veto is left, and its voter is
+  // told that it is not signed.
   const isLoading = query.isPending || (hasNextPage && !isError) || (isSigned && authority.isPending)
   const sums = isSigned ? shown !== null && <SignedSums shown={shown.description} /> : <Sums payout={payout} />
   const head = shown !== null && <SignedHead shown={shown.description} name={nameOf(payout.initiator)} />
@@ -124,7 +125,7 @@ function decoded(
   }
 }
 
-/** null until all rows are shown as they are signed. */
+/** Returns null until all rows are shown as they are signed. */
 function toSignOf(
   { id, rowsCount }: Payout,
   rows: PayoutRow[],
@@ -158,7 +159,7 @@ function Sums({ payout: { sums } }: { payout: Payout }) {
 }
 
 type RowsQuery = UseInfiniteQueryResult<InfiniteData<{ items: PayoutRow[] }>>
-/** A row, with what is signed of it; null where votes are not signed. */
+/** A row with its part of the signed document; null where votes are not signed. */
 type ShownRow = PayoutRow & { signed: OrderDescription | null }
 
 type RowsProps = { query: RowsQuery; rows: PayoutRow[]; signed: PayoutDescription | null }

@@ -23,13 +23,13 @@ export type Vote = {
   decision: 'approve' | 'reject'
   comment: string
   shown: { id: string; payloadHash: string }
-  /** The document that the page shows and a vote signs; null: the page shows none. */
+  /** The document that the page shows and a vote signs; null if the page shows none. */
   toSign: Waiting | null
-  /** The voter wants to sign where the service does not ask for it. */
+  /** True if the voter wants to sign where the service does not require it. */
   isSigned: boolean
 }
 
-/** The items that wait for the reader, that the reader decided, or that the reader asked for, over all vaults. */
+/** Reads the items that wait for the reader, that the reader decided, or that the reader requested, over all vaults. */
 export const inboxQuery = (state: InboxState) =>
   infiniteQueryOptions({
     queryKey: ['inbox', state],
@@ -46,7 +46,7 @@ export const inboxCountQuery = queryOptions({
   queryFn: ({ signal }) => strongroom.inbox.count({ signal }),
 })
 
-/** The newest item that waits for me. */
+/** Reads the newest item that waits for the reader. */
 export const nextWaitingQuery = queryOptions({
   queryKey: ['inbox', 'next'],
   queryFn: async ({ signal }) => (await strongroom.inbox.list({ limit: 1 }, { signal }).page()).items[0] ?? null,
@@ -67,7 +67,7 @@ export const requestQuery = (code: string, id: string) =>
 export type NamedKind = 'counterparty' | 'counterparty_group' | 'category'
 type Named = { name: string; addresses?: { id: string; address: string }[] }
 
-/** The name of the object that an id in a request stands for. */
+/** Reads the object with this id, for its name. */
 export const namedQuery = (code: string, kind: NamedKind, id: string) =>
   queryOptions({
     queryKey: ['approval-requests', code, 'names', kind, id],
@@ -125,14 +125,17 @@ export function sendVote({
     return send({ signature: await signShown(code, toSign, payloadHash, decision) })
   }
   if (isSigned) return sign()
-  // Where a vault asks for signatures, the service says so.
+  // The service refuses an unsigned vote where the vault requires a signature. Then the vote is signed.
   return send({}).catch((error: StrongroomError) => {
     if (error.reason !== 'signature_required') throw error
     return sign()
   })
 }
 
-/** The same decision on several items, each bound to what its voter was shown. Some may be refused and others not. */
+/**
+ * Sends the same decision on several items, each bound to the content that its voter saw. The service may refuse some
+ * of them.
+ */
 export function sendVotes(
   items: readonly InboxItem[],
   decision: Vote['decision'],
@@ -147,7 +150,7 @@ export function sendVotes(
   return strongroom.inbox.voteOnMany({ votes }, { idempotencyKey })
 }
 
-/** The page on which one decides about an item of the inbox. */
+/** Returns the page on which an item of the inbox is decided. */
 export function pathOf({ kind, id, vault }: InboxItem): string {
   return `/v/${vault.code}/approvals/${kind === 'approval_request' ? 'request' : kind}/${id}`
 }

@@ -38,7 +38,7 @@ type RulesChange = ComponentType<{
 }>
 type RequestApprovalProps = { code: string; id: string; RulesChange: RulesChange }
 
-/** One screen with all that an approver needs to decide on a change. */
+/** Everything that an approver needs to decide on a change. */
 export function RequestApproval({ code, id, RulesChange }: RequestApprovalProps) {
   const query = useQuery(requestQuery(code, id))
   return (
@@ -131,7 +131,7 @@ const unbound = () =>
     'This request is of an earlier version of Strongroom: its votes are not bound to the differences, so it can only be rejected. Ask its author to submit the change again.',
   )
 
-/** Of a request the page shows the whole document. */
+/** The page shows the whole document of a request, so that all of it can be signed. */
 function toSignOf({ boundPayload }: ApprovalRequest, authority: Authority | null): Waiting {
   return { kind: 'approval_request', boundPayload, expected: { authority, document: canonicalJson(boundPayload) } }
 }
@@ -149,7 +149,7 @@ function HoldState({ code, id }: { code: string; id: string }) {
   )
 }
 
-/** The payload of a single step that votes are bound to. `payload` of the answer stands beside it and is not signed. */
+/** Returns the payload of a single step that votes are bound to. The `payload` of the answer is not signed. */
 const boundOf = ({ boundPayload }: ApprovalRequest) =>
   (boundPayload.steps as { step?: { payload: unknown } }[])[0]?.step?.payload
 

@@ -23,7 +23,7 @@ export type TransferResolutionPayload = {
   }
 }
 
-/** The resolution of a stuck transfer that people vote on, with the state that the server found, in words. */
+/** The resolution of a stuck transfer that people vote on, in words, with the state that the server found. */
 export function TransferResolution({ payload }: { payload: TransferResolutionPayload }) {
   const { outcome, txHash, reason, evidence } = payload
   const { order, wallet, proof, finding, difference, haltReason, askedAt } = evidence
@@ -96,7 +96,7 @@ export type FeeRaisePayload = {
   order: { fromAddress: string; toAddress: string; network: string; amountDecimal: string; asset: string }
 }
 
-/** The fee limit of a transaction that replaces the one that waits, in words. */
+/** The fee limit of a replacement transaction, in words. */
 export function FeeRaise({ payload }: { payload: FeeRaisePayload }) {
   const { replacement, txHash, maxFee, permitted, order } = payload
   const isFaster = replacement === 'speed-up'

@@ -9,12 +9,12 @@ import { Problem } from '../../ui/problem.tsx'
 import { SignedFacts, SignedQuantity } from '../../ui/signed-order.tsx'
 import { recipientOf } from './words.ts'
 
-/** The order as the page shows it, and what of it is signed. */
+/** The order as the page shows it, and its signed document. */
 export type Seen = { amount: ReactNode; facts: ReactNode; toSign: Waiting | null }
 
 type Props = { code: string; transfer: Transfer; children: (seen: Seen) => ReactNode }
 
-/** Draws an order as it is signed. Of what cannot be decoded nothing is shown and nothing signed; a veto stays possible. */
+/** Draws an order as it is signed. An order that cannot be decoded is not shown and not signed; a veto stays possible. */
 export function SignedTransfer({ code, transfer, children }: Props) {
   const authority = useQuery(signingAuthorityQuery(code))
   const seen = useMemo(

@@ -16,13 +16,13 @@ import type { Seen } from './signed-transfer.tsx'
 import { Votes } from './votes.tsx'
 import { recipientOf, statusOf } from './words.ts'
 
-/** Draws why the policies ask for votes; it is loaded when somebody asks. */
+/** Draws why the policies require votes. It is loaded on demand. */
 type Why = ComponentType<{ code: string; transfer: Transfer }>
 
-/** In a protected vault the order is decoded from what is signed. What does that is loaded where it is needed. */
+/** In a protected vault the order is decoded from the signed document. The decoder is loaded only where it is needed. */
 const SignedTransfer = lazy(async () => ({ default: (await import('./signed-transfer.tsx')).SignedTransfer }))
 
-/** One screen with all that an approver needs to decide on a transfer. */
+/** Everything that an approver needs to decide on a transfer. */
 export function TransferApproval({ code, id, Why }: { code: string; id: string; Why: Why }) {
   const query = useQuery(transferQuery(code, id))
   return (
@@ -48,7 +48,7 @@ function Shown(props: DecisionProps) {
   )
 }
 
-/** Where votes are not signed, the page shows what the service says. */
+/** Returns the facts of the service, for a vault whose votes are not signed. */
 function unsigned(transfer: Transfer): Seen {
   const facts: Fact[] = [
     [t('To'), <Address key="to" address={transfer.toAddress} name={recipientOf(transfer)} copy />],

@@ -17,7 +17,7 @@ type VotesProps = {
   quorumReachable: boolean
 }
 
-/** The rules that ask for votes, in words, and who has voted. */
+/** The policies that require votes, in words, and the votes so far. */
 export function Votes({ requirements, approvers, quorumReachable }: VotesProps) {
   return (
     <Card title={t('Votes')}>
@@ -30,7 +30,7 @@ export function Votes({ requirements, approvers, quorumReachable }: VotesProps) 
                   'The policy {policy} asks for {threshold, plural, one {# approval} other {# approvals}}; {count} given.',
                   {
                     policy: policyCode,
-                    // Votes of a group may lack although there are as many as it takes in all.
+                    // The votes of a required group may be missing although the total is reached.
                     threshold: votesMissing === 0 ? threshold : approvalsCount + votesMissing,
                     count: approvalsCount,
                   },

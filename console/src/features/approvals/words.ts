@@ -5,7 +5,7 @@ import type { Tone } from '../../ui/badge.tsx'
 
 type Status = InboxItem['status'] | Transfer['status'] | ApprovalRequest['status']
 
-/** The status of a transfer or request as a word, and what it means for the reader. */
+/** Returns the status of a transfer or request as a word, and the tone of its display. */
 export function statusOf(status: Status, isRequest = false): { word: string; tone: Tone } {
   if (isRequest && status === 'pending') return statusOf('awaiting_approval')
   const words: Record<Status, { word: string; tone: Tone }> = {
@@ -24,7 +24,7 @@ export function statusOf(status: Status, isRequest = false): { word: string; ton
   return words[status]
 }
 
-/** The subject of an item of the inbox that is no single transfer, in one line. */
+/** Describes an item of the inbox that is not a single transfer, in one line. */
 export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): string {
   if (payout === null) return `${actionOf(actionType)}: ${approvalRequest?.subject ?? ''}`
   const sums = payout.sums.map(({ amountDecimal, code }) => `${formatAmount(amountDecimal)} ${code}`).join(' + ')
@@ -32,17 +32,17 @@ export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): s
   return `${payout.name ?? t('Payout')}: ${of}`
 }
 
-/** The subject of an item of the inbox, as plain text. */
+/** Describes an item of the inbox as plain text. */
 export function titleOf(item: InboxItem): string {
   if (item.transfer === null) return subjectOf(item)
   const { amountDecimal, token, recipientName, toAddress } = item.transfer
   return `${formatAmount(amountDecimal)} ${token.code} ${t('to {name}', { name: recipientName ?? toAddress })}`
 }
 
-/** The name of the recipient of a transfer in the address book. */
+/** Returns the name of the recipient of a transfer in the address book. */
 export const recipientOf = ({ counterparty }: Transfer): string => counterparty?.name ?? t('Not in the address book')
 
-/** The requested action, as a title. */
+/** Returns the requested action as a title. */
 export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['action']): string {
   const words: Record<InboxItem['actionType'], string> = {
     transfer: t('Transfer'),

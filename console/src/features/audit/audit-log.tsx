@@ -16,7 +16,7 @@ import { actions, actionWords } from './words.ts'
 
 type AuditProps = { log: Log; search: AuditSearch; change: (changed: AuditSearch) => void }
 
-/** Who did what and when, with what changed, and the proof that nothing was changed since. */
+/** The audit log: every action with its actor, time and changes, and the proof that no record was changed since. */
 export default function AuditLog({ log, search, change }: AuditProps) {
   const [open, setOpen] = useState<AuditRecord | null>(null)
   const query = useInfiniteQuery(auditQuery(log, search as AuditFilter))
@@ -46,7 +46,7 @@ export default function AuditLog({ log, search, change }: AuditProps) {
   )
 }
 
-/** Whose records can be asked for, by id: the members, and who acted in what is shown. */
+/** Returns the names of actors that the filter offers, by id: the members, and the actors of the shown records. */
 function useNames(log: Log, records: readonly AuditRecord[]): ReadonlyMap<string, string> {
   const code = log === 'platform' ? '' : log.code
   const { data = [] } = useQuery({ ...memberOptions(code), enabled: code !== '' })

@@ -13,7 +13,7 @@ export type LogRecord = {
   sealSequence: number | null
 }
 
-/** What does not hold: which record or seal, and why. */
+/** A failed check: the record or seal, and the reason. */
 export type Fault =
   | { kind: 'seal_hash' | 'seal_signature' | 'seal_link' | 'seal_number'; sequence: number }
   | {
@@ -22,7 +22,7 @@ export type Fault =
       sequence: number | null
     }
 
-/** A record by itself: its hash is that of its content, and what is shown of it is what was hashed. */
+/** Checks a record by itself: its hash is that of its content, and the shown fields are those of the hashed content. */
 export async function faultOfRecord(record: LogRecord): Promise<Fault | null> {
   const { id, sealSequence: sequence, content, hash } = record
   if ((await sha256(content)) !== hash) return { kind: 'record_hash', id, sequence }
@@ -39,14 +39,14 @@ function parsed(content: string): Record<string, unknown> {
   }
 }
 
-/** A seal by itself: its hash binds the one before it and its records, and its key signs the hash. */
+/** Checks a seal by itself: its hash binds the previous seal and its records, and its key signs the hash. */
 export async function faultOfSeal(seal: ChainSeal): Promise<Fault | null> {
   const { sequence } = seal
   if ((await hashOfSeal(seal.chain, seal)) !== seal.hash) return { kind: 'seal_hash', sequence }
   return (await isSealSigned(seal)) === false ? { kind: 'seal_signature', sequence } : null
 }
 
-/** Whether two seals that were read one after the other, newest first, follow each other. */
+/** Checks that a seal follows the older seal directly. */
 export function faultOfLink(newer: ChainSeal, older: ChainSeal): Fault | null {
   if (older.sequence !== newer.sequence - 1) return { kind: 'seal_number', sequence: newer.sequence - 1 }
   if (newer.previousHash !== older.hash) return { kind: 'seal_link', sequence: newer.sequence }
@@ -54,7 +54,7 @@ export function faultOfLink(newer: ChainSeal, older: ChainSeal): Fault | null {
   return isSigned(older) && !isSigned(newer) ? { kind: 'seal_signature', sequence: newer.sequence } : null
 }
 
-/** Whether the oldest seal of a log is the first of its chain. */
+/** Checks that the oldest seal of a log is the first of its chain. */
 export function faultOfFirst(seal: ChainSeal): Fault | null {
   if (seal.sequence !== 1) return { kind: 'seal_number', sequence: seal.sequence - 1 }
   return seal.previousHash === noHash ? null : { kind: 'seal_link', sequence: 1 }
@@ -70,7 +70,7 @@ export type Progress = {
 
 /**
  * Reads and recomputes a whole log, newest first.
- * @param report is told how far it is, after each seal and each hundred records
+ * @param report receives the progress, after each seal and each hundred records
  */
 export async function verifyLog(
   seals: AsyncIterable<ChainSeal>,
@@ -97,7 +97,7 @@ export async function verifyLog(
   for await (const record of records) {
     note(await faultOfRecord(record))
     const { id, hash, sealSequence } = record
-    // What was sealed after the seals were read belongs to the next time.
+    // A record that was sealed after the seals were read is not checked now, and counts as waiting.
     if (sealSequence === null || sealSequence > head) progress.waiting += 1
     else {
       const seal = held.get(id)
@@ -113,12 +113,12 @@ export async function verifyLog(
   return progress
 }
 
-/** The records of a page, against the seals that they name. */
+/** Checks the records of a page against the seals that they name. */
 export async function verifyPage(
   records: readonly LogRecord[],
   sealOf: (sequence: number) => Promise<ChainSeal | null>,
 ): Promise<Progress> {
-  const numbers = [...new Set(records.map(({ sealSequence }) => sealSequence))].filter((each) => each !== null)
+  const numbers = [...new Set(records.map(({ sealSequence }) => sealSequence))].filter((number) => number !== null)
   const seals = new Map<number, ChainSeal | null>()
   for (const number of numbers) seals.set(number, await sealOf(number))
   const faults: (Fault | null)[] = []

@@ -8,14 +8,14 @@ import { preferencesQuery } from '../me/queries.ts'
 import type { ChainSeal } from './chain.ts'
 import { type Log, nameOfLog, notedHeadsOf } from './queries.ts'
 
-/** Remembers which head a person has noted down. The note itself belongs outside of the service. */
+/** Remembers the head that a person has noted down. The note itself belongs outside of the service. */
 export function NotedHead({ log, seal: { hash, sequence } }: { log: Log; seal: ChainSeal }) {
   const client = useQueryClient()
   const { data: kept } = useQuery(preferencesQuery)
   const note = useMutation({
     mutationFn: () => {
       const notedHeads = { ...notedHeadsOf(kept), [nameOfLog(log)]: { hash, sequence, at: new Date().toISOString() } }
-      // Other programs of the same person may keep something there, too.
+      // Other programs of the same person may keep preferences there, too.
       return strongroom.me.replacePreferences({ ...kept, notedHeads })
     },
     onSuccess: async (saved) => {

@@ -3,11 +3,11 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import type { Seal } from '../../lib/hashes.ts'
 
-/** The log of a vault by its code, or the one of the platform. */
+/** The log of a vault by its code, or the log of the platform. */
 export type Log = { code: string } | 'platform'
 export type AuditFilter = Pick<ListAuditRecordsQuery, 'actor' | 'action' | 'target' | 'from' | 'to'>
 
-/** What a person remembers of each log: the newest head that they noted down. */
+/** The newest head of each log that a person has noted down. */
 export type NotedHeads = Record<string, { hash: string; sequence: number; at: string }>
 
 export const nameOfLog = (log: Log) => (log === 'platform' ? 'platform' : `vault ${log.code}`)
@@ -32,7 +32,7 @@ export function auditQuery(log: Log, filter: AuditFilter) {
   })
 }
 
-/** Every record of the log, newest first, as they are reached. */
+/** Reads every record of the log, newest first, page by page. */
 export function allRecords(log: Log, signal: AbortSignal): Pages<AuditRecord> {
   return logOf(log).list({ limit: 100 }, { signal })
 }
@@ -42,7 +42,7 @@ function sealsOf(log: Log, query: { sequence?: number }, signal: AbortSignal): P
   return vaultOf(log.code).auditLog.listAuditSeals(query, { signal })
 }
 
-/** The seals of the log, newest first. */
+/** Reads the seals of the log, newest first. */
 export function allSeals(log: Log, signal: AbortSignal): Pages<Seal & { chain: string }> {
   return sealsOf(log, {}, signal)
 }

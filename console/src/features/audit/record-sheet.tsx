@@ -22,7 +22,7 @@ type RecordSheetProps = {
   onFilter: (changed: { actor?: string; target?: string }) => void
 }
 
-/** One record: what changed, field by field, its hash, and the evidence of its transfer. */
+/** An audit record: its changes field by field, its hash, and the evidence of its transfer. */
 export function RecordSheet({ log, record, onClose, onFilter }: RecordSheetProps) {
   return (
     <Sheet title={record === null ? '' : actionWords(record.action)} open={record !== null} onClose={onClose} wide>

@@ -46,12 +46,12 @@ export function Actor({ record: { actor, actorId } }: { record: AuditRecord }) {
   return <Named {...actor} />
 }
 
-/** What a record is about, as a link where it has a page. */
+/** The target of a record, as a link where it has a page. */
 export function Target({ log, record: { targetType, targetId, details } }: { log: Log; record: AuditRecord }) {
   const name = nounWord(targetType)
   const after = details.after as { name?: unknown; code?: unknown } | undefined
   const called = [after?.name, after?.code, details.name, details.label, details.email].find(
-    (each) => typeof each === 'string',
+    (id) => typeof id === 'string',
   )
   const text = called === undefined ? name : `${name} ${called}`
   const path = log === 'platform' || targetId === null ? null : pathOf(log.code, targetType, targetId)

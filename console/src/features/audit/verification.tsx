@@ -24,7 +24,7 @@ type State =
 
 const nothing: Progress = { seals: 0, records: 0, newestSeal: null, waiting: 0, faults: [] }
 
-/** Recomputes hashes and seals in this browser: the service is asked for data, and not for its opinion. */
+/** Recomputes hashes and seals in this browser. The service provides the data, but no verdict. */
 export function Verification({ log, records }: { log: Log; records: readonly AuditRecord[] }) {
   const [state, setState] = useState<State>({ at: 'rest' })
   const running = useRef<AbortController | null>(null)
@@ -152,7 +152,7 @@ function faultWords(fault: Fault): string {
   return words[fault.kind]()
 }
 
-/** The hash that stands for everything before it, to be compared with one that was noted down elsewhere. */
+/** The head of the log, to be compared with a hash that was noted down elsewhere. */
 function Head({ log, seal }: { log: Log; seal: ChainSeal }) {
   const { hash, sequence, sealedAt, keyId = null } = seal
   const [noted, setNoted] = useState('')

@@ -1,12 +1,12 @@
 import { t } from '../../lib/language.ts'
 
-/** What happened, in words: "policy.updated" is "Policy: changed". */
+/** Describes an action in words: "policy.updated" is "Policy: changed". */
 export function actionWords(action: string): string {
   const [noun = '', verb = ''] = action.split('.')
   return `${nounWord(noun)}: ${wholeActions()[action]?.() ?? verbWord(verb)}`
 }
 
-/** Actions whose verb means something else for another noun. */
+/** Actions whose verb has another meaning with another noun. */
 function wholeActions(): Words {
   return {
     'hold.released': () => t('lifted'),
@@ -160,7 +160,7 @@ function plain(name: string): string {
   return name.replaceAll('_', ' ')
 }
 
-/** Actions that a filter offers; any other can be written. */
+/** Actions that a filter offers; any other action can be typed. */
 export const actions = [
   'transfer.requested',
   'transfer.approved',

@@ -19,7 +19,10 @@ import type { BooksSearch } from './parts.ts'
 type Draft = { addressId: string; tokenId: string; sign: '' | '-'; amount: string; reason: string }
 const nothing: Draft = { addressId: '', tokenId: '', sign: '', amount: '', reason: '' }
 
-/** Corrects a balance that no event explains. It moves nothing on the chain, and stays in the books with its reason. */
+/**
+ * Corrects a balance that no event explains. An adjustment moves nothing on the chain, and stays in the books with its
+ * reason.
+ */
 export function AdjustmentForm({ code, change }: { code: string; change: (changed: BooksSearch) => void }) {
   const [draft, setDraft] = useState(nothing)
   const [key, setKey] = useState(() => newIdempotencyKey())
@@ -111,7 +114,8 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
 function Review({ code, draft, decimal }: { code: string; draft: Draft; decimal: string }) {
   const { data: addresses } = useQuery(addressOptions(code))
   const { data: tokens } = useQuery(tokenOptions)
-  const label = (options: typeof tokens, value: string) => options?.find((each) => each.value === value)?.label ?? value
+  const label = (options: typeof tokens, value: string) =>
+    options?.find((option) => option.value === value)?.label ?? value
   return (
     <Facts
       facts={[

@@ -10,12 +10,12 @@ import { ReconciliationPart } from './reconciliation.tsx'
 import { UnagreedAdjustments } from './unagreed.tsx'
 import { VerificationPart } from './verification.tsx'
 
-/** The books of a vault, and what is not in them although it came from the wallet. */
+/** The books of a vault, and the wallet events that are not in the books. */
 export function BooksPage({ code, search, change }: BooksProps) {
   const { isAdmin } = useViewer(code)
-  // Auditors read the books and write nothing in them.
+  // Auditors read the books and cannot change them.
   const open = parts.filter((part) => part !== 'adjust' || isAdmin)
-  const part = open.find((each) => each === search.part) ?? 'reconciliation'
+  const part = open.find((name) => name === search.part) ?? 'reconciliation'
   const labels: Record<Part, string> = {
     reconciliation: t('Reconciliation'),
     entries: t('Entries'),

@@ -13,7 +13,7 @@ import { addressOptions, tokenOptions } from '../reports/queries.ts'
 import type { BooksProps } from './parts.ts'
 import { type AccountFilter, entriesQuery, pastBalanceQuery } from './queries.ts'
 
-/** The entries of one account, newest first, with the balance that each left. */
+/** The entries of an account, newest first, with the balance after each entry. */
 export function Entries({ code, search, change }: BooksProps) {
   const account: AccountFilter = {
     addressId: search.addressId ?? '',

@@ -16,7 +16,7 @@ import { Card } from '../../ui/page.tsx'
 import { quarantineQuery, uncreditedQuery } from './queries.ts'
 import { ResolveEvent } from './resolve-event.tsx'
 
-/** Deposits that are not in the books, because what the wallet service said of them does not agree. */
+/** Deposits that are not in the books, because the events of the wallet service contradict them. */
 export function Quarantine({ code }: { code: string }) {
   const { isAdmin } = useViewer(code)
   const query = useInfiniteQuery(quarantineQuery(code))

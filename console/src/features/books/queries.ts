@@ -6,7 +6,7 @@ export function reconciliationQuery(code: string) {
   return queryOptions({
     queryKey: ['books', code, 'reconciliation'],
     queryFn: ({ signal }) => vaultOf(code).ledger.getReconciliation({ signal }),
-    // It asks the wallet service about every address: not again because a window was looked at.
+    // The query asks the wallet service about every address. It must not run again whenever the window gets focus.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
   })
@@ -62,7 +62,7 @@ export function uncreditedQuery(code: string, outcome: 'unmatched' | 'ignored') 
   })
 }
 
-/** Asked again until it has ended. */
+/** Asks again until the verification has ended. */
 export function verificationQuery(code: string, id: string) {
   return queryOptions({
     queryKey: ['books', code, 'verification', id],

@@ -15,7 +15,7 @@ import { type Verdict, verdictOf } from './verdict.ts'
 
 type TokenRow = Reconciliation['tokens'][number]
 
-/** The books against themselves and against the chain. What differs is red and says what to do. */
+/** Compares the books with themselves and with the chain. A difference is red and says what to do. */
 export function ReconciliationPart({ code }: { code: string }) {
   const query = useQuery(reconciliationQuery(code))
   const { data } = query

@@ -26,7 +26,7 @@ const unagreedQuery = (code: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-/** The adjustments that one person made, which policies do not count in a vault with governance or protection. */
+/** The adjustments that one person made alone. Policies do not count them in a vault with governance or protection. */
 export function UnagreedAdjustments({ code }: { code: string }) {
   const query = useInfiniteQuery(unagreedQuery(code))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []

@@ -1,4 +1,4 @@
-/** What a row of the reconciliation says. Amounts are whole numbers in the smallest unit. */
+/** The verdict on a row of the reconciliation. Amounts are whole numbers in the smallest unit. */
 export type Verdict = 'agrees' | 'fees' | 'unknown' | 'differs' | 'broken'
 type Row = {
   sumOfPostings: string
@@ -8,7 +8,10 @@ type Row = {
   outstandingFees: string
 }
 
-/** Fees that were paid and are not in the books yet make the chain poorer by exactly that. */
+/**
+ * Returns the verdict on a row. Fees that were paid and are not in the books yet make the chain poorer by exactly that
+ * amount.
+ */
 export function verdictOf({ sumOfPostings, cached, recomputed, difference, outstandingFees }: Row): Verdict {
   if (BigInt(sumOfPostings) !== 0n || BigInt(cached) !== BigInt(recomputed)) return 'broken'
   if (difference === null) return 'unknown'

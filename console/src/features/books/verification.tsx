@@ -11,7 +11,7 @@ import { Card } from '../../ui/page.tsx'
 import type { BooksProps } from './parts.ts'
 import { isOpen, verificationQuery } from './queries.ts'
 
-/** Has the service recompute the whole books. The address of the page names the verification, for others to read it. */
+/** Lets the service recompute the whole books. The URL names the verification, so that others can read it. */
 export function VerificationPart({ code, search, change }: BooksProps) {
   const id = search.verification ?? ''
   const client = useQueryClient()

@@ -15,7 +15,7 @@ import { CategoryForm } from './category-form.tsx'
 import { appliesToWords, approvalScopeWords } from './category-words.ts'
 import { categoriesQuery } from './queries.ts'
 
-/** The categories that operations can be given. */
+/** The operation categories of the vault. */
 export function CategoriesPage({ code }: { code: string }) {
   const isAdmin = useIsAdmin(code)
   const navigate = useNavigate()

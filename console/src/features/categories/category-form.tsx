@@ -16,15 +16,15 @@ type Values = Required<Omit<CreateOperationCategoryBody, 'color' | 'description'
 type CategoryFormProps = {
   code: string
   category?: OperationCategory
-  /** Scopes and votes are for administrators; others leave them as they are. */
+  /** True if the reader may change scopes and votes. Other editors leave them unchanged. */
   isAdmin: boolean
-  /** null: the new category waits for votes. */
+  /** Called with null if the new category waits for votes. */
   onDone: (category: OperationCategory | null) => void
 }
 
 const shown = ['key', 'name', 'description', 'emoji', 'appliesTo', 'approvalThreshold']
 
-/** Name, looks and rules of a category. */
+/** The name, look and rules of a category. */
 export function CategoryForm({ code, category, isAdmin, onDone }: CategoryFormProps) {
   const idempotencyKey = useRef(crypto.randomUUID())
   const { register, handleSubmit, watch } = useForm<Values>({ defaultValues: valuesOf(category) })
@@ -39,8 +39,8 @@ export function CategoryForm({ code, category, isAdmin, onDone }: CategoryFormPr
         return (await operationCategories.create({ key, ...change }, { idempotencyKey: idempotencyKey.current })).value
       }
       const { name, description, emoji, appliesTo } = change
-      const own = isAdmin ? change : { name, description, emoji, appliesTo }
-      return (await operationCategories.update(category.id, own)).value
+      const permitted = isAdmin ? change : { name, description, emoji, appliesTo }
+      return (await operationCategories.update(category.id, permitted)).value
     },
   })
   const { fields } = write

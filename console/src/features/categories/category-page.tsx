@@ -17,12 +17,12 @@ import { appliesToWords, approvalScopeWords, scopeWords } from './category-words
 import { FieldList } from './field-list.tsx'
 import { categoryQuery } from './queries.ts'
 
-/** One category: its rules, its fields, who may do what with it. */
+/** The page of a category: its rules, its fields, and the rights on it. */
 export function CategoryPage({ code, id }: { code: string; id: string }) {
   const isAdmin = useIsAdmin(code)
   const query = useQuery(categoryQuery(code, id))
   const category = query.data
-  // Others see their own grants only, so that an edit among them is theirs.
+  // Readers who are not administrators see only their own grants, so any edit right here is theirs.
   const mayEdit = isAdmin || (category?.grants.some(({ canEdit }) => canEdit) ?? false)
   const title = category === undefined ? t('Category') : `${category.emoji ?? ''} ${category.name}`.trim()
   return (

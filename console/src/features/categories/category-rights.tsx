@@ -12,7 +12,7 @@ import { approversBody, type Grant, grantsBody, grantsOf, subjectOf } from './su
 
 type RightsProps = { code: string; category: OperationCategory; isAdmin: boolean }
 
-/** People and groups as options; the kind is part of the id. */
+/** Returns people and groups as options. The kind is part of the id. */
 function useSubjects(code: string) {
   const groups = useQuery(groupsQuery(code))
   const members = useQuery(membersQuery(code))
@@ -22,7 +22,10 @@ function useSubjects(code: string) {
   ]
 }
 
-/** Who may view, assign and edit where the scope is "only who is granted it", and who may change the category itself. */
+/**
+ * The people who may view, assign and edit where the scope is "only who is granted it", and who may change the category
+ * itself.
+ */
 export function Grants({ code, category, isAdmin }: RightsProps) {
   const subjects = useSubjects(code)
   const [grants, setGrants] = useState(grantsOf(category))
@@ -90,7 +93,7 @@ export function Grants({ code, category, isAdmin }: RightsProps) {
   )
 }
 
-/** Who votes on assignments and edits; without anybody the administrators. */
+/** The approvers of assignments and edits. Without approvers, the administrators vote. */
 export function Approvers({ code, category, isAdmin }: RightsProps) {
   const subjects = useSubjects(code)
   const [chosen, choose] = useState(

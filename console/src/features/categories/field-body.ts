@@ -2,7 +2,7 @@ import type { AddCategoryFieldBody, CategoryField, UpdateCategoryFieldBody } fro
 
 export type FieldType = CategoryField['type']
 
-/** What the form of a field holds: text as it is typed. */
+/** The values of the form of a field: text as it is typed. */
 export type FieldValues = {
   key: string
   label: string
@@ -33,7 +33,7 @@ export function fieldValuesOf(field?: CategoryField): FieldValues {
   }
 }
 
-/** What the API is sent. Settings that the form does not offer for the type are left out. */
+/** Returns the body for the API. Settings that the form does not offer for the type are left out. */
 export function fieldBodyOf(values: FieldValues): AddCategoryFieldBody {
   const { key, label, type, required, sensitive } = values
   const isNumeric = type === 'number' || type === 'currency'
@@ -51,7 +51,7 @@ function textOrNull(text: string): string | null {
   return text.trim() === '' ? null : text.trim()
 }
 
-/** Dates with a time are instants; yes and no are no strings. */
+/** Returns the default value as the API takes it: dates with a time are instants, yes and no are booleans. */
 function defaultOf(type: FieldType, text: string): unknown {
   if (text.trim() === '') return null
   if (type === 'boolean') return text === 'true'
@@ -63,7 +63,7 @@ type Option = { value: string; label: string }
 
 const separator = ' = '
 
-/** One option a line: `value = label`, or the label alone, which then is the value, too. */
+/** Reads one option a line: `value = label`, or a label that is also the value. */
 export function parseOptions(text: string): Option[] {
   return text
     .split('\n')
@@ -80,7 +80,7 @@ export function formatOptions(options: readonly Option[]): string {
   return options.map(({ value, label }) => (value === label ? value : `${value}${separator}${label}`)).join('\n')
 }
 
-/** The settings that the form changed. What was not touched is not sent, so that it stays exactly as it is. */
+/** Returns the settings that the form changed. Unchanged settings are not sent, so that they stay exactly as they are. */
 export function fieldChangeOf(before: FieldValues, after: FieldValues): UpdateCategoryFieldBody {
   const [old, { key: _, type: __, ...body }] = [fieldBodyOf(before), fieldBodyOf(after)]
   const isSame = (name: string) =>
@@ -90,7 +90,10 @@ export function fieldChangeOf(before: FieldValues, after: FieldValues): UpdateCa
 
 type Ordered = { id: string; orderIndex: number }
 
-/** The fields whose place changes when one moves up or down; none where it cannot. Afterwards all are numbered in their order. */
+/**
+ * Returns the fields whose position changes when a field moves up or down; none where it cannot move. Afterwards all
+ * fields are numbered in order.
+ */
 export function movesOf(fields: readonly Ordered[], id: string, by: -1 | 1): Ordered[] {
   const from = fields.findIndex((field) => field.id === id)
   const to = from + by
@@ -99,6 +102,6 @@ export function movesOf(fields: readonly Ordered[], id: string, by: -1 | 1): Ord
   ;[ids[from], ids[to]] = [ids[to]!, ids[from]!]
   const before = new Map(fields.map((field) => [field.id, field.orderIndex]))
   return ids
-    .map((each, orderIndex) => ({ id: each, orderIndex }))
-    .filter((each) => before.get(each.id) !== each.orderIndex)
+    .map((fieldId, orderIndex) => ({ id: fieldId, orderIndex }))
+    .filter((field) => before.get(field.id) !== field.orderIndex)
 }

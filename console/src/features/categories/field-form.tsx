@@ -14,7 +14,7 @@ type FieldFormProps = { code: string; category: OperationCategory; field?: Categ
 
 const shown = ['key', 'label', 'optionsJson', 'scale', 'unit', 'currencyFieldKey', 'defaultJson', 'helpText']
 
-/** A field of a category. Key and type never change. */
+/** A field of a category. Its key and type never change. */
 export function FieldForm({ code, category, field, close }: FieldFormProps) {
   const idempotencyKey = useRef(crypto.randomUUID())
   const before = fieldValuesOf(field)
@@ -94,12 +94,12 @@ type OfTypeProps = {
   values: FieldValues
 }
 
-/** What only fields of some types have. */
+/** The settings that only some types of fields have. */
 function OfType({ register, errors, category, values }: OfTypeProps) {
   const { type } = values
   const isNumeric = type === 'number' || type === 'currency'
   const currencies = category.fields.filter(
-    (each) => (each.type === 'select' || each.type === 'text') && !each.archived,
+    (field) => (field.type === 'select' || field.type === 'text') && !field.archived,
   )
   return (
     <>
@@ -146,7 +146,7 @@ function OfType({ register, errors, category, values }: OfTypeProps) {
   )
 }
 
-/** Faults of single options name their place in the list. */
+/** Returns the error of an option. Errors of single options name their place in the list. */
 function errorBelow(errors: ReadonlyMap<string, string>, name: string): string | undefined {
   return [...errors].find(([field]) => field === name || field.startsWith(`${name}.`))?.[1]
 }

@@ -18,7 +18,7 @@ type Asked = { what: 'add' } | { what: 'edit' | 'delete'; field: CategoryField }
 
 /** The fields of a category in their order. */
 export function FieldList({ code, category, mayEdit }: FieldListProps) {
-  const [asked, ask] = useState<Asked | null>(null)
+  const [action, setAction] = useState<Asked | null>(null)
   const fields = category.fields.toSorted((a, b) => a.orderIndex - b.orderIndex)
   const { operationCategories } = vaultOf(code)
   const moving = useWrite<{ id: string; by: -1 | 1 }>({
@@ -30,7 +30,7 @@ export function FieldList({ code, category, mayEdit }: FieldListProps) {
       }
     },
   })
-  const actions = mayEdit ? <Button onClick={() => ask({ what: 'add' })}>{t('New field')}</Button> : undefined
+  const actions = mayEdit ? <Button onClick={() => setAction({ what: 'add' })}>{t('New field')}</Button> : undefined
   return (
     <Card title={t('Fields')} actions={actions}>
       <WriteFailed write={moving} />
@@ -44,13 +44,17 @@ export function FieldList({ code, category, mayEdit }: FieldListProps) {
             isLast={index === fields.length - 1}
             busy={moving.isPending}
             move={(by) => moving.mutate({ id: field.id, by })}
-            ask={(what) => ask({ what, field })}
+            ask={(what) => setAction({ what, field })}
           />
         ))}
       </ol>
-      {asked?.what === 'add' && <FieldForm {...{ code, category }} close={() => ask(null)} />}
-      {asked?.what === 'edit' && <FieldForm {...{ code, category }} field={asked.field} close={() => ask(null)} />}
-      {asked?.what === 'delete' && <DeleteField {...{ code, category }} field={asked.field} close={() => ask(null)} />}
+      {action?.what === 'add' && <FieldForm {...{ code, category }} close={() => setAction(null)} />}
+      {action?.what === 'edit' && (
+        <FieldForm {...{ code, category }} field={action.field} close={() => setAction(null)} />
+      )}
+      {action?.what === 'delete' && (
+        <DeleteField {...{ code, category }} field={action.field} close={() => setAction(null)} />
+      )}
     </Card>
   )
 }

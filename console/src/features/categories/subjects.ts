@@ -21,7 +21,7 @@ export function grantsOf({ grants }: Pick<OperationCategory, 'grants'>): Grant[]
   }))
 }
 
-/** Whoever has no right left is left out: a grant of nothing is refused. */
+/** Returns the body for the API. A subject without a right is left out, because an empty grant is refused. */
 export function grantsBody(grants: readonly Grant[]): ReplaceCategoryGrantsBody['grants'] {
   return grants
     .filter(({ canView, canAssign, canEdit }) => canView || canAssign || canEdit)

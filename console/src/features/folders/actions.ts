@@ -5,17 +5,20 @@ import { t } from '../../lib/language.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { announce } from '../../ui/toast.tsx'
 
-/** Whether an address can be put into a folder without asking: all are own, and nobody else sees the folder. */
+/**
+ * Returns true if the reader must confirm before addresses are put into a folder: it is shared, or some addresses
+ * belong to others.
+ */
 export function needsAsking(folder: AddressGroup, addresses: readonly Movable[]): boolean {
   return folder.sharing.isShared || addresses.some(({ isOwner }) => !isOwner)
 }
 
-/** Puts own addresses into a folder; those that are there already stay. */
+/** Puts the addresses that the reader owns into a folder. Addresses that are already in it are skipped. */
 export async function putInto(code: string, folder: AddressGroup, addresses: readonly Movable[]): Promise<void> {
-  const own = addresses.filter(({ isOwner }) => isOwner)
+  const owned = addresses.filter(({ isOwner }) => isOwner)
   let count = 0
   try {
-    for (const { id } of own) {
+    for (const { id } of owned) {
       const added = await vaultOf(code).addressGroups.addMember(folder.id, { addressId: id }).catch(ignoreThere)
       if (added == null || added.pendingApproval === null) count += 1
     }

@@ -9,7 +9,7 @@ import { DeleteFolder, FolderForm } from './folder-sheets.tsx'
 
 type Props = { code: string; folder: AddressGroup; deleted: () => void }
 
-/** What can be done with the folder that is open. */
+/** The actions on the open folder. */
 export function FolderHeader({ code, folder, deleted }: Props) {
   const [shown, show] = useState<'edit' | 'share' | 'delete' | null>(null)
   const close = () => show(null)

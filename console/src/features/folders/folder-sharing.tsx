@@ -9,7 +9,7 @@ import { toGrant, useSharing } from '../../ui/use-sharing.ts'
 import { forgetFolders } from './actions.ts'
 import { folderGrantsQuery } from './queries.ts'
 
-/** With whom a folder is shared; its manager changes it. */
+/** The people with whom a folder is shared. Its manager changes the list. */
 export function FolderSharing({ code, folder }: { code: string; folder: AddressGroup }) {
   const grants = useInfiniteQuery(folderGrantsQuery(code, folder.id))
   const { revoke, form } = useSharing(code, {

@@ -7,22 +7,25 @@ import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 
-/** What the table shows: the addresses of a folder, or those that one owns, is shown, or both. */
+/**
+ * The addresses that the table shows: those of a folder, those that the reader owns, those that others share, or all of
+ * them.
+ */
 export type Place = { folderId: string } | { access: 'own' | 'shared' | 'all' }
 
 type Props = {
   folders: readonly AddressGroup[]
-  /** Administrators and auditors see all addresses of the vault at once. */
+  /** True if the reader sees all addresses of the vault, as administrators and auditors do. */
   readsAll: boolean
   place: Place
   open: (place: Place) => void
-  /** Addresses were dropped on a folder, or on no folder. */
+  /** Called when addresses are dropped on a folder, or on no folder. */
   onDrop: (folder: AddressGroup | null, addresses: Movable[]) => void
-  /** null for those who make none. */
+  /** Null for readers who cannot create folders. */
   create: (() => void) | null
 }
 
-/** The places of addresses: a list beside the table, on a phone a choice above it. */
+/** The list of places beside the table. On a phone, a choice above it. */
 export function FolderTree({ folders, readsAll, place, open, onDrop, create }: Props) {
   const roots = readsAll
     ? [{ access: 'all' as const, label: t('All addresses') }]

@@ -11,19 +11,19 @@ import { toGrant } from '../../ui/use-sharing.ts'
 import { needsAsking, putInto, takeOut } from './actions.ts'
 import { folderGrantsQuery, foldersQuery } from './queries.ts'
 
-/** Addresses on their way to a folder; `folder` is null until one is chosen. */
+/** Addresses on their way to a folder. `folder` is null until a folder is chosen. */
 export type Move = { addresses: Movable[]; folder: AddressGroup | null }
 
 type Props = {
   code: string
   move: Move | null
-  /** The folder that is open, from which addresses can be taken out. */
+  /** The open folder, from which addresses can be removed. */
   from: AddressGroup | null
   change: (move: Move | null) => void
   done: () => void
 }
 
-/** Chooses a folder for addresses, and says who will see them before that happens. */
+/** Chooses a folder for addresses, and first says who will see them there. */
 export function PutIntoFolder({ code, move, from, change, done }: Props) {
   const run = useMutation({
     mutationFn: (action: () => Promise<void>) => action(),
@@ -64,16 +64,16 @@ type ChoiceProps = { code: string; addresses: Movable[]; choose: (folder: Addres
 
 function Choice({ code, addresses, choose }: ChoiceProps) {
   const folders = useQuery(foldersQuery(code))
-  const mine = folders.data?.filter(({ access }) => access === 'manager') ?? []
+  const managed = folders.data?.filter(({ access }) => access === 'manager') ?? []
   if (!addresses.some(({ isOwner }) => isOwner)) return <OnlyOwn count={addresses.length} />
   return (
     <ListState
       query={folders}
-      isEmpty={mine.length === 0}
+      isEmpty={managed.length === 0}
       empty={<p>{t('You manage no folder yet. Create one beside the list of addresses.')}</p>}
     >
       <ul className="grid gap-1">
-        {mine.map((folder) => (
+        {managed.map((folder) => (
           <li key={folder.id}>
             <button
               type="button"
@@ -118,13 +118,13 @@ type WhoProps = {
 
 function WhoWillSee({ code, move, folder, busy, put }: WhoProps) {
   const grants = useInfiniteQuery({ ...folderGrantsQuery(code, folder.id), enabled: folder.sharing.isShared })
-  const own = move.addresses.filter(({ isOwner }) => isOwner)
-  const others = move.addresses.length - own.length
+  const owned = move.addresses.filter(({ isOwner }) => isOwner)
+  const others = move.addresses.length - owned.length
   const names = grants.data?.pages.flatMap(({ items }) => items.map(toGrant)) ?? []
   return (
     <>
-      {own.length > 0 && <p className="mb-2 font-medium">{own.map(({ name }) => name).join(', ')}</p>}
-      {folder.sharing.isShared && own.length > 0 && (
+      {owned.length > 0 && <p className="mb-2 font-medium">{owned.map(({ name }) => name).join(', ')}</p>}
+      {folder.sharing.isShared && owned.length > 0 && (
         <ListState query={grants} isEmpty={false} empty={null} rows={2}>
           <p className="mb-1">{t('From then on these will see it:')}</p>
           <ul className="mb-3 list-disc pl-5">
@@ -137,13 +137,13 @@ function WhoWillSee({ code, move, folder, busy, put }: WhoProps) {
         </ListState>
       )}
       {others > 0 && <OnlyOwn count={others} />}
-      {own.length > 0 && (
+      {owned.length > 0 && (
         <Button
           className="mt-3"
           look="primary"
           busy={busy}
           disabledBecause={folder.sharing.isShared && grants.data === undefined ? t('Loading') : null}
-          onClick={() => put(folder, own)}
+          onClick={() => put(folder, owned)}
         >
           {t('Put into {folder}', { folder: folder.name })}
         </Button>

@@ -25,7 +25,7 @@ type Kind = (typeof kinds)[number]
 type Values = { title: string; policyId: string; groupId: string; userId: string; name: string; groupCode: string }
 type AddChangeProps = { code: string; set?: ChangeSet; onDone: (set: ChangeSet) => void }
 
-/** Another change of a draft, or the first one of a new draft. Policies are written as sentences, on their own page. */
+/** Adds a change to a draft, or to a new draft. Policies are written as sentences, on their own page. */
 export function AddChange({ code, set, onDone }: AddChangeProps) {
   const navigate = useNavigate()
   const [kind, choose] = useState<Kind>('policy_create')
@@ -54,9 +54,9 @@ export function AddChange({ code, set, onDone }: AddChangeProps) {
         onChange={({ target }) => choose(target.value as Kind)}
         hint={set === undefined ? t('More changes can be added afterwards; they take effect together.') : undefined}
       >
-        {kinds.map((each) => (
-          <option key={each} value={each}>
-            {actionOf(each)}
+        {kinds.map((option) => (
+          <option key={option} value={option}>
+            {actionOf(option)}
           </option>
         ))}
       </SelectField>
@@ -81,10 +81,12 @@ export function AddChange({ code, set, onDone }: AddChangeProps) {
 
 type Lists = Record<'policies' | 'groups' | 'people', readonly { id: string; name: string }[]>
 
-/** What is typed and chosen, and what can be chosen from. */
+/** Returns the values of the form, and the choices of its fields. */
 function useValues(code: string, kind: Kind, set: ChangeSet | undefined) {
   const policies = useQuery(policiesQuery(code)).data ?? []
-  const groups = (useQuery(groupsQuery(code)).data ?? []).filter((each) => !(each.isSystem && each.code === 'everyone'))
+  const groups = (useQuery(groupsQuery(code)).data ?? []).filter(
+    (group) => !(group.isSystem && group.code === 'everyone'),
+  )
   const members = useQuery(membersQuery(code)).data ?? []
   const [typed, setTyped] = useState<Partial<Values>>({})
   const drafted = kind === 'policy_group_member_add' && set !== undefined ? groupsOf(set.changes) : []
@@ -161,9 +163,9 @@ type ChoiceProps = Pick<SubjectProps, 'change'> & {
 function Choice({ label, of, value, name, change }: ChoiceProps) {
   return (
     <SelectField label={label} required value={value} onChange={({ target }) => change({ [name]: target.value })}>
-      {of.map((each) => (
-        <option key={each.id} value={each.id}>
-          {each.name}
+      {of.map((option) => (
+        <option key={option.id} value={option.id}>
+          {option.name}
         </option>
       ))}
     </SelectField>

@@ -19,7 +19,7 @@ import { directionOf, statusOf } from './words.ts'
 
 type ChangeSetPageProps = { code: string; id: string; Sentence: PolicySentence; children: ReactNode }
 
-/** One change set: what it makes of the rules, where it stands, what may be done with it, and below that `children`. */
+/** A change set: its effect on the rules, its status, the actions on it, and below them `children`. */
 export function ChangeSetPage({ code, id, Sentence, children }: ChangeSetPageProps) {
   const query = useQuery(changeSetQuery(code, id))
   return (
@@ -72,7 +72,7 @@ function Shown({ code, set, Sentence }: ShownProps) {
   )
 }
 
-/** Whether the reader drafted it, and may still do so. */
+/** Returns true if the reader drafted the change set and may still change it. */
 function useIsOwn(code: string, { authorId }: ChangeSet): boolean {
   const isAdmin = useIsAdmin(code)
   const { data: session } = useQuery(sessionQuery)

@@ -8,7 +8,7 @@ import { fieldOf, kindOf } from './words.ts'
 
 type Difference = RulesDifference['differences'][number]
 
-/** Draws a policy of the rules as a sentence; `names` has those of the groups that only these rules have. */
+/** Draws a policy of the rules as a sentence. `names` has the names of the groups that only these rules have. */
 export type PolicySentence = ComponentType<{
   code: string
   policy: Record<string, unknown>
@@ -16,14 +16,14 @@ export type PolicySentence = ComponentType<{
 }>
 type DifferencesProps = { code: string; differences: readonly Difference[]; Sentence: PolicySentence }
 
-/** The parts of the rules that differ, each with its values before and after. */
+/** The parts of the rules that differ, with their values before and after. */
 export function Differences({ code, differences, Sentence }: DifferencesProps) {
   const members = useQuery(membersQuery(code))
   const groups = useQuery(groupsQuery(code))
   const names = new Map([
     ...(members.data ?? []).map(({ userId, name }) => [userId, name] as const),
     ...(groups.data ?? []).map(({ id, name }) => [id, name] as const),
-    // What does not exist yet, or no longer.
+    // Objects that do not exist yet, or no longer.
     ...differences.flatMap(({ id, name }) => (id === null ? [] : [[id, name] as const])),
   ])
   if (differences.length === 0) return <p>{t('Nothing differs.')}</p>
@@ -80,7 +80,7 @@ function Values({ code, difference, names, Sentence }: PartProps) {
   )
 }
 
-/** What the sentence of a policy tells. */
+/** The fields that the sentence of a policy contains. */
 const ofSentence = new Set(['groupId', 'actionType', 'effect', 'approvalThreshold', 'rules', 'approvers'])
 
 function Field({ name, before, after }: { name: string; before: ReactNode; after: ReactNode }) {
@@ -95,12 +95,12 @@ function Field({ name, before, after }: { name: string; before: ReactNode; after
   )
 }
 
-/** Of two lists, such as the members of a group, only what one of them lacks. */
+/** Returns of two lists, such as the members of a group, only the items that the other list lacks. */
 function onlyChanged(before: unknown, after: unknown): [unknown, unknown] {
   if (!Array.isArray(before) || !Array.isArray(after)) return [before, after]
   const without = (list: unknown[], other: unknown[]) => {
-    const known = new Set(other.map((each) => JSON.stringify(each)))
-    const left = list.filter((each) => !known.has(JSON.stringify(each)))
+    const known = new Set(other.map((item) => JSON.stringify(item)))
+    const left = list.filter((item) => !known.has(JSON.stringify(item)))
     return left.length === 0 ? undefined : left
   }
   return [without(before, after), without(after, before)]
@@ -109,9 +109,9 @@ function onlyChanged(before: unknown, after: unknown): [unknown, unknown] {
 function textOf(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return '–'
   if (typeof value === 'boolean') return value ? t('yes') : t('no')
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((one) => textOf(one, names)).join('; ')
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map((item) => textOf(item, names)).join('; ')
   if (typeof value !== 'object') return names.get(String(value)) ?? String(value)
   return Object.entries(value)
-    .map(([name, one]) => `${fieldOf(name)}: ${textOf(one, names)}`)
+    .map(([name, member]) => `${fieldOf(name)}: ${textOf(member, names)}`)
     .join(', ')
 }

@@ -15,9 +15,9 @@ import { type Change, dependentsOf, groupsOf, withoutChange } from './draft.ts'
 import { DraftForm } from './draft-form.tsx'
 import { actionOf } from './words.ts'
 
-/** The changes of a draft, for its author: each can be edited or taken out, and others can be added. */
+/** The changes of a draft, for its author: each can be edited or removed, and others can be added. */
 export function DraftChanges({ code, set }: { code: string; set: ChangeSet }) {
-  const [asked, ask] = useState<'add' | 'json' | null>(null)
+  const [openForm, setOpenForm] = useState<'add' | 'json' | null>(null)
   const nameOf = useNames(code, set)
   const remove = useWrite<number, ChangeSet>({
     renews: ['governance', code],
@@ -54,16 +54,16 @@ export function DraftChanges({ code, set }: { code: string; set: ChangeSet }) {
       </ol>
       <WriteFailed write={remove} />
       <div className="mt-2 flex flex-wrap gap-2">
-        <Button onClick={() => ask('add')}>{t('Add a change')}</Button>
-        <Button look="quiet" onClick={() => ask('json')}>
+        <Button onClick={() => setOpenForm('add')}>{t('Add a change')}</Button>
+        <Button look="quiet" onClick={() => setOpenForm('json')}>
           {t('Edit as JSON')}
         </Button>
       </div>
-      <Sheet open={asked === 'add'} onClose={() => ask(null)} title={t('Add a change')}>
-        <AddChange code={code} set={set} onDone={() => ask(null)} />
+      <Sheet open={openForm === 'add'} onClose={() => setOpenForm(null)} title={t('Add a change')}>
+        <AddChange code={code} set={set} onDone={() => setOpenForm(null)} />
       </Sheet>
-      <Sheet wide open={asked === 'json'} onClose={() => ask(null)} title={t('Edit as JSON')}>
-        <DraftForm code={code} set={set} onDone={() => ask(null)} />
+      <Sheet wide open={openForm === 'json'} onClose={() => setOpenForm(null)} title={t('Edit as JSON')}>
+        <DraftForm code={code} set={set} onDone={() => setOpenForm(null)} />
       </Sheet>
     </Card>
   )
@@ -89,7 +89,9 @@ function EditPolicy({ code, set, at, name }: { code: string; set: ChangeSet; at:
   )
 }
 
-/** What a change is about: what it creates, whom it lets in, or what it changes. */
+/**
+ * Returns the subject of a change: the object that it creates, the person whom it adds, or the object that it changes.
+ */
 function subjectOf({ targetId, payload }: Change, nameOf: (id: string) => string): string {
   const target = targetId === undefined || targetId === null ? null : nameOf(targetId)
   if (typeof payload.userId === 'string') return [nameOf(payload.userId), target].filter(Boolean).join(' – ')

@@ -11,7 +11,10 @@ type Values = { title: string; changes: string }
 
 type DraftFormProps = { code: string; set: ChangeSet; onDone: (set: ChangeSet) => void }
 
-/** Title and changes of a draft; the changes are those of the API, because a draft holds whatever its endpoints take. */
+/**
+ * The title and the changes of a draft. The changes are JSON as in the API, because a draft takes the bodies of many
+ * endpoints.
+ */
 export function DraftForm({ code, set, onDone }: DraftFormProps) {
   const { register, handleSubmit, setError, formState } = useForm<Values>({
     defaultValues: { title: set.title, changes: JSON.stringify(set.changes, null, 2) },

@@ -25,11 +25,11 @@ export const changeSetQuery = (code: string, id: string) =>
   queryOptions({
     queryKey: ['governance', code, 'set', id],
     queryFn: ({ signal }) => vaultOf(code).changeSets.get(id, { signal }),
-    // A delay runs out, and others vote.
+    // Delays end, and others vote.
     refetchInterval: 10_000,
   })
 
-/** The drafts of the reader, which take more changes. */
+/** Reads the reader's drafts, which take more changes. */
 export const ownDraftsQuery = (code: string, userId: string) =>
   queryOptions({
     queryKey: ['governance', code, 'own', userId],
@@ -39,14 +39,14 @@ export const ownDraftsQuery = (code: string, userId: string) =>
     },
   })
 
-/** The groups that a draft creates before one of its changes, for policies of the same draft. */
+/** Returns the groups that a draft creates before one of its changes, for policies of the same draft. */
 export const groupsOfDraft = ({ changes }: ChangeSet, before?: number) => groupsOf(changes, before)
 
 type IntoDraft = { to: string; title: string; change: Change; at?: number | undefined; was?: Change | undefined }
 
 /**
- * Puts a change into a draft: behind its last one, or `at` a place where it takes the place of the one that `was` there. A
- * draft that is `new` is made.
+ * Adds a change to a draft, or replaces the change at place `at`, which must still be `was`. If `to` is `new`, a draft
+ * is created.
  */
 export async function putIntoDraft(code: string, { to, title, change, at, was }: IntoDraft): Promise<ChangeSet> {
   const { changeSets } = vaultOf(code)
@@ -68,7 +68,7 @@ export const versionsQuery = (code: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-/** What a version changed; of the first one, what it holds. */
+/** Reads the changes of a version. For the first version, reads its whole content. */
 export const versionQuery = (code: string, number: number) =>
   queryOptions({
     queryKey: ['governance', code, 'version', number],
@@ -77,8 +77,8 @@ export const versionQuery = (code: string, number: number) =>
       if (number > 1) return rules.compareVersions(number - 1, { to: number }, { signal })
       const { document } = await rules.getVersion(number, { signal })
       const [...parts] = [
-        ...document.groups.map((one) => ({ kind: 'group' as const, ...one })),
-        ...document.policies.map((one) => ({ kind: 'policy' as const, ...one })),
+        ...document.groups.map((group) => ({ kind: 'group' as const, ...group })),
+        ...document.policies.map((policy) => ({ kind: 'policy' as const, ...policy })),
       ]
       return {
         differences: parts.map(({ kind, ...after }) => ({ kind, id: after.id, name: after.name, before: null, after })),

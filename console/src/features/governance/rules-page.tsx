@@ -29,7 +29,7 @@ type RulesPageProps = {
   Sentence: PolicySentence
 }
 
-/** Changes of the rules: what waits, what was, and who must agree. */
+/** The rules: waiting changes, earlier versions, and the required approvals. */
 export function RulesPage({ code, tab, choose, Sentence }: RulesPageProps) {
   const tabs = [
     { key: 'changes' as const, label: t('Changes') },

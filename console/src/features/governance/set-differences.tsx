@@ -16,7 +16,10 @@ type SignedDifferencesProps = {
   children: (shown: ReactNode) => ReactNode
 }
 
-/** The differences that the votes on a change of the rules are bound to. Of others the page shows nothing, and takes no vote. */
+/**
+ * The differences that the votes on a change of the rules are bound to. If the service answers other differences, the
+ * page shows nothing and takes no vote.
+ */
 export function SignedDifferences({ code, request, Sentence, children }: SignedDifferencesProps) {
   const hash = hashIn(request)
   const query = useQuery({ ...signedDifferencesQuery(code, request.targetId ?? '', hash), enabled: hash !== '' })
@@ -30,22 +33,22 @@ export function SignedDifferences({ code, request, Sentence, children }: SignedD
   )
 }
 
-/** Empty for a request of an earlier version of the service. */
+/** Returns the hash of the differences, or '' for a request of an earlier version of the service. */
 function hashIn({ boundPayload }: ApprovalRequest): string {
   const [first] = boundPayload.steps as { step?: { payload?: { differencesHash?: string } } }[]
   return first?.step?.payload?.differencesHash ?? ''
 }
 
-/** The differences that the service answers are not those that the votes are bound to. */
+/** Thrown when the service answers differences that the votes are not bound to. */
 class OtherDifferencesError extends Error {}
 
-/** The differences of a change set, if their hash is the one that the votes are bound to. */
+/** Reads the differences of a change set. Throws unless their hash is the hash that the votes are bound to. */
 const signedDifferencesQuery = (code: string, id: string, hash: string) =>
   queryOptions({
     queryKey: ['governance', code, 'set', id, 'differences', hash],
     queryFn: async ({ signal }) => {
       const { differences } = await vaultOf(code).changeSets.get(id, { signal })
-      // A page without WebCrypto, over plain HTTP, signs nothing either.
+      // Without WebCrypto, over plain HTTP, the hash is not checked; such a page cannot sign either.
       if (canHash() && (await sha256(canonicalJson(differences))) !== hash)
         throw new OtherDifferencesError(
           t('What is shown is not what votes are bound to: nothing can be voted on here.'),

@@ -11,7 +11,7 @@ import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { groupsQuery, useIsAdmin } from '../people/queries.ts'
 import { governanceQuery, withheldQuery } from './queries.ts'
 
-/** Who must agree to changes of the rules. */
+/** The approvals that changes of the rules require. */
 export function GovernanceSettings({ code }: { code: string }) {
   const query = useQuery(governanceQuery(code))
   return (

@@ -3,7 +3,7 @@ import { t } from '../../lib/language.ts'
 import type { Tone } from '../../ui/badge.tsx'
 import type { Change } from './draft.ts'
 
-/** The status of a change set as a word. */
+/** Returns the status of a change set as a word. */
 export function statusOf(status: ChangeSet['status']): { word: string; tone: Tone } {
   const words: Record<ChangeSet['status'], { word: string; tone: Tone }> = {
     draft: { word: t('Draft'), tone: 'neutral' },
@@ -40,7 +40,7 @@ export function kindOf(kind: RulesDifference['differences'][number]['kind']): st
   return words[kind]
 }
 
-/** What a change of a draft does. */
+/** Describes the action of a change of a draft. */
 export function actionOf(action: Change['action']): string {
   const words: Record<Change['action'], string> = {
     policy_group_create: t('New group'),
@@ -78,7 +78,7 @@ export function actionOf(action: Change['action']): string {
   return words[action]
 }
 
-/** What a part of the rules is called; what is not known here is called as in the API. */
+/** Returns the name of a field of the rules. An unknown field keeps its name of the API. */
 export function fieldOf(field: string): string {
   const words: Record<string, string> = {
     actionType: t('Action'),
@@ -131,7 +131,7 @@ export function fieldOf(field: string): string {
   return words[field] ?? inWords(field)
 }
 
-/** "publicKey" as "Public key". */
+/** Turns "publicKey" into "Public key". */
 function inWords(field: string): string {
   const words = field.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
