@@ -10,7 +10,10 @@ import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { useMayPlace } from './queries.ts'
 import { nameOfHeld } from './words.ts'
 
-/** Keeps a hold on a person that would end by itself; for somebody other than the one who placed it. */
+/**
+ * Confirms a hold on a person, which would otherwise end by itself. The confirming person must not be the one who
+ * placed it.
+ */
 export function ConfirmHold({ code, hold }: { code: string; hold: Hold }) {
   const [key] = useState(newIdempotencyKey)
   const mayPlace = useMayPlace(code)

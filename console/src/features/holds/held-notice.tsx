@@ -7,7 +7,7 @@ import { formatTime } from '../../lib/time.ts'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { holdsQuery } from './queries.ts'
 
-/** The pages of a vault, or, for somebody whom a hold stops in it, who placed it and why. */
+/** The pages of a vault. If a hold stops the reader in it, shows the placer and the reason instead. */
 export function UnlessHeld({ code, children }: { code: string; children: ReactNode }) {
   const { error } = useQuery(membershipQuery(code))
   const isHeld = error instanceof StrongroomError && error.reason === 'caller_held'

@@ -12,29 +12,31 @@ import { effectOf, nameOfHeld, placerOf } from './words.ts'
 
 type HoldBarProps = {
   code: string
-  /** What the page shows, which is held here. */
+  /** The subject of the page, on which a hold is placed here. */
   subject: Subject
-  /** What else may stop it: its address, its counterparty. */
+  /** Other subjects whose holds also stop it: its address, its counterparty. */
   others?: readonly Subject[]
   name?: string | null
-  /** Whether there is anything to stop: a payment that has ended is over. */
+  /** False if a hold would have no effect, such as on a payment that has ended. */
   canBeHeld?: boolean
 }
 
-/** Above the page of one thing: what stops it and why, and the way to stop it. */
+/** The bar above a page: the holds on its subject, with their reasons, and the button to place one. */
 export function HoldBar({ code, subject, others = [], name = null, canBeHeld = true }: HoldBarProps) {
   const [placing, place] = useState(false)
   const mayPlace = useMayPlace(code)
-  const [own, ...rest] = useQueries({ queries: [subject, ...others].map((one) => holdsOnQuery(code, one)) })
-  const holds = [own, ...rest].flatMap((query) => query?.data ?? [])
-  const isFree = own?.data?.every(({ origin }) => origin === 'screening') && canBeHeld
+  const [ofSubject, ...ofOthers] = useQueries({
+    queries: [subject, ...others].map((target) => holdsOnQuery(code, target)),
+  })
+  const holds = [ofSubject, ...ofOthers].flatMap((query) => query?.data ?? [])
+  const isFree = ofSubject?.data?.every(({ origin }) => origin === 'screening') && canBeHeld
   return (
     <>
       {holds.map((hold) => (
         <HoldBanner key={hold.id} code={code} hold={hold} />
       ))}
       {isFree && mayPlace && (
-        // Beside the title that follows.
+        // Floats beside the title that follows.
         <div className="float-right ms-3">
           <Button look="quiet" icon={<Hand size={16} aria-hidden />} onClick={() => place(true)}>
             {t('Place a hold')}

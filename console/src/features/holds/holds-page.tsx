@@ -23,7 +23,7 @@ export type HoldsSearch = { state?: 'all'; type?: SubjectType; user?: string }
 
 type HoldsPageProps = { code: string; search: HoldsSearch; change: (changed: HoldsSearch) => void }
 
-/** What is stopped in the vault, by whom and why, and what was. */
+/** The holds of the vault, active and released, with their placers and reasons. */
 export function HoldsPage({ code, search, change }: HoldsPageProps) {
   const filter = {
     ...(search.state === 'all' ? {} : { active: true }),
@@ -183,11 +183,11 @@ function HoldVault({ code }: { code: string }) {
   )
 }
 
-/** The page of the people leads here, with the person in the URL. */
+/** Opened from the page of the people, with the person in the URL. */
 function HoldPerson({ code, userId, close }: { code: string; userId: string; close: () => void }) {
   const { data: members } = useQuery(membersQuery(code))
   const mayPlace = useMayPlace(code)
-  const member = members?.find((each) => each.userId === userId)
+  const member = members?.find((person) => person.userId === userId)
   if (!mayPlace || member === undefined) return null
   return <PlaceHold code={code} subject={{ type: 'user', id: userId }} name={member.name} close={close} />
 }

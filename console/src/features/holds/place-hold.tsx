@@ -11,7 +11,7 @@ import { effectOf, subjectWord } from './words.ts'
 
 type PlaceHoldProps = { code: string; subject: Subject; name: string | null; close: () => void }
 
-/** Stops something at once. Only the reason is asked for: a person who needs this has no time. */
+/** Places a hold at once. Only the reason is required: a person who needs a hold has no time. */
 export function PlaceHold({ code, subject, name, close }: PlaceHoldProps) {
   const [reason, setReason] = useState('')
   const [key] = useState(newIdempotencyKey)

@@ -21,7 +21,7 @@ export function holdsQuery(code: string, filter: HoldFilter) {
   })
 }
 
-/** The active holds on a subject that the reader may see: one of people, and one of the screening. */
+/** Reads the active holds on a subject that the reader may see: one placed by people, and one by the screening. */
 export function holdsOnQuery(code: string, { type, id }: Subject) {
   return queryOptions({
     queryKey: ['holds', code, 'on', type, id],
@@ -41,14 +41,14 @@ export function holdQuery(code: string, id: string) {
   })
 }
 
-/** Administrators place holds, and those whom a policy allows it without votes. */
+/** Returns true for administrators, and for members to whom a policy allows holds without votes. */
 export function useMayPlace(code: string): boolean {
   const { isAdmin } = useViewer(code)
   const { data: membership } = useQuery(membershipQuery(code))
   return isAdmin || membership?.may.hold_place === 'allow'
 }
 
-/** Whether the reader may ask for a release; others vote on it. */
+/** Returns true if the reader may request a release. Others vote on it. */
 export function useMayRelease(code: string): boolean {
   const { data: membership } = useQuery(membershipQuery(code))
   const { isAdmin } = useViewer(code)

@@ -12,7 +12,7 @@ import { nameOfHeld } from './words.ts'
 
 const isWithoutVoters = (error: unknown) => error instanceof StrongroomError && error.reason === 'quorum_unreachable'
 
-/** Asks for the release of a hold. Another person votes on it, so nothing is released here. */
+/** Requests the release of a hold. Another person votes on it, so the hold stays for now. */
 export function ReleaseHold({ code, hold, close }: { code: string; hold: Hold; close: () => void }) {
   const [reason, setReason] = useState('')
   const [key] = useState(newIdempotencyKey)

@@ -16,7 +16,7 @@ export function subjectWord(type: SubjectType): string {
   return words[type]
 }
 
-/** What a hold stops, in a sentence for those who are about to place it, and above what it stops. */
+/** Describes the effect of a hold in a sentence. It is shown before a hold is placed, and on the page of the subject. */
 export function effectOf(type: SubjectType): string {
   const words: Record<SubjectType, string> = {
     address: t('Nothing is ordered from this address or to it, and what waits is neither voted on nor sent.'),
@@ -34,7 +34,7 @@ export function placerOf({ placedBy, origin }: Pick<Hold, 'placedBy' | 'origin'>
   return placedBy?.name ?? t('Strongroom itself')
 }
 
-/** The page of what is held; null where it has none. */
+/** Returns the page of the subject, or null if it has no page. */
 export function pathOf(code: string, { subjectType, subjectId }: Pick<Hold, 'subjectType' | 'subjectId'>): string {
   const paths: Record<SubjectType, string> = {
     address: `addresses/${subjectId}`,

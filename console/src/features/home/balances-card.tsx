@@ -10,7 +10,7 @@ import { Card } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { balancesQuery, timelineQuery } from './queries.ts'
 
-/** What is there per token, and what of it is spoken for. */
+/** The balance per token, and its reserved part. */
 export function BalancesCard({ code }: { code: string }) {
   const { isAdmin, isAuditor } = useViewer(code)
   const query = useQuery(balancesQuery(code))
@@ -63,7 +63,7 @@ export function BalancesCard({ code }: { code: string }) {
   )
 }
 
-/** The whole value where every token has a rate; otherwise that of the others, which is said. */
+/** The whole value in USD. Tokens without a rate are left out, and the card says so. */
 function TotalValue({ balances }: { balances: Balances }) {
   const { usdValue, usdComplete } = balances
   return (
@@ -106,7 +106,7 @@ function Balance({ total, points }: BalanceProps) {
   )
 }
 
-/** A curve needs no more than a number holds. */
+/** Returns the points of a curve. A curve needs only the precision of a number. */
 function pointsOf(timeline: BalanceTimeline | undefined, code: string): (number | null)[] {
   const points = timeline?.tokens.find(({ token }) => token.code === code)?.points ?? []
   return points.map(({ totalDecimal }) => Number(totalDecimal))

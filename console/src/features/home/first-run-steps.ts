@@ -3,7 +3,7 @@ import { t } from '../../lib/language.ts'
 export type FirstRunFacts = {
   isLocked: boolean
   administrators: number
-  /** Members who have signed in, each by a link that a mail brought. */
+  /** Number of members who have signed in, each with a mailed link. */
   membersSeen: number
   hasToken: boolean
   hasPolicy: boolean
@@ -11,15 +11,15 @@ export type FirstRunFacts = {
   hasDeposit: boolean
   hasTransfer: boolean
   hasRate: boolean
-  /** The reader has noted down the head of the audit log of this vault. */
+  /** True if the reader has noted down the head of the audit log of this vault. */
   hasNotedHead: boolean
 }
 
 export type FirstRunStep = { key: string; title: string; isDone: boolean; hint: string; to: string | null }
 
 /**
- * What a new vault still needs, read from what is there and never from what was clicked. A step without `to` is done
- * elsewhere: its hint says where.
+ * Returns the steps that a new vault still needs, derived from its content and never from clicks. A step without `to`
+ * is done outside of the console; its hint says where.
  */
 export function firstRunSteps(facts: FirstRunFacts): FirstRunStep[] {
   return [...stepsOfSetup(facts), ...stepsOfUse(facts)]

@@ -12,7 +12,7 @@ import { announce } from '../../ui/toast.tsx'
 import { type FirstRunStep, firstRunSteps } from './first-run-steps.ts'
 import { firstRunQuery } from './queries.ts'
 
-/** What a new vault still needs. Once all is there, this browser does not ask again. */
+/** The steps that a new vault still needs. Once all are done, this browser does not ask again. */
 export function FirstRun({ code }: { code: string }) {
   const storageKey = `strongroom.first-run.${code}`
   const [isOver, setOver] = useState(() => localStorage.getItem(storageKey) !== null)
@@ -70,7 +70,7 @@ function Step({ code, step: { key, title, isDone, hint, to } }: { code: string; 
   )
 }
 
-/** The mail that the service can always send: a sign-in link to oneself. */
+/** Tests the delivery of mail with a sign-in link to the reader, which the service can always send. */
 function SendMail() {
   const { data: session } = useQuery(sessionQuery)
   const email = session?.user.email ?? null

@@ -11,7 +11,7 @@ import { flowsQuery } from './queries.ts'
 
 const FlowChart = lazy(() => import('../../ui/charts/flow-chart.tsx'))
 
-/** What came and what went in the last 30 days. */
+/** Incoming and outgoing amounts of the last 30 days. */
 export function FlowsCard({ code, enabled }: { code: string; enabled: boolean }) {
   const query = useQuery({ ...flowsQuery(code), enabled })
   const report = query.data

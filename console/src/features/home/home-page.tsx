@@ -15,13 +15,13 @@ import { balancesQuery } from './queries.ts'
 import { ValueCard } from './value-card.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
-/** What a person wants to know who opens the vault in the morning. */
+/** The home page of a vault, for a person who opens it in the morning. */
 export function HomePage({ code }: { code: string }) {
   const { data: session } = useQuery(sessionQuery)
   const { isAdmin, maySend } = useViewer(code)
-  // What stands further down is asked for when the first figures are there.
+  // Cards further down load when the first figures have arrived.
   const isFirst = useDeferredValue(useQuery(balancesQuery(code)).isPending)
-  const vault = session?.vaults.find((each) => each.code === code)
+  const vault = session?.vaults.find((candidate) => candidate.code === code)
   const actions = maySend && (
     <Link to={`/v/${code}/send` as '/'} className={buttonClass('primary')}>
       {t('Send')}
@@ -46,7 +46,7 @@ export function HomePage({ code }: { code: string }) {
   )
 }
 
-/** On a narrow screen the cards of both columns stand in one, in turn. */
+/** On a narrow screen, the cards of both columns alternate in a single column. */
 function Column({ isSide = false, children }: { isSide?: boolean; children: ReactNode }) {
   const orders = isSide
     ? 'max-lg:[&>:nth-child(1)]:order-1 max-lg:[&>:nth-child(2)]:order-3 max-lg:[&>:nth-child(3)]:order-5'

@@ -8,7 +8,7 @@ import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { flowsQuery } from './queries.ts'
 
-/** What the service noticed; each leads to the operations that it is about. */
+/** The observations of the service, each with a link to its operations. */
 export function ObservationsCard({ code, enabled }: { code: string; enabled: boolean }) {
   const query = useQuery({ ...flowsQuery(code), enabled })
   return (

@@ -12,7 +12,7 @@ export function balancesQuery(code: string) {
   })
 }
 
-/** What was there at the end of each of the last days of the reader; of weeks where that would be many. */
+/** Reads the balances at the end of each of the last days of the reader. More than 120 days are read by week. */
 export function timelineQuery(code: string, days: number) {
   const to = addDays(dayOf(new Date()), 1)
   const from = addDays(to, -days)
@@ -33,7 +33,7 @@ export function timelineQuery(code: string, days: number) {
   })
 }
 
-/** What moved in the last 30 days of the reader, by day, with what the service noticed. */
+/** Reads the flows of the last 30 days of the reader, by day, with the observations of the service. */
 export function flowsQuery(code: string) {
   const to = addDays(dayOf(new Date()), 1)
   const from = addDays(to, -30)
@@ -60,7 +60,7 @@ export function latestQuery(code: string) {
   })
 }
 
-/** What the checklist of the first run reads. Each fact is a short list of which one item is enough. */
+/** Reads the facts for the checklist of the first run. Most facts need a list of one item only. */
 export function firstRunQuery(code: string) {
   return queryOptions({
     queryKey: ['first-run', code],
@@ -71,20 +71,20 @@ export function firstRunQuery(code: string) {
 
 async function readFacts(code: string, signal: AbortSignal) {
   const vault = vaultOf(code)
-  const one = { limit: 1 }
+  const firstItem = { limit: 1 }
   const [structure, members, tokens, policies, addresses, deposits, transfers, preferences] = await Promise.all([
     vault.get({ signal }),
     allOf(vault.members.list({ kind: 'person', limit: 100 }, { signal })),
     allOf(strongroom.tokens.list({ enabled: true, limit: 100 }, { signal })),
-    vault.policies.list(one, { signal }).page(),
-    vault.addresses.list(one, { signal }).page(),
-    vault.deposits.list(one, { signal }).page(),
-    vault.transfers.list(one, { signal }).page(),
+    vault.policies.list(firstItem, { signal }).page(),
+    vault.addresses.list(firstItem, { signal }).page(),
+    vault.deposits.list(firstItem, { signal }).page(),
+    vault.transfers.list(firstItem, { signal }).page(),
     strongroom.me.getPreferences({ signal }),
   ])
   const slugs = structure.networks.map(({ slug }) => slug)
   const token = tokens.find(({ network }) => slugs.includes(network))
-  const rates = token === undefined ? null : await strongroom.tokens.listRates(token.id, one, { signal }).page()
+  const rates = token === undefined ? null : await strongroom.tokens.listRates(token.id, firstItem, { signal }).page()
   return {
     isLocked: structure.lockedAt !== null,
     administrators: members.filter(({ isAdmin }) => isAdmin).length,

@@ -10,7 +10,7 @@ import { timelineQuery } from './queries.ts'
 
 const ValueChart = lazy(() => import('../../ui/charts/value-chart.tsx'))
 
-/** What everything was worth over time. A day on which a rate was unknown is a gap. */
+/** The value of the vault over time. A day with an unknown rate is a gap. */
 export function ValueCard({ code }: { code: string }) {
   const [days, setDays] = useState(30)
   const query = useQuery(timelineQuery(code, days))

@@ -9,7 +9,7 @@ import { Card } from '../../ui/page.tsx'
 import { pathOf, subjectOf } from '../approvals/queries.ts'
 import { waitingQuery } from './queries.ts'
 
-/** What waits for the vote of the reader, in this vault and how much in others. */
+/** The items of this vault that wait for the reader's vote, and their number in other vaults. */
 export function WaitingCard({ code }: { code: string }) {
   const query = useQuery(waitingQuery)
   const items = query.data?.items ?? []

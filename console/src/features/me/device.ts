@@ -16,10 +16,13 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** "Firefox · Windows", as far as a User-Agent says it. The first word of a program that is no browser; null of nothing. */
+/**
+ * Returns "Firefox · Windows", as far as the User-Agent says it. For a program that is not a browser, returns its first
+ * word; for an empty text, null.
+ */
 export function deviceOf(userAgent: string | null): string | null {
   if (userAgent === null || userAgent.trim() === '') return null
   const named = [browsers, systems].map((list) => list.find(([pattern]) => pattern.test(userAgent))?.[1])
-  const known = named.filter((each) => each !== undefined)
+  const known = named.filter((word) => word !== undefined)
   return known.length > 0 ? known.join(' · ') : (userAgent.trim().split(/[/\s]/)[0] ?? null)
 }

@@ -7,12 +7,12 @@ import { Failed } from '../../ui/list-states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { preferencesQuery } from './queries.ts'
 
-/** Look and language belong to a browser. Who wants the same ones elsewhere keeps them with the service. */
+/** Theme and language belong to a browser. The service can keep them for the other browsers of the reader. */
 export function Kept({ theme }: { theme: Theme }) {
   const client = useQueryClient()
   const { data: kept } = useQuery(preferencesQuery)
   const save = useMutation({
-    // Other programs of the same person may keep something there, too.
+    // Other programs of the same person may keep preferences there, too.
     mutationFn: () => strongroom.me.replacePreferences({ ...kept, theme, language: languageNow() }),
     onSuccess: (saved) => {
       client.setQueryData(preferencesQuery.queryKey, saved)

@@ -19,7 +19,7 @@ import { Passkeys } from './passkeys.tsx'
 import { profileQuery } from './queries.ts'
 import { Sessions } from './sessions.tsx'
 
-/** What a person decides about themselves. */
+/** The settings of the reader. */
 export function MePage() {
   const query = useQuery(profileQuery)
   return (
@@ -141,7 +141,7 @@ function Notifications({ profile: { notifications } }: { profile: OwnProfile }) 
   )
 }
 
-/** What this browser keeps: how the console looks and in which language it speaks. */
+/** The settings of this browser: theme and language of the console. */
 function Looks() {
   const [theme, setTheme] = useState<Theme>(themeNow())
   return (

@@ -18,14 +18,17 @@ import { announce } from '../../ui/toast.tsx'
 import { deviceOf } from './device.ts'
 import { passkeysQuery } from './queries.ts'
 
-/** The keys with which the reader signs in beside the mailed link, and confirms what would widen their power. */
+/**
+ * The passkeys with which the reader signs in, beside the mailed link, and confirms actions that would widen their
+ * rights.
+ */
 export function Passkeys() {
   const client = useQueryClient()
   const query = useInfiniteQuery(passkeysQuery)
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const remove = useMutation({
     mutationFn: async (id: string) => {
-      // It is always confirmed, so the service need not refuse it first.
+      // This request always needs a confirmation, so the page confirms it before the service could refuse it.
       const bodyHash = await sha256('{}')
       const request = { method: 'DELETE' as const, path: `/api/v1/users/me/passkeys/${id}`, bodyHash }
       const prepared = await strongroom.me.prepareConfirmation(request)
@@ -61,7 +64,8 @@ export function Passkeys() {
         ),
     },
     { id: 'since', header: t('Added'), cell: ({ createdAt }) => formatTime(createdAt) },
-    // Compared with the authority of the wallet service, before people trust the key (docs/security/ceremony.md).
+    // People compare this fingerprint with the authority of the wallet service before they trust the key
+    // (docs/security/ceremony.md).
     {
       id: 'fingerprint',
       header: t('Fingerprint of the key'),
@@ -105,7 +109,8 @@ function AddPasskey() {
   const add = useMutation({
     mutationFn: async ({ name }: { name: string }) => {
       const { creation, confirmation } = await strongroom.me.preparePasskey()
-      // One that is there confirms the new one; only then is it made, so that none is left over.
+      // An existing passkey confirms the new passkey. The new passkey is made only afterwards, so that a refusal leaves
+      // no unused passkey behind.
       const confirmed =
         confirmation === null ? {} : { confirmation: await signFor({ purpose: 'add-passkey' }, confirmation) }
       return strongroom.me.addPasskey({ name: name.trim(), credential: await makePasskey(creation), ...confirmed })

@@ -12,7 +12,7 @@ import { announce } from '../../ui/toast.tsx'
 import { deviceOf } from './device.ts'
 import { sessionsQuery } from './queries.ts'
 
-/** Where the reader is signed in. What they do not know, they end. */
+/** The sessions of the reader. The reader ends a session that they do not recognise. */
 export function Sessions() {
   const client = useQueryClient()
   const query = useInfiniteQuery(sessionsQuery)

@@ -8,7 +8,7 @@ import { Card } from '../../ui/page.tsx'
 import { useTraceNames } from './names.ts'
 import { decisionSentence, type NameOf, policySentence, ruleSentence, selectorSentence } from './trace.ts'
 
-/** What the policies decided, and on demand why, each policy in words. */
+/** The decision of the policies, and on demand the reason, each policy in words. */
 export function DecisionCard({ code, transfer }: { code: string; transfer: Transfer }) {
   const [open, setOpen] = useState(false)
   const { decision } = transfer
@@ -35,7 +35,7 @@ export function DecisionCard({ code, transfer }: { code: string; transfer: Trans
 
 function Trace({ code, transfer, trace }: { code: string; transfer: Transfer; trace: readonly PolicyTrace[] }) {
   const nameOf = useTraceNames(code, trace, peopleOf(transfer))
-  // What applied comes first: it is what the reader looks for.
+  // Matching policies come first, because the reader looks for them.
   const sorted = trace.toSorted((a, b) => Number(b.matched) - Number(a.matched))
   return (
     <ol className="mt-4 grid gap-4">
@@ -76,7 +76,7 @@ function Rule({ rule, nameOf }: { rule: PolicyTrace['rules'][number]; nameOf: Na
   )
 }
 
-/** Names that the transfer itself carries. */
+/** Returns the names that the transfer itself contains. */
 function peopleOf(transfer: Transfer): Record<string, string> {
   const people = [transfer.initiator, ...transfer.approvers.map(({ user }) => user)]
   const names = Object.fromEntries(people.map((person) => [person.id, nameOfPerson(person)]))

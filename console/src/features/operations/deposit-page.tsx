@@ -86,7 +86,7 @@ function statusOf({ outcome, orphaned }: Deposit): string {
 
 type Orphan = NonNullable<Deposit['orphaned']>
 
-/** What the books did when the chain lost the deposit. */
+/** The correction of the books after the chain lost the deposit. */
 function Orphaned({ deposit: { assetSymbol: unit }, orphaned }: { deposit: Deposit; orphaned: Orphan }) {
   const { orphanedAt, takenDecimal, exposed, exposedDecimal } = orphaned
   return (

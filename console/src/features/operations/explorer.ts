@@ -1,4 +1,7 @@
-/** Only https leads out, and http to this machine: an address that somebody entered is not trusted further. */
+/**
+ * Returns the URL of a transaction in the block explorer. A person entered the template, so only https URLs and http
+ * URLs of this machine are accepted.
+ */
 export function explorerUrl(network: object | undefined, hash: string): string | null {
   const template = (network as { explorerTxUrl?: string | null } | undefined)?.explorerTxUrl
   if (template === null || template === undefined) return null

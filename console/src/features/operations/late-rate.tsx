@@ -6,7 +6,7 @@ import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type Operation, refreshOperation } from './queries.ts'
 
-/** Adds the rate that an operation would have had, if it was recorded since. Reports use it; decisions stay. */
+/** Adds the rate that an operation should have had, if it was recorded since. Reports use it; decisions stay. */
 export function LateRate({ operation }: { operation: Operation }) {
   const client = useQueryClient()
   const { code, type, id } = operation

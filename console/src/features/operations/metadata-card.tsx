@@ -13,7 +13,7 @@ import { type Operation, refreshOperation } from './queries.ts'
 
 type MetadataCardProps = { operation: Operation; metadata: OperationMetadata; mayEdit: boolean }
 
-/** Purpose, note and tags; the owner of the address changes them. */
+/** Purpose, note and tags. The owner of the address changes them. */
 export function MetadataCard({ operation, metadata, mayEdit }: MetadataCardProps) {
   const [editing, setEditing] = useState(false)
   const { paymentPurpose, note, tags } = metadata

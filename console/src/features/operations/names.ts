@@ -5,7 +5,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { addressQuery, policiesQuery, tokensQuery } from './queries.ts'
 import type { NameKind, NameOf } from './trace.ts'
 
-/** The ids of one kind that a trace mentions, as expected or as observed values. */
+/** Returns the ids in a trace for these selector types, both expected and observed values. */
 export function idsIn(trace: readonly PolicyTrace[], selectorTypes: readonly string[]): string[] {
   const selectors = trace.flatMap(({ rules }) => rules.flatMap((rule) => rule.selectors))
   const values = selectors
@@ -14,7 +14,10 @@ export function idsIn(trace: readonly PolicyTrace[], selectorTypes: readonly str
   return [...new Set(values.filter((value): value is string => typeof value === 'string'))]
 }
 
-/** The names of what a trace mentions. Only what is mentioned is asked for; what cannot be read keeps its id. */
+/**
+ * Loads the names of the objects that a trace mentions, and no others. An object that the reader cannot read keeps its
+ * id.
+ */
 export function useTraceNames(code: string, trace: readonly PolicyTrace[], known: Record<string, string>): NameOf {
   const has = (...types: string[]) => idsIn(trace, types).length > 0
   const tokens = useQuery({ ...tokensQuery, enabled: has('token') })
@@ -41,7 +44,7 @@ export function useTraceNames(code: string, trace: readonly PolicyTrace[], known
       .flatMap(({ data }) => data ?? [])
       .map(({ id, label, address }) => ({ id, name: label ?? address })),
   }
-  return (kind, id) => lists[kind]?.find((each) => each.id === id || each.code === id)?.name ?? known[id] ?? id
+  return (kind, id) => lists[kind]?.find((entry) => entry.id === id || entry.code === id)?.name ?? known[id] ?? id
 }
 
 function policyGroupsQuery(code: string) {

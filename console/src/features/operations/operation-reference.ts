@@ -1,8 +1,8 @@
 import type { Operation } from './queries.ts'
 
 /**
- * The operation that a person pasted: the address of its page, or its kind and id ("deposit cmi8…"). A bare id is one of
- * `kind`. Null for anything else, and for a page of another vault.
+ * Reads a pasted reference to an operation: the URL of its page, or its type and id ("deposit cmi8…"). A bare id has
+ * the type `kind`. Returns null for any other text, and for a page of another vault.
  */
 export function readReference(text: string, code: string, kind: Operation['type']): Operation | null {
   const link = /\/v\/([^/]+)\/(transfers|deposits)\/([a-z0-9]{20,40})(?:[?#].*)?$/.exec(text.trim())

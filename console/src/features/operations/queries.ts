@@ -9,7 +9,7 @@ export function transferQuery(code: string, id: string) {
   return queryOptions({
     queryKey: ['transfers', code, id],
     queryFn: ({ signal }) => vaultOf(code).transfers.get(id, { signal }),
-    // What is on its way is looked after until it has arrived.
+    // A pending operation is read again until it has ended.
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 5_000 : false),
   })
 }
@@ -48,7 +48,7 @@ export const tokensQuery = queryOptions({
   staleTime: 300_000,
 })
 
-/** The policies of the vault, by which votes and decisions are called. */
+/** Reads the policies of the vault, whose names votes and decisions show. */
 export function policiesQuery(code: string) {
   return queryOptions({
     queryKey: ['policies', code, 'names'],
@@ -57,7 +57,7 @@ export function policiesQuery(code: string) {
   })
 }
 
-/** After a change of an operation: its page and the lists that show it. */
+/** Renews the page of a changed operation and the lists that show it. */
 export async function refreshOperation(client: QueryClient, { code, type, id }: Operation): Promise<void> {
   const keys = [[`${type}s`, code, id], ['history', code], ['operation-relations', code], ['balances', code], ['inbox']]
   await Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })))

@@ -19,7 +19,7 @@ type Values = {
   comment: string
 }
 
-/** Says that this operation refunds, reverses, corrects or replaces another. */
+/** Records that this operation refunds, reverses, corrects or replaces another operation. */
 export function RelationForm({ operation, tokenId, onDone }: RelationFormProps) {
   const client = useQueryClient()
   const { data: tokens = [] } = useQuery(tokensQuery)
@@ -36,7 +36,7 @@ export function RelationForm({ operation, tokenId, onDone }: RelationFormProps) 
   const submit = handleSubmit(({ relationType, other, amount, comment }) => {
     const target = readReference(other, code, type === 'transfer' ? 'deposit' : 'transfer')
     if (target === null) return setError('other', { message: t('This is no operation of this vault.') })
-    const token = tokens.find((each) => each.id === tokenId)
+    const token = tokens.find((candidate) => candidate.id === tokenId)
     const decimal = amount.trim() === '' ? '' : parseAmount(amount, token?.decimals ?? 0)
     if (decimal === null) return setError('amount', { message: t('This is no amount of the token.') })
     create.mutate({

@@ -19,7 +19,7 @@ import { RelationForm } from './relation-form.tsx'
 
 type RelationsCardProps = { operation: Operation; tokenId: string }
 
-/** What the operation refunds, reverses, corrects or replaces, and what does that to it. */
+/** The operations that this operation refunds, reverses, corrects or replaces, and those that do that to it. */
 export function RelationsCard({ operation, tokenId }: RelationsCardProps) {
   const query = useQuery(relationsQuery(operation))
   const [adding, setAdding] = useState(false)
@@ -59,7 +59,7 @@ function Relation({ operation, relation }: { operation: Operation; relation: Rel
   const isSource = relation.role === 'source'
   const type = isSource ? relation.targetOperationType : relation.sourceOperationType
   const id = isSource ? relation.targetOperationId : relation.sourceOperationId
-  const token = tokens.find((each) => each.id === relation.tokenId)
+  const token = tokens.find((candidate) => candidate.id === relation.tokenId)
   return (
     <li className="flex items-start justify-between gap-2 py-2">
       <div className="min-w-0">

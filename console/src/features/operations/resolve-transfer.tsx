@@ -12,7 +12,7 @@ import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
 type Values = { outcome: TransferResolution['outcome']; txHash: string; reason: string }
 
-/** A transfer that waits for people: why, and what they can ask for. */
+/** A stuck transfer: the reason, and the resolutions that people can request. */
 export function StuckTransfer({ code, transfer, mayAsk }: { code: string; transfer: Transfer; mayAsk: boolean }) {
   const [open, setOpen] = useState(false)
   const [requestId, setRequestId] = useState<string | null>(null)

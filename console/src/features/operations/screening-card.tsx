@@ -4,7 +4,7 @@ import { formatTimeInFull } from '../../lib/time.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 
-/** What the screening service says about a deposit or a transfer; nothing where it was not asked. */
+/** The result of the screening of a deposit or a transfer. Shows nothing if it was not screened. */
 export function ScreeningCard({ screening }: { screening: Screening | null }) {
   if (screening === null) return null
   const { verdict, score, reference, askedAt, answeredAt, attempts, isWaived } = screening

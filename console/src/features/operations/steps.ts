@@ -19,7 +19,7 @@ type StepFacts = Pick<
   | 'approvers'
 >
 
-/** The way of a transfer from its order to the chain, with where it stands or ended. */
+/** Returns the steps of a transfer from its order to the chain, and marks the step where it stands or ended. */
 export function stepsOf(transfer: StepFacts): Step[] {
   return [
     { title: t('Ordered'), state: 'done', detail: null, at: transfer.createdAt },
@@ -38,7 +38,7 @@ function votesStep(transfer: StepFacts): Step {
     return { title, state: 'skipped', detail, at: null }
   }
   const counts = needed.map(({ approvalsCount, votesMissing, threshold: least }) => {
-    // Votes of a group may lack although there are as many as it takes in all.
+    // The votes of a required group may be missing although the total is reached.
     const threshold = votesMissing === 0 ? least : approvalsCount + votesMissing
     return t('{given} of {threshold}', { given: Math.min(approvalsCount, threshold), threshold })
   })
@@ -104,7 +104,7 @@ function failedSteps(
     : [step(0, 'done'), step(1, 'failed', reason, at), step(2, 'skipped')]
 }
 
-/** Why it failed, in words; what the wallet service says is shown as it says it. */
+/** Describes the reason of a failure in words. The detail of the wallet service is shown unchanged. */
 export function failureWords(reason: string): string {
   if (reason === 'APPROVAL_EXPIRED') return t('The time to vote ended before there were enough votes')
   const [, code = '', detail = ''] = /^([A-Z_]+)(?::\s*(.*))?$/s.exec(reason) ?? []

@@ -14,10 +14,10 @@ export type NameKind =
   | 'counterparty'
   | 'counterpartyGroup'
   | 'category'
-/** What people call a thing; the id itself where nobody knows a name. */
+/** Returns the name of an object, or its id if the name is unknown. */
 export type NameOf = (kind: NameKind, id: string) => string
 
-/** What one comparison of a policy found: "The amount (500) is more than 100." */
+/** Describes one comparison of a policy: "The amount (500) is more than 100." */
 export function selectorSentence(selector: Selector, nameOf: NameOf): string {
   const subject = subjectOf(selector)
   const condition = conditionOf(selector, nameOf)
@@ -27,7 +27,7 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
       ? t('{subject} counts as {condition}; the figure is unknown or not yours to see.', { subject, condition })
       : t('{subject} does not count as {condition}; the figure is unknown or not yours to see.', { subject, condition })
   }
-  // What is one of one thing is that thing.
+  // If the observed value is the expected value, it is said once.
   if (selector.matched && observed === condition) return t('{subject} is {condition}.', { subject, condition })
   const values = { subject, condition, observed: observed ?? t('none') }
   return selector.matched
@@ -35,7 +35,7 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
     : t('{subject} ({observed}) is not {condition}.', values)
 }
 
-/** How the comparisons of a rule combine. */
+/** Describes how the comparisons of a rule combine. */
 export function ruleSentence({ conditionType, matched }: { conditionType: string; matched: boolean }): string {
   if (conditionType === 'any') {
     return matched ? t('At least one of these is so:') : t('At least one of these would have to be so:')
@@ -46,7 +46,7 @@ export function ruleSentence({ conditionType, matched }: { conditionType: string
   return matched ? t('All of these are so:') : t('All of these would have to be so:')
 }
 
-/** What came of a policy: "“Large transfers” applied." */
+/** Describes the result of a policy: "“Large transfers” applied." */
 export function policySentence(
   { policyId, policyCode, matched, inDoubt }: PolicyTrace,
   decidedBy: string | null,
@@ -65,7 +65,7 @@ export function policySentence(
 
 type Decided = { effect: string; policy: string | null; votes: number }
 
-/** The decision of all policies in a sentence. */
+/** Describes the decision of all policies in a sentence. */
 export function decisionSentence({ effect, policy, votes }: Decided): string {
   if (effect === 'deny') return t('No policy allows it.')
   const values = { policy: policy ?? '–', votes }
@@ -74,7 +74,10 @@ export function decisionSentence({ effect, policy, votes }: Decided): string {
   return t('“{policy}” asks for {votes, plural, one {# vote} other {# votes}}.', values)
 }
 
-/** A selector without an observation could not be evaluated, or its figure is hidden; these have none by nature. */
+/**
+ * Returns true if a missing observation means that the selector could not be evaluated, or that its figure is hidden.
+ * The listed types may be empty by nature: a recipient may have no counterparty.
+ */
 function cannotBeSeen({ selectorType }: Selector): boolean {
   return !['counterparty', 'counterpartyGroup', 'counterpartyKind', 'category'].includes(selectorType)
 }
@@ -127,7 +130,7 @@ function durationOf(seconds: number): string {
     ['hour', 3_600],
     ['minute', 60],
   ] as const
-  const [unit, size] = sizes.find((each) => seconds % each[1] === 0) ?? (['second', 1] as const)
+  const [unit, size] = sizes.find((entry) => seconds % entry[1] === 0) ?? (['second', 1] as const)
   return formatter(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size)
 }
 
@@ -160,7 +163,7 @@ function figureOf(selectorType: string, value: string): string {
   return formatAmount(value)
 }
 
-/** Shares and ages are observed with many digits, which say nothing. */
+/** Shares and ages are observed with many insignificant digits. */
 function rounded(value: string): string {
   const [whole = '0', fraction = ''] = value.split('.')
   const shown = fraction.slice(0, 2).replace(/0+$/, '')
@@ -198,7 +201,7 @@ function observedOf({ selectorType, observed }: Selector, nameOf: NameOf): strin
   return listOf(selectorType, observed, nameOf)
 }
 
-/** "2026-08-03T14:30+02:00[Europe/Berlin]" is read as it stands on that wall, not in the zone of the reader. */
+/** Returns the local time of "2026-08-03T14:30+02:00[Europe/Berlin]" in its own zone, not in the zone of the reader. */
 function wallClockOf(text: string): string {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)[^[]*(?:\[(.+)\])?$/.exec(text)
   if (match === null) return text
@@ -213,7 +216,7 @@ function wallClockOf(text: string): string {
 
 function listOf(selectorType: string, value: unknown, nameOf: NameOf): string {
   const values = Array.isArray(value) ? value : [value]
-  const names = values.map((each) => wordOf(selectorType, each, nameOf))
+  const names = values.map((item) => wordOf(selectorType, item, nameOf))
   return formatter(Intl.ListFormat, { type: 'disjunction' }).format(names)
 }
 

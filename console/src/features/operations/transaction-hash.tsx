@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/address.tsx'
 import { explorerUrl } from './explorer.ts'
 import { networksQuery } from './queries.ts'
 
-/** The whole hash, with the way to the explorer of its network where the network has one. */
+/** The whole hash, with a link to the block explorer of its network, if it has one. */
 export function TransactionHash({ hash, network }: { hash: string; network: string }) {
   const { data: networks = [] } = useQuery(networksQuery)
   const href = explorerUrl(

@@ -12,7 +12,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { refreshOperation } from './queries.ts'
 
-/** The evidence as a file, which can be checked without the service. */
+/** Downloads the evidence as a file, which can be checked without the service. */
 export function EvidenceButton({ code, id }: { code: string; id: string }) {
   const download = useMutation({
     mutationFn: () => vaultOf(code).transfers.getEvidence(id),
@@ -31,10 +31,10 @@ export function EvidenceButton({ code, id }: { code: string; id: string }) {
   )
 }
 
-/** Orders of protected vaults are decoded from the document that is signed. */
+/** Orders of protected vaults are decoded from the signed document. */
 const SignedCancel = lazy(() => import('../../ui/signed-cancel.tsx'))
 
-/** Takes an order back that still waits for votes. */
+/** Cancels an order that still waits for votes. */
 export function CancelTransfer({ code, transfer }: { code: string; transfer: Transfer }) {
   const [open, setOpen] = useState(false)
   const client = useQueryClient()
@@ -57,7 +57,7 @@ export function CancelTransfer({ code, transfer }: { code: string; transfer: Tra
         {t('Cancel the transfer')}
       </Button>
       <Sheet
-        // Of an order that is signed, only the decoded amount is shown.
+        // For a signed order, only the decoded amount is shown.
         title={isSigned ? t('Cancel the transfer') : t('Cancel the transfer of {amount} {unit}?', values)}
         open={open}
         onClose={() => setOpen(false)}

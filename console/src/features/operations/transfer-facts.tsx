@@ -12,7 +12,7 @@ import { TransactionHash } from './transaction-hash.tsx'
 
 type TransferFactsProps = { code: string; transfer: Transfer; sourceLabel: string | null }
 
-/** From whom, to whom, at what cost. */
+/** The source, the destination and the cost of a transfer. */
 export function TransferFacts({ code, transfer, sourceLabel }: TransferFactsProps) {
   const { fromAddress, toAddress, counterparty, network, fee, txHash, txHashes } = transfer
   const replaced = txHashes.filter((hash) => hash !== txHash)

@@ -24,7 +24,7 @@ import { VotesCard } from './votes-card.tsx'
 type TransferPageProps = {
   code: string
   id: string
-  /** The categories of the transfer, drawn by the feature that tags. */
+  /** The categories of the transfer, drawn by the feature `tagging`. */
   categories: ReactNode
 }
 

@@ -16,7 +16,7 @@ import { refreshOperation } from './queries.ts'
 type Way = 'speedUp' | 'cancelOnChain'
 type Props = { code: string; transfer: Transfer }
 
-/** What can be done about a transaction that waits: pay more for it, or put nothing in its place. */
+/** The actions on a waiting transaction: speed it up with a higher fee, or cancel it on the chain. */
 export function ReplaceTransaction({ code, transfer }: Props) {
   const [way, choose] = useState<Way | null>(null)
   return (
@@ -62,7 +62,7 @@ function Replace({ code, id, way, preview, onClose }: ReplaceProps) {
   const isFaster = way === 'speedUp'
   const replace = useMutation({
     mutationFn: () => {
-      // What was shown is what may be paid.
+      // The fee that was shown is the highest fee that may be paid.
       const limit = maxFee === null || maxFee.amount === '0' ? {} : { maxFee: maxFee.amount }
       const order = { txHash: preview.txHash, ...limit }
       const { transfers } = vaultOf(code)

@@ -11,11 +11,12 @@ import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { policiesQuery } from './queries.ts'
 
-/** Which votes are needed, who may vote and who has. */
+/** The required votes, the approvers, and the votes so far. */
 export function VotesCard({ code, transfer }: { code: string; transfer: Transfer }) {
   const { userId } = useViewer(code)
   const { data: policies = [] } = useQuery(policiesQuery(code))
-  const nameOfPolicy = (id: string, policyCode: string) => policies.find((each) => each.id === id)?.name ?? policyCode
+  const nameOfPolicy = (id: string, policyCode: string) =>
+    policies.find((policy) => policy.id === id)?.name ?? policyCode
   const { approvers, approvalRequirements, status, expiresAt, quorumReachable } = transfer
   if (approvalRequirements.length === 0) return null
   const isOpen = status === 'awaiting_approval'

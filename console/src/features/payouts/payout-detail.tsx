@@ -20,10 +20,10 @@ import { announce } from '../../ui/toast.tsx'
 import { PayoutState, Sums } from './payout-list.tsx'
 import { payoutRowsQuery } from './queries.ts'
 
-/** Payouts of protected vaults are decoded from the document that is signed. */
+/** Payouts of protected vaults are decoded from the signed document. */
 const SignedCancel = lazy(() => import('../../ui/signed-cancel.tsx'))
 
-/** One payout: what it pays, who has voted, and what became of every payment. */
+/** A payout: its payments, the votes, and the result of every payment. */
 export function PayoutDetail({ code, payout }: { code: string; payout: Payout }) {
   const viewer = useQuery(sessionQuery).data?.user.id
   const [withdrawing, withdraw] = useState(false)

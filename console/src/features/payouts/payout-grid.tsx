@@ -6,7 +6,7 @@ import type { DraftRow, Judged, PayoutField, Verdict } from './payout-rows.ts'
 
 const SetRowContext = createContext<(row: DraftRow) => void>(null!)
 
-/** The rows of the list, to be corrected in place, each with what stands against it. */
+/** The rows of the list, to be corrected in place, each with its problem. */
 export function PayoutGrid({ judged, setRow }: { judged: Judged[]; setRow: (row: DraftRow) => void }) {
   const columns = useMemo(gridColumns, [])
   return (

@@ -40,7 +40,7 @@ import {
 const rowsMax = 1_000
 const fields = Object.keys(payoutColumns) as PayoutField[]
 
-/** Reads a list of payments, says what stands against each, asks the rules about all, and orders them as one. */
+/** Reads a list of payments, shows the problem of each, lets the policies decide on the whole, and orders the payout. */
 export function PayoutPage({ code }: { code: string }) {
   const addresses = useQuery(addressSearchQuery(code, '', 100)).data ?? []
   const sources = addresses.filter(({ access, balances }) => access.canTransfer && balances.length > 0)
@@ -49,11 +49,11 @@ export function PayoutPage({ code }: { code: string }) {
   const [rows, setRows] = useState<DraftRow[] | null>(null)
   const [fault, setFault] = useState<string | null>(null)
   const source = sources.find(({ id }) => id === sourceId) ?? sources[0]
-  const balance = source?.balances.find((each) => each.tokenId === tokenId) ?? source?.balances[0]
+  const balance = source?.balances.find((entry) => entry.tokenId === tokenId) ?? source?.balances[0]
   const read = async (file: File) => {
-    const given = await rowsOf(file)
-    setFault(given.fault)
-    setRows(given.rows)
+    const list = await rowsOf(file)
+    setFault(list.fault)
+    setRows(list.rows)
   }
   return (
     <>
@@ -71,9 +71,9 @@ export function PayoutPage({ code }: { code: string }) {
             value={balance?.tokenId ?? ''}
             onChange={({ target }) => setToken(target.value)}
           >
-            {source?.balances.map((each) => (
-              <option key={each.tokenId} value={each.tokenId}>
-                {each.symbol}
+            {source?.balances.map((entry) => (
+              <option key={entry.tokenId} value={entry.tokenId}>
+                {entry.symbol}
               </option>
             ))}
           </SelectField>
@@ -145,7 +145,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   const [name, setName] = useState('')
   const [withLookAlikes, setWith] = useState(false)
   const judged = judgePayout(rows, known ?? [], balance)
-  const bad = judged.filter((each) => !isPayable(each, withLookAlikes)).length
+  const bad = judged.filter((entry) => !isPayable(entry, withLookAlikes)).length
   const order = orderOf(rows, { name, paymentPurpose: '', fromAddressId: source.id, tokenId: balance.tokenId })
   const signed = useRef<PayoutOrder | null>(null)
   const refuse = (error: unknown) => {
@@ -160,7 +160,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   const unread = toSign !== undefined && shown === null ? (fault ?? t('The order is being read.')) : null
   const create = useMutation({
     mutationFn: async () => {
-      // Signed once: what is sent again under the same key is the same.
+      // Signed only once: a repetition under the same key must send the same body.
       signed.current ??= await signedPayout(code, order, signing)
       return vaultOf(code).payouts.create(signed.current, { idempotencyKey: await keyOf(signed.current) })
     },
@@ -184,7 +184,7 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
     <>
       <PayoutGrid
         judged={judged}
-        setRow={(row) => change(rows.map((each) => (each.number === row.number ? row : each)))}
+        setRow={(row) => change(rows.map((other) => (other.number === row.number ? row : other)))}
       />
       <Card>
         <TextField label={t('Name of the payout')} value={name} onChange={({ target }) => setName(target.value)} />
@@ -226,17 +226,17 @@ function Review({ code, source, balance, rows, setRows }: ReviewProps) {
   )
 }
 
-/** The document of the payout that is signed, with the rows as they were entered; null where nothing is signed. */
+/** The document of the payout that is signed, with the rows as the person entered them. */
 type ToSign = { toSign: NonNullable<PayoutPreview['toSign']>; entered: Entered[]; shown: Shown<PayoutDescription> }
 
-/** The payout with the signature of its initiator, in a vault that asks for one. */
+/** Returns the payout with the signature of its initiator, in a vault that requires a signature. */
 async function signedPayout(code: string, order: PayoutOrder, signing: ToSign | null): Promise<PayoutOrder> {
   if (signing === null) return order
   const { signEnteredRows } = await import('../../lib/sign-votes.ts')
   return signEnteredRows(code, order, signing.entered, signing.toSign, signing.shown)
 }
 
-/** The signed part of a preview, decoded by the authority. */
+/** Decodes the signed part of a preview with the help of the authority. */
 function useSigned(code: string, toSign: PayoutPreview['toSign']) {
   const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: toSign !== undefined })
   return useMemo((): { shown: Shown<PayoutDescription> | null; fault: string | null } => {
@@ -252,7 +252,7 @@ function useSigned(code: string, toSign: PayoutPreview['toSign']) {
   }, [toSign, authority, error])
 }
 
-/** All that the initiator signs, decoded from it. */
+/** Everything that the initiator signs, decoded from the signed document. */
 function SignedPayout({ shown }: { shown: PayoutDescription }) {
   const columns = useMemo(() => signedColumns(shown), [shown])
   return (
@@ -314,12 +314,12 @@ function Decision({ preview: { decision, problems, row } }: { preview: PayoutPre
   )
 }
 
-/** Puts what the service said at the rows that it names. */
+/** Adds the service's messages to the rows that they name. */
 function refused(rows: DraftRow[], error: unknown): DraftRow[] {
-  const told = new Map<number, string>()
+  const messages = new Map<number, string>()
   for (const { field, message } of faultsOf(error)) {
     const index = /rows\.(\d+)/.exec(field)?.[1]
-    if (index !== undefined) told.set(Number(index), message)
+    if (index !== undefined) messages.set(Number(index), message)
   }
-  return rows.map((row, index) => (told.has(index) ? { ...row, refusal: told.get(index)! } : row))
+  return rows.map((row, index) => (messages.has(index) ? { ...row, refusal: messages.get(index)! } : row))
 }

@@ -4,7 +4,7 @@ import { newIdempotencyKey } from '../../lib/forms.ts'
 import { bookOf, isAddressLike, type Known } from '../../lib/recipient.ts'
 import type { Entered } from '../../lib/sign-votes.ts'
 
-/** The columns of the file, and what else they may be called. */
+/** The columns of the file, and other names for them. */
 export const payoutColumns = {
   externalId: ['id', 'reference', 'invoice', 'Referenz', 'Rechnung'],
   toAddress: ['address', 'to', 'wallet', 'recipient address', 'Adresse'],
@@ -14,7 +14,7 @@ export const payoutColumns = {
 }
 
 export type PayoutField = keyof typeof payoutColumns
-/** `number` is the line of the file; `refusal` what the service said about it. */
+/** `number` is the line of the file; `refusal` is the service's message about it. */
 export type DraftRow = Record<PayoutField, string> & { number: number; refusal: string | null }
 
 export type Verdict =
@@ -30,7 +30,7 @@ export type Verdict =
 
 export type Judged = { row: DraftRow; verdict: Verdict; other: Known | null }
 
-/** A verdict for every row; the sum of the rows is followed to where the balance of the paying address ends. */
+/** Returns a verdict for every row. Rows that exceed the balance of the paying address, in order, are over balance. */
 export function judgePayout(rows: readonly DraftRow[], known: readonly Known[], balance: AddressBalance): Judged[] {
   const book = bookOf(known)
   const ids = new Set<string>()
@@ -53,7 +53,10 @@ export function judgePayout(rows: readonly DraftRow[], known: readonly Known[], 
   })
 }
 
-/** Files are written by programs: amounts have a point before the decimals, and no separators of thousands. */
+/**
+ * Reads an amount in the smallest unit, or returns null. Programs write the files: amounts have a decimal point, and no
+ * separators of thousands.
+ */
 export function rawOf(amount: string, decimals: number): bigint | null {
   if (!/^\d+(\.\d+)?$/.test(amount)) return null
   try {
@@ -68,7 +71,7 @@ export function isPayable({ verdict }: Judged, withLookAlikes: boolean): boolean
   return verdict === 'known' || verdict === 'new' || (verdict === 'look-alike' && withLookAlikes)
 }
 
-/** The sum of the rows, in token units. Rows without an amount count as zero. */
+/** Returns the sum of the rows, in token units. Rows without an amount count as zero. */
 export function sumOf(rows: readonly DraftRow[], { decimals }: AddressBalance): string {
   const sum = rows.reduce((total, { amount }) => total + (rawOf(amount, decimals) ?? 0n), 0n)
   return fromRaw(sum, decimals)
@@ -95,16 +98,20 @@ export function orderOf(
   }
 }
 
-/** The fields of each row as the person entered them, without the values that the service adds. */
+/** Returns the fields of each row as the person entered them, without the values that the service adds. */
 export const enteredOf = (
   { rows }: PayoutOrder,
   { address, network }: Pick<Address, 'address' | 'network'>,
   { symbol }: Pick<AddressBalance, 'symbol'>,
 ): Entered[] => rows.map(({ toAddress, amount }) => ({ fromAddress: address, network, symbol, toAddress, amount }))
 
-/** Under the same key the same list is paid once: it follows from what the list says, and not from when it was read. */
+/**
+ * Returns the idempotency key of an order. It is a hash of the order's content, so that the same list is paid only
+ * once.
+ */
 export async function keyOf(order: PayoutOrder): Promise<string> {
-  // Browsers have digests on secure origins only; the references of the rows keep a list from being paid twice there.
+  // Browsers have digests on secure origins only. Elsewhere, the references of the rows keep a list from being paid
+  // twice.
   if (crypto.subtle === undefined) return newIdempotencyKey()
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(order)))
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')

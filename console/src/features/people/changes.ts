@@ -1,4 +1,4 @@
-/** What must be added and removed so that one list becomes the other. */
+/** Returns the items to add to and to remove from one list to get the other. */
 export function changesOf(before: readonly string[], after: readonly string[]): { added: string[]; removed: string[] } {
   return {
     added: after.filter((id) => !before.includes(id)),
@@ -6,14 +6,14 @@ export function changesOf(before: readonly string[], after: readonly string[]): 
   }
 }
 
-/** The end of a day that was chosen, in the reader's zone, as an instant. */
+/** Returns the end of the chosen day in the reader's zone, as an instant. */
 export function endOfDay(day: string): string | null {
   return day === '' ? null : new Date(`${day}T23:59:59`).toISOString()
 }
 
 type Timed = { expiresAt: string | null; revokedAt: string | null }
 
-/** Whether a service token still opens anything. */
+/** Returns the state of a service token: active, expired or revoked. */
 export function tokenState(
   { expiresAt, revokedAt }: Timed,
   now: number = Date.now(),

@@ -32,13 +32,13 @@ export function Groups({ code }: { code: string }) {
   const isAdmin = useIsAdmin(code)
   const groups = useQuery(groupsQuery(code))
   const members = useQuery(membersQuery(code))
-  const [asked, ask] = useState<Asked | null>(null)
-  const close = () => ask(null)
+  const [action, setAction] = useState<Asked | null>(null)
+  const close = () => setAction(null)
   return (
     <>
       {isAdmin && (
         <div className="mb-3">
-          <Button look="primary" onClick={() => ask({ what: 'create' })}>
+          <Button look="primary" onClick={() => setAction({ what: 'create' })}>
             {t('New group')}
           </Button>
         </div>
@@ -46,16 +46,18 @@ export function Groups({ code }: { code: string }) {
       <ListState query={groups} isEmpty={groups.data?.length === 0} empty={<p>{t('There is no group yet.')}</p>}>
         <ul>
           {groups.data?.map((group) => (
-            <GroupRow key={group.id} {...{ code, group, isAdmin, ask }} people={members.data ?? []} />
+            <GroupRow key={group.id} {...{ code, group, isAdmin, setAction }} people={members.data ?? []} />
           ))}
         </ul>
       </ListState>
-      {asked?.what === 'create' && <GroupForm code={code} close={close} />}
-      {asked?.what === 'edit' && <GroupForm code={code} group={latest(groups.data ?? [], asked.group)} close={close} />}
-      {asked?.what === 'members' && (
-        <MembersOfGroup code={code} group={asked.group} people={members.data ?? []} close={close} />
+      {action?.what === 'create' && <GroupForm code={code} close={close} />}
+      {action?.what === 'edit' && (
+        <GroupForm code={code} group={latest(groups.data ?? [], action.group)} close={close} />
       )}
-      {asked?.what === 'delete' && <DeleteGroup code={code} group={asked.group} close={close} />}
+      {action?.what === 'members' && (
+        <MembersOfGroup code={code} group={action.group} people={members.data ?? []} close={close} />
+      )}
+      {action?.what === 'delete' && <DeleteGroup code={code} group={action.group} close={close} />}
     </>
   )
 }
@@ -65,12 +67,12 @@ type GroupRowProps = {
   group: GroupWithMembers
   people: readonly Person[]
   isAdmin: boolean
-  ask: (asked: Asked) => void
+  setAction: (action: Asked) => void
 }
 
-function GroupRow({ code, group, people, isAdmin, ask }: GroupRowProps) {
+function GroupRow({ code, group, people, isAdmin, setAction }: GroupRowProps) {
   const isEveryone = group.isSystem && group.code === 'everyone'
-  const names = group.memberships.map(({ userId }) => people.find((each) => each.userId === userId)?.name ?? userId)
+  const names = group.memberships.map(({ userId }) => people.find((person) => person.userId === userId)?.name ?? userId)
   return (
     <li className="border-t border-line py-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -84,12 +86,15 @@ function GroupRow({ code, group, people, isAdmin, ask }: GroupRowProps) {
             {!isEveryone && (
               <Button
                 aria-label={t('Members of {name}', { name: group.name })}
-                onClick={() => ask({ what: 'members', group })}
+                onClick={() => setAction({ what: 'members', group })}
               >
                 {t('Members')}
               </Button>
             )}
-            <Button aria-label={t('Edit {name}', { name: group.name })} onClick={() => ask({ what: 'edit', group })}>
+            <Button
+              aria-label={t('Edit {name}', { name: group.name })}
+              onClick={() => setAction({ what: 'edit', group })}
+            >
               {t('Edit')}
             </Button>
             {!group.isSystem && (
@@ -101,7 +106,7 @@ function GroupRow({ code, group, people, isAdmin, ask }: GroupRowProps) {
                     : null
                 }
                 aria-label={t('Delete {name}', { name: group.name })}
-                onClick={() => ask({ what: 'delete', group })}
+                onClick={() => setAction({ what: 'delete', group })}
               >
                 {t('Delete')}
               </Button>

@@ -15,7 +15,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { groupsQuery, invitationsQuery } from './queries.ts'
 
-/** Who was invited, and whether they came. */
+/** The invited people, and the state of each invitation. */
 export function Invitations({ code }: { code: string }) {
   const invitations = useQuery(invitationsQuery(code))
   const [inviting, invite] = useState(false)
@@ -49,12 +49,12 @@ export function Invitations({ code }: { code: string }) {
 }
 
 function InvitationRow({ code, invitation }: { code: string; invitation: Invitation }) {
-  const [asked, ask] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const { email, status, createdAt, createdBy, groupMemberships } = invitation
   const write = useWrite({
     renews: ['people', code],
     said: t('The invitation is revoked'),
-    onDone: () => ask(false),
+    onDone: () => setAsking(false),
     write: () => vaultOf(code).invitations.revoke(invitation.id),
   })
   return (
@@ -72,15 +72,19 @@ function InvitationRow({ code, invitation }: { code: string; invitation: Invitat
         </p>
       </div>
       {status === 'pending' && (
-        <Button look="danger" aria-label={t('Revoke the invitation of {email}', { email })} onClick={() => ask(true)}>
+        <Button
+          look="danger"
+          aria-label={t('Revoke the invitation of {email}', { email })}
+          onClick={() => setAsking(true)}
+        >
           {t('Revoke')}
         </Button>
       )}
       <Confirm
-        open={asked}
+        open={isAsking}
         title={t('Revoke the invitation of {email}', { email })}
         verb={t('Revoke')}
-        onClose={() => ask(false)}
+        onClose={() => setAsking(false)}
         write={write}
       >
         {t('The link in the mail stops working.')}

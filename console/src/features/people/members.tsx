@@ -18,7 +18,7 @@ import { holdsQuery } from '../holds/queries.ts'
 import { changesOf } from './changes.ts'
 import { changeMembership, groupsQuery, membersQuery, type Person, useIsAdmin } from './queries.ts'
 
-/** Everybody in the vault, people and services, with their groups. */
+/** All people and services in the vault, with their groups. */
 export function Members({ code }: { code: string }) {
   const isAdmin = useIsAdmin(code)
   const members = useQuery(membersQuery(code))
@@ -80,7 +80,7 @@ function columnsOf(code: string, held: ReadonlySet<string>, actions: Actions | n
       cell: ({ groups }) => groups.map(({ name }) => name).join(', ') || '–',
     },
   ]
-  // The service says it to those only who read the whole vault.
+  // The service answers the last visit only to readers of the whole vault.
   if (actions !== null) {
     columns.push({
       id: 'seen',
@@ -119,7 +119,7 @@ function columnsOf(code: string, held: ReadonlySet<string>, actions: Actions | n
   return [...columns, buttons]
 }
 
-/** Ends a membership at once. What the person made in the vault stays, and is revoked where it is listed. */
+/** Ends a membership at once. Service tokens and invitations that the person made stay, and are revoked where they are listed. */
 function RemoveMember({ code, member, close }: { code: string; member: Person; close: () => void }) {
   const { name, groups, userId } = member
   const write = useWrite({
@@ -140,7 +140,7 @@ function RemoveMember({ code, member, close }: { code: string; member: Person; c
   )
 }
 
-/** Puts a person into groups and takes them out. Who is in no group is no member. */
+/** Adds a person to groups and removes them. A person without a group is not a member. */
 function GroupsOfMember({ code, member, close }: { code: string; member: Person; close: () => void }) {
   const groups = useQuery(groupsQuery(code))
   const assignable = (groups.data ?? []).filter(({ isSystem, code: group }) => !(isSystem && group === 'everyone'))

@@ -8,7 +8,7 @@ import { useIsAdmin } from './queries.ts'
 import { ServiceTokens } from './service-tokens.tsx'
 import { type PeopleTab, peopleTabs } from './tabs.ts'
 
-/** Who is in the vault, in which groups, who is invited, and which programs have access. */
+/** The members of the vault, their groups, the invitations, and the programs that have access. */
 export function PeoplePage({ code, tab }: { code: string; tab: PeopleTab }) {
   const isAdmin = useIsAdmin(code)
   const titles: Record<PeopleTab, string> = {
@@ -17,22 +17,22 @@ export function PeoplePage({ code, tab }: { code: string; tab: PeopleTab }) {
     invitations: t('Invitations'),
     tokens: t('Service tokens'),
   }
-  const shown = peopleTabs.filter((each) => isAdmin || each === 'members' || each === 'groups')
+  const shown = peopleTabs.filter((name) => isAdmin || name === 'members' || name === 'groups')
   return (
     <Page title={t('People')}>
       <nav aria-label={t('People')} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
-        {shown.map((each) => (
+        {shown.map((name) => (
           <Link
-            key={each}
+            key={name}
             to="/v/$code/people"
             params={{ code }}
-            search={each === 'members' ? {} : { tab: each }}
+            search={name === 'members' ? {} : { tab: name }}
             activeOptions={{ includeSearch: true, exact: true }}
             className="flex min-h-11 items-center border-b-2 px-3 whitespace-nowrap"
             inactiveProps={{ className: 'border-transparent text-quiet hover:text-ink' }}
             activeProps={{ className: 'border-accent font-medium', 'aria-current': 'page' }}
           >
-            {titles[each]}
+            {titles[name]}
           </Link>
         ))}
       </nav>

@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 import { sessionQuery } from '../../lib/session.ts'
 
-/** The keys of everything about people and groups; `['people', code]` renews all of it. */
+/** The keys of everything about people and groups. Invalidating `['people', code]` renews all of it. */
 const keys = {
   groups: (code: string) => ['people', code, 'groups'] as const,
   members: (code: string) => ['people', code, 'members'] as const,
@@ -21,7 +21,7 @@ async function all<Item>(pages: AsyncIterable<Item>): Promise<Item[]> {
   return items
 }
 
-/** Every policy group of the vault with its members. Groups are few. */
+/** Reads every policy group of the vault with its members. Groups are few. */
 export const groupsQuery = (code: string) =>
   queryOptions({
     queryKey: keys.groups(code),
@@ -32,7 +32,7 @@ export const groupsQuery = (code: string) =>
     },
   })
 
-/** The people and services of the vault. They are chosen from in many forms, so all are loaded. */
+/** Reads the people and services of the vault. Many forms offer them as choices, so all are loaded. */
 export const membersQuery = (code: string) =>
   queryOptions({
     queryKey: keys.members(code),
@@ -51,13 +51,13 @@ export const serviceTokensQuery = (code: string) =>
     queryFn: ({ signal }) => all(vaultOf(code).serviceTokens.list({ limit: 100 }, { signal })),
   })
 
-/** Whether the reader administers the vault; false until it is known. */
+/** Returns true if the reader administers the vault, and false until that is known. */
 export function useIsAdmin(code: string): boolean {
   const { data: session } = useQuery(sessionQuery)
   return session?.vaults.find((vault) => vault.code === code)?.isAdmin ?? false
 }
 
-/** Adds and removes one after the other. What is so already, because an earlier try was cut off, is no fault. */
+/** Adds and removes members one after the other. A change that an earlier, interrupted attempt made is not an error. */
 export async function changeMembership(
   code: string,
   change: {
@@ -69,7 +69,7 @@ export async function changeMembership(
   const unless = (reason: string) => (error: unknown) => {
     if (!(error instanceof StrongroomError && error.reason === reason)) throw error
   }
-  // First in, then out: a person who changes group stays a member all the time.
+  // Additions come first: a person who changes group stays a member all the time.
   for (const [id, userId] of change.added) await policyGroups.addMember(id, { userId }).catch(unless('already_exists'))
   for (const [id, userId] of change.removed) await policyGroups.removeMember(id, userId).catch(unless('not_found'))
 }

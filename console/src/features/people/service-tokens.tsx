@@ -17,7 +17,7 @@ import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { endOfDay, tokenState } from './changes.ts'
 import { groupsQuery, serviceTokensQuery } from './queries.ts'
 
-/** The tokens by which programs sign in. */
+/** The service tokens, by which programs sign in. */
 export function ServiceTokens({ code }: { code: string }) {
   const tokens = useQuery(serviceTokensQuery(code))
   const [creating, create] = useState(false)
@@ -52,12 +52,12 @@ export function ServiceTokens({ code }: { code: string }) {
 }
 
 function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
-  const [asked, ask] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const state = tokenState(token)
   const write = useWrite({
     renews: ['people', code],
     said: t('The token is revoked'),
-    onDone: () => ask(false),
+    onDone: () => setAsking(false),
     write: () => vaultOf(code).serviceTokens.revoke(token.id),
   })
   return (
@@ -77,15 +77,15 @@ function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
         </p>
       </div>
       {state === 'active' && (
-        <Button look="danger" aria-label={t('Revoke {name}', { name: token.name })} onClick={() => ask(true)}>
+        <Button look="danger" aria-label={t('Revoke {name}', { name: token.name })} onClick={() => setAsking(true)}>
           {t('Revoke')}
         </Button>
       )}
       <Confirm
-        open={asked}
+        open={isAsking}
         title={t('Revoke {name}', { name: token.name })}
         verb={t('Revoke')}
-        onClose={() => ask(false)}
+        onClose={() => setAsking(false)}
         write={write}
       >
         {t('The program that uses it is refused from now on. This cannot be undone.')}
@@ -111,7 +111,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
       const { value, pendingApproval } = await vaultOf(code).serviceTokens.create(body, {
         idempotencyKey: idempotencyKey.current,
       })
-      // It is shown now either way; while others vote it is not valid yet.
+      // The secret is shown now in any case. While others vote, the token is not valid yet.
       return value ?? pendingApproval
     },
   })
@@ -159,7 +159,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
   )
 }
 
-/** The secret is answered once; a person who loses it makes another token. */
+/** The secret is answered only once. A person who loses it makes another token. */
 function Secret({ secret, close }: { secret: string; close: () => void }) {
   return (
     <Sheet open title={t('The secret of the token')} onClose={close}>

@@ -7,7 +7,7 @@ import { inputClass, TextField } from '../../ui/field.tsx'
 import { ImageField } from '../../ui/image-field.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
-/** The links of a network to a block explorer. What the network is never changes. */
+/** The links of a network to a block explorer. Everything else about a network never changes. */
 export function ExplorerForm({ network, onDone }: { network: Network; onDone: () => void }) {
   const [transaction, setTransaction] = useState(network.explorerTxUrl ?? '')
   const [address, setAddress] = useState(network.explorerAddressUrl ?? '')

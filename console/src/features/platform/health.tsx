@@ -6,7 +6,7 @@ import { Failed } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { healthQuery } from './queries.ts'
 
-/** Whether this node of the service is ready: it reaches its database and takes requests. Asked every 15 seconds. */
+/** Shows that this node of the service is ready: it reaches its database and takes requests. Asked every 15 seconds. */
 export function Health() {
   const { data, isError, error, refetch, isPending } = useQuery(healthQuery)
   return (

@@ -13,7 +13,7 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { heldRatesQuery } from './queries.ts'
 
-/** Rates so far from the one before that a second person decides. */
+/** Rates that a second person must decide on, such as a jump from the previous rate. */
 export function HeldRates() {
   const query = useInfiniteQuery(heldRatesQuery('held'))
   const rates = query.data?.pages.flatMap(({ items }) => items) ?? []

@@ -12,7 +12,7 @@ import { offboardingQuery } from './queries.ts'
 
 type ChangeProps = { user: PlatformUser; close: () => void }
 
-/** Disables a user after showing what they leave behind, or enables one again. */
+/** Disables a user after showing what would keep working, or enables a user again. */
 export function ChangeAccess({ user, close }: ChangeProps) {
   const { name, userId, disabledAt } = user
   const isDisabled = disabledAt !== null
@@ -51,7 +51,10 @@ export function ChangeAccess({ user, close }: ChangeProps) {
   )
 }
 
-/** What a user made that works without them. The administrators of the vaults revoke it. */
+/**
+ * The consequences of disabling a user: service tokens and invitations that still work, and vaults that are left without
+ * an administrator or enough voters.
+ */
 function LeftBehind({ userId }: { userId: string }) {
   const query = useQuery(offboardingQuery(userId))
   return <DetailState query={query}>{query.data !== undefined && <Left left={query.data} />}</DetailState>

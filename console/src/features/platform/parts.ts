@@ -16,6 +16,6 @@ export type PlatformSearch = { part?: Part; tokenId?: string }
 export type PlatformProps = {
   search: PlatformSearch
   change: (changed: PlatformSearch) => void
-  /** What is on record about the installation. */
+  /** The audit log of the platform. */
   record: ReactNode
 }

@@ -98,7 +98,7 @@ function AccessButton({ user, change }: { user: PlatformUser; change: (user: Pla
   )
 }
 
-/** Services hold no session, so nothing is known of when they were here. */
+/** Services have no session, so their last visit is unknown. */
 function LastSeen({ user: { kind, lastSeenAt } }: { user: PlatformUser }) {
   if (lastSeenAt === null) return kind === 'service' ? '–' : t('never')
   return <time title={formatTimeInFull(lastSeenAt)}>{formatRecent(lastSeenAt)}</time>

@@ -11,7 +11,7 @@ import { Tokens } from './tokens.tsx'
 import { Vaults } from './vaults.tsx'
 import { WalletEvents } from './wallet-events.tsx'
 
-/** What all vaults of this installation share. */
+/** The settings and data that all vaults of this installation share. */
 export function PlatformPage({ search, change, record }: PlatformProps) {
   const part = search.part ?? 'vaults'
   const labels: Record<Part, string> = {

@@ -50,7 +50,7 @@ export const platformChangesQuery = infiniteQueryOptions({
   ...paged,
 })
 
-/** The name of the token or user of a change, and the values that it has now. */
+/** The name of the token or user of a change, and its present values. */
 type ChangeTarget = { name: string; now: Record<string, unknown> }
 
 export const changeTargetQuery = ({ action, targetId }: PlatformChange) =>
@@ -109,7 +109,7 @@ export const healthQuery = queryOptions({
   queryKey: ['health'],
   queryFn: async ({ signal }) => {
     const begun = performance.now()
-    // Once: a service that is not ready answers that, and is asked again by this page and not by the SDK.
+    // Not repeated by the SDK: a service that is not ready answers that, and this page asks again.
     await strongroom.service.getReadiness({ signal, retries: 0 })
     return { milliseconds: Math.round(performance.now() - begun), at: new Date().toISOString() }
   },

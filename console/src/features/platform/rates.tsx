@@ -17,7 +17,7 @@ import { ratesQuery, tokensQuery } from './queries.ts'
 
 const ValueChart = lazy(() => import('../../ui/charts/value-chart.tsx'))
 
-/** What tokens are worth: those that wait for a decision, and all of one token. */
+/** The rates of tokens: the rates that wait for a decision, and all rates of one token. */
 export function Rates({ tokenId, onToken }: { tokenId: string; onToken: (tokenId: string) => void }) {
   const tokens = useInfiniteQuery(tokensQuery('')).data?.pages.flatMap(({ items }) => items) ?? []
   const token = tokens.find(({ id }) => id === tokenId)

@@ -1,11 +1,11 @@
 import type { CreateVaultBody } from '@strongroom/sdk'
 
-/** A division of a vault as a person writes it: a name, and the names of its values with commas between them. */
+/** A division of a vault as a person writes it: a name, and the names of its values, separated by commas. */
 export type Division = { name: string; values: string }
 export type ChosenNetwork = { coinType: number; code: string; name: string }
 type Routes = CreateVaultBody['routes']
 
-/** The routes of a vault: its networks, its divisions in their order, and the index of the address. */
+/** Builds the routes of a vault: its networks, its divisions in their order, and the index of the address. */
 export function structureOf(networks: readonly ChosenNetwork[], divisions: readonly Division[]): Routes {
   const routes: Routes = {
     network: {
@@ -15,7 +15,7 @@ export function structureOf(networks: readonly ChosenNetwork[], divisions: reado
     },
   }
   for (const [index, { name, values }] of divisions.entries()) {
-    // Paths are forever: the value of a variant is its position, from 1.
+    // Paths never change: the value of a variant is its position, from 1.
     const variants = namesIn(values).map((value, position) => ({ id: position + 1, code: codeOf(value), name: value }))
     routes[codeOf(name)] = { order: index + 1, name: name.trim(), variants }
   }
@@ -30,7 +30,7 @@ export function namesIn(values: string): string[] {
     .filter((value) => value !== '')
 }
 
-/** Why a division cannot be used; null if it can. */
+/** The reason why a division cannot be used. */
 export type DivisionFault = 'name' | 'values' | 'twice'
 export function faultOfDivision(division: Division, others: readonly Division[]): DivisionFault | null {
   const code = codeOf(division.name)
@@ -41,7 +41,7 @@ export function faultOfDivision(division: Division, others: readonly Division[])
   return new Set(codes).size < codes.length ? 'twice' : null
 }
 
-/** A name as a code: "Treasury Desk" is "treasury-desk". */
+/** Turns a name into a code: "Treasury Desk" is "treasury-desk". */
 export function codeOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')

@@ -22,7 +22,10 @@ type Values = {
 }
 const fields = ['network', 'code', 'symbol', 'name', 'contractAddress', 'decimals', 'dustLimit'] as const
 
-/** Registers a token, or changes what may change of one: code, network, contract and decimals never do. */
+/**
+ * Registers a token, or changes the fields of a token that may change. Code, network, contract and decimals never
+ * change.
+ */
 export function TokenForm({ token, onDone }: { token: Token | null; onDone: () => void }) {
   const client = useQueryClient()
   const networks = useInfiniteQuery(networksQuery).data?.pages.flatMap(({ items }) => items) ?? []

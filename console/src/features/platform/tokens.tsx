@@ -18,7 +18,7 @@ import { announce } from '../../ui/toast.tsx'
 import { tokensQuery } from './queries.ts'
 import { TokenForm } from './token-form.tsx'
 
-/** The registry of tokens: what is not in it, or switched off, is credited to nobody. */
+/** The registry of tokens. Deposits of an unknown or disabled token are not credited. */
 export function Tokens({ onRates }: { onRates: (tokenId: string) => void }) {
   const [search, setSearch] = useState('')
   const [edited, setEdited] = useState<Token | 'new' | null>(null)
@@ -113,7 +113,7 @@ function useColumns(onEdit: (token: Token) => void, onRates: (tokenId: string) =
   ]
 }
 
-/** On or off. A token that is off is neither credited nor sent. */
+/** Enables or disables a token. A disabled token is neither credited nor sent. */
 function Switch({ token }: { token: Token }) {
   const client = useQueryClient()
   const [asking, setAsking] = useState(false)

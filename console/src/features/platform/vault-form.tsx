@@ -15,7 +15,7 @@ import { codeOf, type Division, type DivisionFault, faultOfDivision, isCode, str
 type Draft = { name: string; code: string; description: string; url: string; secret: string; webhookSecret: string }
 const nothing: Draft = { name: '', code: '', description: '', url: '', secret: '', webhookSecret: '' }
 
-/** A new vault is a draft: its structure can change until it is locked. */
+/** Creates a vault. A new vault is a draft: its structure can change until it is locked. */
 export function VaultForm() {
   const [draft, setDraft] = useState(nothing)
   const [chosen, setChosen] = useState<readonly string[]>([])
@@ -113,7 +113,7 @@ export function VaultForm() {
             label={name}
             checked={chosen.includes(id)}
             onChange={({ target }) =>
-              setChosen(target.checked ? [...chosen, id] : chosen.filter((each) => each !== id))
+              setChosen(target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
             }
           />
         ))}
@@ -142,7 +142,7 @@ function missingOf(draft: Draft, code: string, chosen: readonly string[], faulty
 
 type DivisionsProps = { divisions: readonly Division[]; onChange: (divisions: readonly Division[]) => void }
 
-/** How the addresses of the vault are divided, such as by desk or by region. */
+/** The divisions of the addresses of the vault, such as by desk or by region. */
 function Divisions({ divisions, onChange }: DivisionsProps) {
   const words: Record<DivisionFault, string> = {
     name: t('Write a name of at least two letters or digits.'),

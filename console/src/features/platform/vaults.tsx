@@ -15,7 +15,7 @@ import { SmallTable } from '../../ui/small-table.tsx'
 import { vaultsQuery } from './queries.ts'
 import { VaultForm } from './vault-form.tsx'
 
-/** The vaults that the reader is a member of, and the way to a new one. */
+/** The vaults of the reader, and the link to create a vault. */
 export function Vaults() {
   const [open, setOpen] = useState(false)
   const query = useInfiniteQuery(vaultsQuery)

@@ -12,7 +12,7 @@ import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { walletEventsQuery } from './queries.ts'
 
-/** Events of wallet services that credited nothing and belong to no vault. A vault shows its own in its books. */
+/** Events of wallet services that credited nothing and belong to no vault. Events of a vault are shown in its books. */
 export function WalletEvents() {
   const [outcome, setOutcome] = useState<UncreditedEvent['outcome']>('unmatched')
   const query = useInfiniteQuery(walletEventsQuery(outcome))

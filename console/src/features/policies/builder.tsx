@@ -19,7 +19,7 @@ type SentenceBuilderProps = {
   selectorsOf: SelectorsOf
   vocabulary: Vocabulary
   errors: ReadonlyMap<string, string>
-  /** The group of a saved policy stays. */
+  /** True if the policy is saved: its group cannot change any more. */
   isSaved: boolean
 }
 
@@ -38,7 +38,9 @@ export function SentenceBuilder({ draft, onChange, selectorsOf, vocabulary, erro
             {...{ term, selectors, vocabulary, terms: draft.terms }}
             errorOf={(clause) => errorAt(errors, paths.get(`${index}.${clause}`))}
             onChange={(next) =>
-              set({ terms: draft.terms.flatMap((each, at) => (at === index ? (next === null ? [] : [next]) : [each])) })
+              set({
+                terms: draft.terms.flatMap((other, at) => (at === index ? (next === null ? [] : [next]) : [other])),
+              })
             }
           />
         ))}
@@ -75,7 +77,7 @@ function errorAt(errors: ReadonlyMap<string, string>, path: string | undefined):
   return [...errors].find(([field]) => field === path || field.startsWith(`${path}.`))?.[1]
 }
 
-/** A condition without a value has nothing to compare with, and would be refused. */
+/** Returns true if every condition has a value. A condition without a value would be refused. */
 export function isComplete(draft: Draft): boolean {
   return draft.name.trim() !== '' && draft.terms.every(({ clauses }) => clauses.every(({ value }) => isFilled(value)))
 }

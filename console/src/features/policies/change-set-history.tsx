@@ -10,20 +10,20 @@ import { TryHistory } from './try-history.tsx'
 
 type Shown = { code: string; id: string }
 
-/** What a change of the rules would have made of the past, for those who read all of it and those who vote on it. */
+/** Tries a change of the rules on past requests. Readers of the whole vault and the approvers of the change may do so. */
 export default function ChangeSetHistory({ code, id }: Shown) {
   const { isAdmin, isAuditor } = useViewer(code)
   return isAdmin || isAuditor ? <History {...{ code, id }} /> : <HistoryOfVoter {...{ code, id }} />
 }
 
-/** As long as the request waits and the reader is one of those whose vote counts. */
+/** Shown while the request waits, to readers whose vote counts. */
 function HistoryOfVoter({ code, id }: Shown) {
   const { data: session } = useQuery(sessionQuery)
   const { data: set } = useQuery(changeSetQuery(code, id))
   const requestId = set?.status === 'pending' ? set.requestId : null
   const { data: request } = useQuery({ ...requestQuery(code, requestId ?? ''), enabled: requestId != null })
-  const mine = request?.approvers.find(({ userId }) => userId === session?.user.id)
-  const mayTry = request?.status === 'pending' && (mine?.canVote || mine?.counts)
+  const vote = request?.approvers.find(({ userId }) => userId === session?.user.id)
+  const mayTry = request?.status === 'pending' && (vote?.canVote || vote?.counts)
   return mayTry ? <History {...{ code, id }} askedAt={request.createdAt} /> : null
 }
 

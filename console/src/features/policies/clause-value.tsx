@@ -18,7 +18,7 @@ type ClauseValueProps = {
 
 type Bounds = { op: string; value?: string; min?: string; max?: string }
 
-/** The slot for what a condition compares with, by the form of the selector. */
+/** The slot for the value of a condition, by the form of its selector. */
 export function ClauseValue({ selectorType, form, label, value, unit, vocabulary, onChange }: ClauseValueProps) {
   if (form.kind === 'comparison')
     return <Comparison label={label} value={value as Bounds} unit={unit} onChange={onChange} />
@@ -91,7 +91,7 @@ function Comparison({ label, value, unit, onChange }: Part<Bounds>) {
   )
 }
 
-/** Another operator keeps the figure that was entered. */
+/** Changes the operator and keeps the entered figure. */
 export function withOperator(value: Bounds, op: string): Bounds {
   if (op === value.op) return value
   const { windowSeconds, per } = value as Bounds & { windowSeconds?: number; per?: string }
@@ -162,8 +162,8 @@ function Window({ value, onChange }: { value: TimeOfWeek; onChange: (value: unkn
               className="accent-accent"
               checked={value.days.includes(day)}
               onChange={({ target }) => {
-                const days = Object.keys(words).filter((each) =>
-                  each === day ? target.checked : value.days.includes(each),
+                const days = Object.keys(words).filter((other) =>
+                  other === day ? target.checked : value.days.includes(other),
                 )
                 onChange({ ...value, days })
               }}
@@ -194,9 +194,9 @@ function Window({ value, onChange }: { value: TimeOfWeek; onChange: (value: unkn
         value={value.timezone}
         onChange={({ target }) => onChange({ ...value, timezone: target.value })}
       >
-        {zones.map((each) => (
-          <option key={each} value={each}>
-            {each}
+        {zones.map((name) => (
+          <option key={name} value={name}>
+            {name}
           </option>
         ))}
       </select>

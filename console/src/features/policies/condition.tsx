@@ -18,10 +18,10 @@ type ConditionProps = {
   onChange: (term: Term | null) => void
 }
 
-/** A condition of the sentence: what, how it compares, with what. */
+/** A condition of the sentence: the property, the operator and the value. */
 export function Condition({ term, terms, selectors, vocabulary, errorOf, onChange }: ConditionProps) {
   const change = (index: number, clause: Clause | null, negated = term.negated) => {
-    const clauses = term.clauses.flatMap((each, at) => (at === index ? (clause === null ? [] : [clause]) : [each]))
+    const clauses = term.clauses.flatMap((other, at) => (at === index ? (clause === null ? [] : [clause]) : [other]))
     onChange(clauses.length === 0 ? null : { negated, clauses })
   }
   return (
@@ -71,7 +71,7 @@ export function clauseFor(selector: SelectorDescription): Clause {
 type ClauseSlotsProps = Pick<ConditionProps, 'terms' | 'selectors' | 'vocabulary'> & {
   clause: Clause
   negated: boolean
-  /** Only a condition of one clause can be turned into its opposite. */
+  /** True if the condition has a single clause. Only such a condition can be negated. */
   alone: boolean
   onChange: (clause: Clause, negated: boolean) => void
 }
@@ -92,9 +92,9 @@ function ClauseSlots({ clause, negated, alone, terms, selectors, vocabulary, onC
           onChange(clauseFor(next), formOf(next).kind === 'comparison' ? false : negated)
         }}
       >
-        {selectors.map((each) => (
-          <option key={each.selectorType} value={each.selectorType}>
-            {subjectWord(each.selectorType, each.label)}
+        {selectors.map((option) => (
+          <option key={option.selectorType} value={option.selectorType}>
+            {subjectWord(option.selectorType, option.label)}
           </option>
         ))}
       </select>
@@ -114,13 +114,16 @@ type RelationProps = Pick<ClauseSlotsProps, 'clause' | 'negated' | 'alone' | 'on
   selector: SelectorDescription
 }
 
-/** How the condition compares: by size, or is and is not. A size that is excluded is shown by the opposite operator. */
+/**
+ * The operator of a condition: a comparison of size, or "is" and "is not". A negated comparison shows "not" before
+ * its operator.
+ */
 function Relation({ clause, negated, alone, selector, onChange }: RelationProps) {
   const words = operatorWords()
   const compares = selector.operators.length > 0
   const { op } = clause.value as { op?: string }
   const relations = compares
-    ? selector.operators.map((each) => [each, words[each] ?? each] as const)
+    ? selector.operators.map((operator) => [operator, words[operator] ?? operator] as const)
     : (
         [
           ['is', t('is')],

@@ -13,10 +13,12 @@ type DecimalInputProps = {
 export const slotClass =
   'min-h-11 max-w-full rounded-md border border-quiet bg-paper px-2 text-ink md:min-h-9 aria-invalid:border-bad'
 
-/** An exact figure, typed as the reader's language writes it. What is no figure is passed on as it is, and refused. */
+/**
+ * An exact figure, typed as in the reader's language. Invalid text is passed on unchanged, and the service refuses it.
+ */
 export function DecimalInput({ label, value, onChange, unit = '', invalid, describedBy }: DecimalInputProps) {
   const [typed, setTyped] = useState('')
-  // What was typed stays as it was typed; a value that comes from elsewhere replaces it.
+  // The typed text stays. A value that comes from elsewhere replaces it.
   const text = read(typed) === value ? typed : /^\d+(\.\d+)?$/.test(value) ? formatAmount(value) : value
   return (
     <span className="inline-flex items-center gap-2">

@@ -4,7 +4,7 @@ import type { Fault } from './faults.ts'
 import type { Vocabulary } from './queries.ts'
 import { subjectWord } from './words.ts'
 
-/** What is wrong with a policy, and what to do about it. */
+/** The faults of a policy, each with advice. */
 export function FaultList({ faults, vocabulary }: { faults: readonly Fault[]; vocabulary: Vocabulary }) {
   if (faults.length === 0) return null
   return (

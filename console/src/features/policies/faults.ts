@@ -4,19 +4,22 @@ import { type Clause, draftOf, type PolicyParts } from './terms.ts'
 
 type Members = ReadonlyMap<string, readonly string[]>
 
-/** What is wrong with a policy although the service would take it. */
+/** A fault of a policy that the service would still accept. */
 export type Fault =
-  /** Fewer people may vote than have to agree. */
+  /** Fewer people may vote than must agree. */
   | { kind: 'too_few_approvers'; needed: number; approvers: number }
-  /** For these initiators, who may not vote on their own orders, too few others remain. */
+  /** For these initiators, who may not vote on their own orders, too few other voters remain. */
   | { kind: 'too_few_for'; needed: number; initiators: string[] }
-  /** No order can meet all the conditions. */
+  /** No order can meet all conditions. */
   | { kind: 'never_matches'; selectorType: string }
   | { kind: 'nobody_in_group' }
-  /** No policy allows anything of this action, so that every order is refused. */
+  /** No policy allows anything for this action, so that every order is refused. */
   | { kind: 'nothing_allows' }
 
-/** @param members the ids of the members of each group; groups that are left out are not judged */
+/**
+ * Finds the faults of a policy.
+ * @param members the ids of the members of each group; groups that are left out are not checked
+ */
 export function faultsOf(policy: PolicyParts, members: Members): Fault[] {
   if (!policy.enabled) return []
   const contradicted = contradictionOf(policy)
@@ -27,7 +30,7 @@ export function faultsOf(policy: PolicyParts, members: Members): Fault[] {
   ]
 }
 
-/** Whether orders of this action are refused for every initiator. */
+/** Returns true if orders of this action are refused for every initiator. */
 export function nothingAllows(policies: readonly PolicyParts[], actionType: string): boolean {
   return !policies.some((policy) => policy.enabled && policy.actionType === actionType && policy.effect !== 'block')
 }
@@ -46,7 +49,10 @@ function quorumFaults(policy: PolicyParts, members: Members): Fault[] {
   return [{ kind: 'too_few_for', needed, initiators: stuck }]
 }
 
-/** The people who may vote; without approvers the members of the policy's group. Null where a group is not known. */
+/**
+ * Returns the ids of the possible voters; without approvers, the members of the policy's group. Returns null if a group
+ * is unknown.
+ */
 function votersOf({ approvers, groupId }: PolicyParts, members: Members): Set<string> | null {
   const named = approvers.length === 0 ? [{ kind: 'group' as const, groupId }] : approvers
   const voters = new Set<string>()
@@ -62,7 +68,7 @@ function votersOf({ approvers, groupId }: PolicyParts, members: Members): Set<st
   return voters
 }
 
-/** The selector of which two required conditions exclude each other, or null. */
+/** Returns the selector type of two required conditions that exclude each other, or null. */
 function contradictionOf(policy: PolicyParts): string | null {
   const terms = draftOf(policy).terms.filter(({ clauses }) => clauses.length === 1)
   const required = terms.filter(({ negated }) => !negated).map(({ clauses }) => clauses[0]!)
@@ -83,7 +89,7 @@ function rangeOf({ selectorType, value }: Clause): Range | null {
   if (!compared.includes(selectorType) && !/AgeHours$/.test(selectorType)) return null
   const { op, value: bound, min, max } = value as { op: string; value: string; min: string; max: string }
   const needed = op === 'between' ? [min, max] : [bound]
-  if (!needed.every((each) => /^\d+(\.\d+)?$/.test(each ?? ''))) return null
+  if (!needed.every((bound) => /^\d+(\.\d+)?$/.test(bound ?? ''))) return null
   if (op === 'between') return { low: min, lowIncluded: true, high: max, highIncluded: true }
   if (op === 'gt' || op === 'gte') return { low: bound, lowIncluded: op === 'gte', high: null, highIncluded: false }
   return { low: '0', lowIncluded: true, high: bound, highIncluded: op === 'lte' }
@@ -95,26 +101,29 @@ function isEmptyRange(clause: Clause): boolean {
 }
 
 function excludeEachOther(a: Clause, b: Clause): boolean {
-  const [one, other] = [rangeOf(a), rangeOf(b)]
-  if (one !== null && other !== null) return isApart(one, other) || isApart(other, one)
+  const [first, second] = [rangeOf(a), rangeOf(b)]
+  if (first !== null && second !== null) return isApart(first, second) || isApart(second, first)
   const [names, others] = [singleNames(a), singleNames(b)]
   return names !== null && others !== null && !names.some((name) => others.includes(name))
 }
 
-/** Whether `below` ends before `above` begins. */
+/** Returns true if `below` ends before `above` begins. */
 function isApart(above: Range, below: Range): boolean {
   if (below.high === null) return false
   const order = compare(above.low, below.high)
   return order > 0 || (order === 0 && !(above.lowIncluded && below.highIncluded))
 }
 
-/** Everything that `clause` admits is among what `other`, which is excluded, names. */
+/** Returns true if the excluded clause `other` covers everything that `clause` admits. */
 function isWithin(clause: Clause, other: Clause): boolean {
   const [names, excluded] = [singleNames(clause), singleNames(other)]
   return names !== null && excluded !== null && names.every((name) => excluded.includes(name))
 }
 
-/** The values of a selector of which an order has exactly one; a token has more than one spelling and is left out. */
+/**
+ * Returns the values of a selector of which an order has exactly one. A token has several spellings, so tokens are left
+ * out.
+ */
 function singleNames({ selectorType, value }: Clause): string[] | null {
   const single = [
     ...['network', 'destinationType', 'firstPaymentToDestination', 'addressLookAlike', 'counterparty'],

@@ -5,7 +5,7 @@ import type { Into } from './into-search.ts'
 import type { Vocabulary } from './queries.ts'
 import { type Draft, draftOf, type PolicyParts } from './terms.ts'
 
-/** The draft that the page speaks of, once it is known; null for none. */
+/** Reads the draft of the URL. `set` is null without a draft, and undefined while it loads. */
 export function useDraftOfRules(code: string, { draft }: Into) {
   const isSaved = draft !== undefined && draft !== 'new'
   const query = useQuery({ ...changeSetQuery(code, draft ?? ''), enabled: isSaved })
@@ -19,7 +19,7 @@ const defaults = {
   ...{ adminBypass: false, allowInitiatorApproval: false, enabled: true, rules: [], approvers: [] },
 }
 
-/** What a change of a draft makes of a policy; undefined when the change is about something else. */
+/** Returns the policy as a change of a draft makes it, or undefined if the change is about another object. */
 export function draftedPolicy(set: RulesDraft, at: number | undefined, policy?: PolicyListItem): Draft | undefined {
   const change = at === undefined ? undefined : set?.changes[at]
   if (change?.action !== (policy === undefined ? 'policy_create' : 'policy_update')) return undefined
@@ -28,7 +28,7 @@ export function draftedPolicy(set: RulesDraft, at: number | undefined, policy?: 
   return draftOf({ ...(policy ?? defaults), ...change.payload, groupId } as PolicyParts)
 }
 
-/** With the groups that the draft creates, which its policies may belong to and ask for votes. */
+/** Adds the groups that the draft creates, which its policies may belong to and take approvers from. */
 export function withGroupsOf(vocabulary: Vocabulary, set: RulesDraft, at: number | undefined): Vocabulary {
   const made = set === null ? [] : groupsOfDraft(set, at)
   if (made.length === 0) return vocabulary
@@ -41,7 +41,10 @@ export function withGroupsOf(vocabulary: Vocabulary, set: RulesDraft, at: number
   }
 }
 
-/** Whether a policy speaks of what only its draft creates: the service can try it with the whole draft alone. */
+/**
+ * Returns true if a policy refers to an object that its draft creates. The service can try such a policy only together
+ * with its whole draft.
+ */
 export function needsItsDraft(draft: Draft): boolean {
   return JSON.stringify(draft).includes('"$change:')
 }

@@ -11,13 +11,13 @@ import { votersWords } from './words.ts'
 
 type MatrixTableProps = {
   policies: readonly MatrixPolicy[]
-  /** The policies as they are saved: what a draft changes is marked. */
+  /** The saved policies. Outcomes that a draft changes are marked. */
   saved?: readonly MatrixPolicy[]
   vocabulary: Vocabulary
   tokenFirst?: string | undefined
 }
 
-/** What becomes of a transfer, by its amount and by the group of the initiator. */
+/** The outcome of a transfer, by its amount and by the group of the initiator. */
 export function PolicyMatrix({ policies, saved, vocabulary, tokenFirst }: MatrixTableProps) {
   const tokens = tokensOf(policies, vocabulary)
   const [chosen, choose] = useState<string>()
@@ -33,8 +33,8 @@ export function PolicyMatrix({ policies, saved, vocabulary, tokenFirst }: Matrix
       <label className="mb-3 inline-flex items-center gap-2">
         {t('Token')}
         <select className={slotClass} value={token} onChange={({ target }) => choose(target.value)}>
-          {[...new Set([token, ...tokens])].map((each) => (
-            <option key={each}>{each}</option>
+          {[...new Set([token, ...tokens])].map((code) => (
+            <option key={code}>{code}</option>
           ))}
         </select>
       </label>
@@ -43,18 +43,18 @@ export function PolicyMatrix({ policies, saved, vocabulary, tokenFirst }: Matrix
   )
 }
 
-/** The tokens that policies name come first. */
+/** Returns the tokens, with those that policies name first. */
 function tokensOf(policies: readonly MatrixPolicy[], { choices }: Vocabulary): string[] {
   const clauses = policies.flatMap(({ rules }) => rules.flatMap(({ selectors }) => selectors))
   const known = choices.token.map(({ id }) => id)
   const named = clauses
     .filter(({ selectorType }) => selectorType === 'token')
     .flatMap(({ value }) => listOf<string>(value))
-    .filter((each) => known.includes(each))
+    .filter((value) => known.includes(value))
   return [...new Set([...named, ...known])]
 }
 
-/** Groups that have a policy about transfers; all others are decided like everyone. */
+/** Returns the groups that have a policy for transfers. Every other group has the outcome of `everyone`. */
 function rowsOf(policies: readonly MatrixPolicy[], { groups, everyoneId }: Vocabulary): string[] {
   const used = new Set(policies.filter(({ actionType }) => actionType === 'transfer').map(({ groupId }) => groupId))
   const named = groups.filter(({ id }) => used.has(id) && id !== everyoneId).map(({ id }) => id)
@@ -112,19 +112,22 @@ function Cells({ matrix, before, token, vocabulary, policies }: CellsProps) {
   )
 }
 
-/** The columns of two matrices may be merged differently: each span is compared with every one that it overlaps. */
+/**
+ * Returns true if an overlapping span had another outcome before. The columns of two matrices may be merged
+ * differently, so each span is compared with every overlapping span.
+ */
 function hasChanged(span: Span, outcome: Outcome, before: Matrix, row: number): boolean {
   return before.spans.some(
     (other, index) => overlaps(span, other) && !isSame(outcome, before.rows[row]!.outcomes[index]!),
   )
 }
 
-/** Spans are cut at the same bounds, so that rounding cannot make two of them overlap that do not. */
+/** Spans are cut at the same bounds, so rounding cannot make separate spans overlap. */
 function overlaps(a: Span, b: Span): boolean {
-  const startsBefore = (one: Span, other: Span) => {
-    if (other.high === null) return true
-    const [low, high] = [Number(one.low), Number(other.high)]
-    return low < high || (low === high && one.lowIncluded && other.highIncluded)
+  const startsBefore = (first: Span, second: Span) => {
+    if (second.high === null) return true
+    const [low, high] = [Number(first.low), Number(second.high)]
+    return low < high || (low === high && first.lowIncluded && second.highIncluded)
   }
   return startsBefore(a, b) && startsBefore(b, a)
 }

@@ -2,23 +2,28 @@ import { compare } from '@strongroom/sdk'
 import { listOf } from './selectors.ts'
 import { type Clause, type Draft, draftOf, type PolicyParts, type Term } from './terms.ts'
 
-/** A piece of the line of amounts: one amount (`low` is `high`), or all between two, both ends left out. No high: without end. */
+/**
+ * A part of the line of amounts: a single amount if `low` equals `high`, otherwise all amounts between them, without
+ * both ends. `high` is null if the part has no upper end.
+ */
 type Piece = { low: string; high: string | null }
 
-/** Amounts that are decided alike. */
+/** A range of amounts with the same decision. */
 export type Span = { low: string; lowIncluded: boolean; high: string | null; highIncluded: boolean }
 
-/** True and false are certain; null depends on what the matrix leaves open, such as the recipient or earlier transfers. */
+/**
+ * True and false are certain. Null depends on facts outside of the matrix, such as the recipient or earlier transfers.
+ */
 type Certainty = boolean | null
 
 export type MatrixPolicy = PolicyParts & { id: string }
 
-/** What becomes of an order, as far as group, token and amount decide. */
+/** The outcome of an order, as far as group, token and amount decide it. */
 export type Outcome = {
   result: 'allow' | 'approval' | 'block' | 'deny'
-  /** The policies that ask for votes, each with its own threshold. */
+  /** The policies that require votes, each with its own threshold. */
   votes: { policyId: string; threshold: number; approvers: Draft['approvers']; groupId: string }[]
-  /** The policies that apply as well where their other conditions hold. */
+  /** The policies that may also apply, depending on their other conditions. */
   depends: string[]
 }
 
@@ -26,14 +31,14 @@ export type Matrix = { spans: Span[]; rows: { groupId: string; outcomes: Outcome
 
 type Question = {
   token: string
-  /** Groups whose members order; each is in `everyone`, too. */
+  /** The groups of the initiators. All initiators are also in `everyone`. */
   groupIds: readonly string[]
   everyoneId: string | null
-  /** Bounds that other policies set: two matrices over the same bounds can be compared. */
+  /** Bounds that other policies set, so that two matrices with the same bounds can be compared. */
   bounds?: readonly string[]
 }
 
-/** What the policies decide on transfers of a token, by amount and by the group of the initiator. */
+/** Computes the decisions of the policies on transfers of a token, by amount and by the group of the initiator. */
 export function matrixOf(policies: readonly MatrixPolicy[], question: Question): Matrix {
   const active = policies.filter(({ enabled, actionType }) => enabled && actionType === 'transfer')
   const pieces = piecesBetween(question.bounds ?? boundsOf(active))
@@ -44,14 +49,14 @@ export function matrixOf(policies: readonly MatrixPolicy[], question: Question):
   return merge(pieces, rows)
 }
 
-/** Every amount at which a policy may decide otherwise. */
+/** Returns every amount at which the decision of a policy may change. */
 export function boundsOf(policies: readonly MatrixPolicy[]): string[] {
   const clauses = policies.flatMap(({ rules }) => rules.flatMap(({ selectors }) => selectors))
   const found = clauses
     .filter(({ selectorType }) => selectorType === 'amount' || selectorType === 'velocityAmount')
     .flatMap(({ value }) => {
       const { value: bound, min, max } = value as { value?: string; min?: string; max?: string }
-      return [bound, min, max].filter((each): each is string => each !== undefined && /^\d+(\.\d+)?$/.test(each))
+      return [bound, min, max].filter((bound): each is string => bound !== undefined && /^\d+(\.\d+)?$/.test(bound))
     })
   const sorted = found.toSorted(compare)
   return sorted.filter((bound, index) => index === 0 || compare(sorted[index - 1]!, bound) !== 0)
@@ -90,9 +95,9 @@ function outcomeOf(policies: readonly MatrixPolicy[], order: Order): Outcome {
   return { result: votes.length > 0 ? 'approval' : 'allow', votes, depends }
 }
 
-function and(all: readonly Certainty[]): Certainty {
-  if (all.includes(false)) return false
-  return all.includes(null) ? null : true
+function and(certainties: readonly Certainty[]): Certainty {
+  if (certainties.includes(false)) return false
+  return certainties.includes(null) ? null : true
 }
 
 function holdsOf({ negated, clauses }: Term, order: Order): Certainty {
@@ -106,7 +111,7 @@ function clauseHolds({ selectorType, value }: Clause, { groups, token, piece }: 
   if (selectorType === 'initiatorGroup') return listOf<string>(value).some((id) => groups.includes(id)) || null
   if (selectorType === 'amount') return comparisonHolds(value as Comparison, piece)
   if (selectorType !== 'velocityAmount') return null
-  // The sum of a window is at least the amount itself: above the limit alone, it is above it with others.
+  // The sum of a window is at least the amount itself. If the amount alone exceeds the limit, so does the sum.
   const { op } = value as Comparison
   const alone = comparisonHolds(value as Comparison, piece)
   if (op === 'gt' || op === 'gte') return alone === true ? true : null
@@ -131,7 +136,7 @@ function comparisonHolds({ op, value, min, max }: Comparison, piece: Piece): Cer
   return op === 'gt' || op === 'gte' ? above : below
 }
 
-/** Neighbours that every row decides alike become one column. */
+/** Merges neighbours with the same outcome in every row into a column. */
 function merge(pieces: readonly Piece[], rows: Matrix['rows']): Matrix {
   const starts = pieces
     .map((_, index) => index)

@@ -21,13 +21,13 @@ export type PolicyFilter = { action?: ActionType | undefined; group?: string | u
 
 type PoliciesPageProps = { code: string; filter: PolicyFilter; onFilter: (filter: PolicyFilter) => void }
 
-/** Every policy of the vault: what they decide together, each as a sentence, and one order that is tried. */
+/** Every policy of the vault: their combined outcome, each policy as a sentence, and a trial with an order. */
 export function PoliciesPage({ code, filter, onFilter }: PoliciesPageProps) {
   const isAdmin = useIsAdmin(code)
   const policies = useQuery(policiesQuery(code))
   const { loading, vocabulary } = useVocabulary(code)
   const query = policies.isSuccess ? loading : policies
-  const all = policies.data ?? []
+  const savedPolicies = policies.data ?? []
   const actions = isAdmin ? (
     <>
       <Link to="/v/$code/policies/new" params={{ code }} search={{ from: 'template' }} className={buttonClass()}>
@@ -44,16 +44,16 @@ export function PoliciesPage({ code, filter, onFilter }: PoliciesPageProps) {
         {vocabulary !== undefined && (
           <>
             <Card title={t('What becomes of a transfer')}>
-              {nothingAllows(all, 'transfer') && (
+              {nothingAllows(savedPolicies, 'transfer') && (
                 <FaultList faults={[{ kind: 'nothing_allows' }]} vocabulary={vocabulary} />
               )}
-              <PolicyMatrix policies={all} vocabulary={vocabulary} />
+              <PolicyMatrix policies={savedPolicies} vocabulary={vocabulary} />
             </Card>
-            <PolicyList {...{ code, all, vocabulary, filter, onFilter }} />
+            <PolicyList {...{ code, savedPolicies, vocabulary, filter, onFilter }} />
             <Card title={t('Try an order')}>
               <TryOrder
                 {...{ code, vocabulary }}
-                nameOf={(id, other) => all.find((each) => each.id === id)?.name ?? other}
+                nameOf={(id, other) => savedPolicies.find((policy) => policy.id === id)?.name ?? other}
               />
             </Card>
           </>
@@ -63,11 +63,11 @@ export function PoliciesPage({ code, filter, onFilter }: PoliciesPageProps) {
   )
 }
 
-type PolicyListProps = PoliciesPageProps & { all: readonly PolicyListItem[]; vocabulary: Vocabulary }
+type PolicyListProps = PoliciesPageProps & { savedPolicies: readonly PolicyListItem[]; vocabulary: Vocabulary }
 
-function PolicyList({ code, all, vocabulary, filter, onFilter }: PolicyListProps) {
+function PolicyList({ code, savedPolicies, vocabulary, filter, onFilter }: PolicyListProps) {
   const words = actionWords()
-  const shown = all.filter(
+  const shown = savedPolicies.filter(
     ({ actionType, groupId }) =>
       (filter.action === undefined || filter.action === actionType) &&
       (filter.group === undefined || filter.group === groupId),

@@ -12,10 +12,10 @@ type PolicyActionsProps = { code: string; policy: PolicyListItem; sentence: stri
 
 /** Switches a policy on or off, or deletes it, each after a confirmation that repeats the sentence. */
 export function PolicyActions({ code, policy, sentence, onDeleted }: PolicyActionsProps) {
-  const [asked, ask] = useState<'switch' | 'delete' | null>(null)
+  const [action, setAction] = useState<'switch' | 'delete' | null>(null)
   const client = useQueryClient()
   const done = async (text: string) => {
-    ask(null)
+    setAction(null)
     await client.invalidateQueries({ queryKey: ['policies', code] })
     announce(text)
   }
@@ -31,31 +31,31 @@ export function PolicyActions({ code, policy, sentence, onDeleted }: PolicyActio
       await done(t('The policy is deleted'))
     },
   })
-  const current = asked === 'delete' ? deletion : switching
-  const verb = asked === 'delete' ? t('Delete') : policy.enabled ? t('Switch off') : t('Switch on')
+  const current = action === 'delete' ? deletion : switching
+  const verb = action === 'delete' ? t('Delete') : policy.enabled ? t('Switch off') : t('Switch on')
   return (
     <>
-      <Button onClick={() => ask('switch')}>{policy.enabled ? t('Switch off') : t('Switch on')}</Button>
-      <Button look="danger" onClick={() => ask('delete')}>
+      <Button onClick={() => setAction('switch')}>{policy.enabled ? t('Switch off') : t('Switch on')}</Button>
+      <Button look="danger" onClick={() => setAction('delete')}>
         {t('Delete')}
       </Button>
-      <Sheet open={asked !== null} onClose={() => ask(null)} title={`${verb}: ${policy.name}`}>
+      <Sheet open={action !== null} onClose={() => setAction(null)} title={`${verb}: ${policy.name}`}>
         <p className="mb-3">{sentence}</p>
         <p className="mb-4 text-quiet">
-          {asked === 'delete'
+          {action === 'delete'
             ? t('Decisions that were made with it keep it as it was. It cannot be brought back.')
             : t('All administrators, and the people who vote under it, get a mail about it.')}
         </p>
         {current.isError && <Failed error={current.error} retry={() => current.mutate()} />}
         <div className="mt-3 flex gap-2">
           <Button
-            look={asked === 'delete' ? 'danger' : 'primary'}
+            look={action === 'delete' ? 'danger' : 'primary'}
             busy={current.isPending}
             onClick={() => current.mutate()}
           >
             {verb}
           </Button>
-          <Button onClick={() => ask(null)}>{t('Back')}</Button>
+          <Button onClick={() => setAction(null)}>{t('Back')}</Button>
         </div>
       </Sheet>
     </>

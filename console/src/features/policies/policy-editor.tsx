@@ -22,16 +22,16 @@ import { TryOrder } from './try-order.tsx'
 
 type PolicyEditorProps = {
   code: string
-  /** The policy that is changed; undefined for a new one. */
+  /** The changed policy; undefined for a new policy. */
   policy?: PolicyListItem | undefined
   policies: readonly PolicyListItem[]
   vocabulary: Vocabulary
-  /** The draft of the rules that the policy goes into, and the change of it that is edited. */
+  /** The draft of the rules that receives the policy, and the edited change in it. */
   into: Into
   set: RulesDraft
 }
 
-/** The sentence of a policy, and beside it what it would do. */
+/** The sentence of a policy, and beside it the effects of the policy. */
 export function PolicyEditor({ code, policy, policies, into, set, ...props }: PolicyEditorProps) {
   const vocabulary = withGroupsOf(props.vocabulary, set, into.at)
   const drafted = draftedPolicy(set, into.at, policy)
@@ -40,7 +40,7 @@ export function PolicyEditor({ code, policy, policies, into, set, ...props }: Po
   const [reviewing, review] = useState(false)
   const [editedFrom, setEditedFrom] = useState(policy?.updatedAt)
   const selectors = useQuery(selectorsQuery(code))
-  const taken = policies.map((each) => each.code)
+  const taken = policies.map((other) => other.code)
   const body = bodyOf({ ...draft, code: policy?.code ?? (drafted?.code || codeOf(draft.name, taken)) })
   const tried = { ...body, groupId: draft.groupId }
   const close = () => review(false)
@@ -49,7 +49,7 @@ export function PolicyEditor({ code, policy, policies, into, set, ...props }: Po
   const nameOf = (id: string, policyCode: string) =>
     policyCode === body.code && body.name !== ''
       ? body.name
-      : (policies.find((each) => each.id === id)?.name ?? policyCode)
+      : (policies.find((other) => other.id === id)?.name ?? policyCode)
   return (
     <div className="grid items-start gap-4 2xl:grid-cols-2">
       <div className="min-w-0">
@@ -65,7 +65,7 @@ export function PolicyEditor({ code, policy, policies, into, set, ...props }: Po
           {...{ draft, vocabulary, errors }}
           onChange={setDraft}
           selectorsOf={(actionType) =>
-            (selectors.data?.actionTypes.find((each) => each.actionType === actionType)?.selectors ??
+            (selectors.data?.actionTypes.find((action) => action.actionType === actionType)?.selectors ??
               []) as SelectorDescription[]
           }
           isSaved={policy !== undefined}
@@ -97,14 +97,14 @@ export function PolicyEditor({ code, policy, policies, into, set, ...props }: Po
   )
 }
 
-/** A new policy is most often about the group that has most policies already. */
+/** Returns the first draft of a policy. A new policy starts in the group with the most policies. */
 function startOf(policy: PolicyListItem | undefined, { groups }: Vocabulary): Draft {
   if (policy !== undefined) return draftOf(policy)
   const [first] = groups.toSorted((a, b) => b.policies.length - a.policies.length)
   return emptyDraft(first!.id)
 }
 
-/** Somebody else has saved the policy: what was typed here stays until the reader decides. */
+/** Says that another person has saved the policy. The typed text stays until the reader decides. */
 function ChangedMeanwhile({ load }: { load: () => void }) {
   return (
     <div role="alert" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft p-4 text-warn">
@@ -116,10 +116,10 @@ function ChangedMeanwhile({ load }: { load: () => void }) {
 
 type Tried = ReturnType<typeof bodyOf> & { groupId: string }
 
-/** The policies as they would be with the draft. */
+/** Returns the policies with the draft in its place. */
 function changed(policies: readonly PolicyListItem[], tried: Tried, id: string | undefined): MatrixPolicy[] {
   const draft = { ...(tried as unknown as PolicyParts), id: id ?? 'draft' }
-  return id === undefined ? [...policies, draft] : policies.map((each) => (each.id === id ? draft : each))
+  return id === undefined ? [...policies, draft] : policies.map((other) => (other.id === id ? draft : other))
 }
 
 type EffectsProps = Pick<PolicyEditorProps, 'code' | 'policies' | 'vocabulary'> & {
@@ -129,7 +129,10 @@ type EffectsProps = Pick<PolicyEditorProps, 'code' | 'policies' | 'vocabulary'> 
   nameOf: (id: string, code: string) => string
 }
 
-/** What the draft would do: its faults, the matrix of all policies with it, one order and the past transfers that are tried. */
+/**
+ * The effects of the draft: its faults, the matrix of all policies with it, and trials with an order and with past
+ * transfers.
+ */
 function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: EffectsProps) {
   const faults = [
     ...faultsOf(tried as unknown as PolicyParts, vocabulary.memberIds),

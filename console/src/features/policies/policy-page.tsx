@@ -16,14 +16,14 @@ import { TemplateForm } from './template-form.tsx'
 import { draftOf } from './terms.ts'
 import { sentenceOf } from './words.ts'
 
-/** One policy: administrators change it, others read it. */
+/** The page of a policy. Administrators change it, others read it. */
 export function PolicyPage({ code, id, into }: { code: string; id: string; into: Into }) {
   const isAdmin = useIsAdmin(code)
   const navigate = useNavigate()
   const policies = useQuery(policiesQuery(code))
   const { loading, vocabulary } = useVocabulary(code)
   const { query: draftQuery, set } = useDraftOfRules(code, into)
-  const policy = policies.data?.find((each) => each.id === id)
+  const policy = policies.data?.find((candidate) => candidate.id === id)
   if (policies.isSuccess && policy === undefined) return <NotFound />
   const sentence = policy === undefined || vocabulary === undefined ? '' : sentenceOf(draftOf(policy), vocabulary.names)
   const actions =
@@ -65,14 +65,14 @@ export function PolicyPage({ code, id, into }: { code: string; id: string; into:
   )
 }
 
-/** What is waited for: the policies first, and then what comes after them. */
+/** Returns the query that still loads: the policies first, then the next. */
 function loadingOf(policies: Loading & { isSuccess: boolean }, next: Loading): Loading {
   return policies.isSuccess ? next : policies
 }
 
 type NewPolicyPageProps = { code: string; fromTemplate: boolean; into: Into }
 
-/** A new policy, from nothing or from a template. */
+/** A new policy, empty or from a template. */
 export function NewPolicyPage({ code, fromTemplate, into }: NewPolicyPageProps) {
   const isAdmin = useIsAdmin(code)
   const policies = useQuery(policiesQuery(code))

@@ -4,13 +4,13 @@ import { sentenceOf } from './words.ts'
 
 type PolicySentenceProps = {
   code: string
-  /** As the document of the rules has it. */
+  /** The policy as in the document of the rules. */
   policy: Record<string, unknown>
-  /** Of what does not exist yet, or no longer. */
+  /** Names of objects that do not exist yet, or no longer. */
   names: ReadonlyMap<string, string>
 }
 
-/** What the document holds of a policy; its type in the API is any object. */
+/** The policy in the document of the rules, which the API types as any object. */
 type RulesPolicy = Omit<PolicyParts, 'approvers'> & {
   approvers: { kind: 'user' | 'group'; id: string; threshold: number | null }[]
 }

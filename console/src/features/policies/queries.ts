@@ -30,10 +30,10 @@ export const selectorsQuery = (code: string) =>
     staleTime: 3_600_000,
   })
 
-/** `until` is null for a voter: then it is when the votes were asked for. */
+/** The request of a backtest. `until` is null for a voter: then the period ends when the votes were requested. */
 export type Backtested = { tried: Pick<BacktestOrder, 'draft' | 'changeSetId'>; from: string; until: string | null }
 
-/** Asks what would have become of what was decided in a period. */
+/** Starts a backtest: the service decides the past requests of a period again. */
 export const askBacktest = (code: string, { tried, from, until }: Backtested): Promise<Backtest> =>
   vaultOf(code).policies.backtest({
     ...tried,
@@ -43,17 +43,17 @@ export const askBacktest = (code: string, { tried, from, until }: Backtested): P
 
 const isUnderWay = (backtest: Backtest | undefined) => backtest?.status === 'queued' || backtest?.status === 'running'
 
-/** A backtest, until it is done; `asked` is what was answered first. */
-export const backtestQuery = (code: string, asked: Backtest | undefined) =>
+/** Reads a backtest until it has ended. `firstAnswer` started it. */
+export const backtestQuery = (code: string, firstAnswer: Backtest | undefined) =>
   queryOptions({
-    queryKey: ['backtest', code, asked?.id],
-    queryFn: ({ signal }) => vaultOf(code).policies.getBacktest(asked!.id, { signal }),
-    enabled: isUnderWay(asked),
-    initialData: asked,
+    queryKey: ['backtest', code, firstAnswer?.id],
+    queryFn: ({ signal }) => vaultOf(code).policies.getBacktest(firstAnswer!.id, { signal }),
+    enabled: isUnderWay(firstAnswer),
+    initialData: firstAnswer,
     refetchInterval: ({ state }) => (isUnderWay(state.data) ? 1_000 : false),
   })
 
-/** The decisions that would change. */
+/** Reads the decisions that would change. */
 export const backtestChangesQuery = (code: string, backtest: Backtest) =>
   infiniteQueryOptions({
     queryKey: ['backtest', code, backtest.id, 'changes'],
@@ -72,33 +72,38 @@ export const backtestChangesQuery = (code: string, backtest: Backtest) =>
 
 type Choices = Record<Named, Option[]>
 
-/** Everything that conditions can name, for choices and for sentences. At most 2,000 of a kind; others appear by their id. */
+/**
+ * Reads everything that conditions can name, for choices and for sentences. At most 2,000 of a kind are read; others
+ * appear by their id.
+ */
 const choicesQuery = (code: string) =>
   queryOptions({
     queryKey: ['policies', code, 'choices'],
     staleTime: 60_000,
     queryFn: async ({ signal }): Promise<Omit<Choices, 'member' | 'policy_group'>> => {
       const vault = vaultOf(code)
-      const [own, tokens, addresses, folders, counterparties, counterpartyGroups, categories] = await Promise.all([
-        vault.get({ signal }),
-        all(strongroom.tokens.list({ limit: 100 }, { signal })),
-        all(vault.addresses.list({ limit: 100 }, { signal })),
-        all(vault.addressGroups.list({ limit: 100 }, { signal })),
-        all(vault.counterparties.list({ limit: 100 }, { signal })),
-        all(vault.counterpartyGroups.list({ limit: 100 }, { signal })),
-        all(vault.operationCategories.list({ limit: 100 }, { signal })),
-      ])
-      const slugs = own.networks.map(({ slug }) => slug)
+      const [thisVault, tokens, addresses, folders, counterparties, counterpartyGroups, categories] = await Promise.all(
+        [
+          vault.get({ signal }),
+          all(strongroom.tokens.list({ limit: 100 }, { signal })),
+          all(vault.addresses.list({ limit: 100 }, { signal })),
+          all(vault.addressGroups.list({ limit: 100 }, { signal })),
+          all(vault.counterparties.list({ limit: 100 }, { signal })),
+          all(vault.counterpartyGroups.list({ limit: 100 }, { signal })),
+          all(vault.operationCategories.list({ limit: 100 }, { signal })),
+        ],
+      )
+      const slugs = thisVault.networks.map(({ slug }) => slug)
       const codes = new Set(tokens.filter(({ network }) => slugs.includes(network)).map((token) => token.code))
       return {
-        token: [...codes].toSorted().map((each) => ({ id: each, name: each })),
-        network: own.networks.map(({ slug, name }) => ({ id: slug, name })),
+        token: [...codes].toSorted().map((tokenCode) => ({ id: tokenCode, name: tokenCode })),
+        network: thisVault.networks.map(({ slug, name }) => ({ id: slug, name })),
         address: addresses.map(({ id, label, address }) => ({
           id,
           name: label === null ? address : `${label} (${address})`,
         })),
         address_group: folders.map(({ id, name }) => ({ id, name })),
-        route_variant: own.routes.flatMap((route) =>
+        route_variant: thisVault.routes.flatMap((route) =>
           route.variants.map((variant) => ({
             id: `${route.code}/${variant.code}`,
             name: `${route.name}: ${variant.name}`,
@@ -116,12 +121,12 @@ export type Vocabulary = {
   names: Names
   groups: GroupWithMembers[]
   members: Person[]
-  /** The members of each group; `everyone` has all. */
+  /** The members of each group; `everyone` contains all members. */
   memberIds: ReadonlyMap<string, readonly string[]>
   everyoneId: string | null
 }
 
-/** The names of everything that policies speak of. Undefined until people and groups are known. */
+/** Returns the names of everything that policies refer to. Undefined until people and groups are known. */
 export function useVocabulary(code: string) {
   const groups = useQuery(groupsQuery(code))
   const members = useQuery(membersQuery(code))
@@ -153,7 +158,7 @@ function vocabularyOf(
   const everyone = groups.find(({ isSystem, code }) => isSystem && code === 'everyone')
   return {
     ...{ choices, groups, members },
-    names: (kind, id) => choices[kind].find((each) => each.id === id)?.name ?? nameless(kind, id),
+    names: (kind, id) => choices[kind].find((choice) => choice.id === id)?.name ?? nameless(kind, id),
     everyoneId: everyone?.id ?? null,
     memberIds: new Map(
       groups.map((group) => [
@@ -164,7 +169,7 @@ function vocabularyOf(
   }
 }
 
-/** A person who has left, or a thing that was deleted. */
+/** Describes a person who has left, or an object that was deleted. */
 function nameless(kind: Named, id: string): string {
   return kind === 'member' ? t('a former member ({id})', { id }) : id
 }

@@ -17,9 +17,9 @@ type ReviewSheetProps = {
   policy: PolicyListItem | undefined
   vocabulary: Vocabulary
   draft: Draft
-  /** The draft of the rules that the page was opened from. */
+  /** The draft of the rules from which the page was opened. */
   into: string
-  /** A change of that draft is edited, which stays in it. */
+  /** True if the policy is an edited change of that draft, and stays in it. */
   isPlaced: boolean
   open: boolean
   busy: boolean
@@ -27,7 +27,7 @@ type ReviewSheetProps = {
   onSave: (destination: Destination) => void
 }
 
-/** The policy before and after, once more, before it decides or goes into a draft. */
+/** The policy before and after, shown before it takes effect or goes into a draft. */
 export function ReviewSheet(props: ReviewSheetProps) {
   const { code, policy, vocabulary, draft, into, isPlaced, open, busy, onClose, onSave } = props
   const before = policy === undefined ? null : draftOf(policy)
@@ -71,7 +71,7 @@ export function ReviewSheet(props: ReviewSheetProps) {
   )
 }
 
-/** Several changes that take effect together go into a draft. */
+/** Lets the reader put the policy into a draft, so that several changes take effect together. */
 function Where({ code, to, choose }: { code: string; to: string; choose: (to: string) => void }) {
   const { data: session } = useQuery(sessionQuery)
   const { data: drafts = [] } = useQuery(ownDraftsQuery(code, session?.user.id ?? ''))

@@ -10,7 +10,7 @@ import { putIntoDraft } from '../governance/queries.ts'
 import type { RulesDraft } from './into.ts'
 import type { bodyOf } from './terms.ts'
 
-/** Where a policy goes: '' for a change of its own, `new` for a new draft of the rules, or the id of a draft. */
+/** The destination of a policy: '' for a separate change, `new` for a new draft of the rules, or the id of a draft. */
 export type Destination = { to: string; title: string }
 
 type SavingProps = {
@@ -18,7 +18,7 @@ type SavingProps = {
   policy: PolicyListItem | undefined
   groupId: string
   body: ReturnType<typeof bodyOf>
-  /** The draft that the page was opened from, and the change of it that is edited. */
+  /** The draft from which the page was opened, and the edited change in it. */
   set: RulesDraft
   at: number | undefined
   close: () => void
@@ -27,7 +27,7 @@ type SavingProps = {
 export function useSaving({ code, policy, groupId, body, set, at, close }: SavingProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  // A lost answer is repeated with the same key, so that no second policy is made.
+  // After a lost answer the same key is used again, so that the policy is created only once.
   const idempotencyKey = useRef(crypto.randomUUID())
   const { code: _, ...change } = body
   const saving = useMutation({
@@ -56,12 +56,12 @@ export function useSaving({ code, policy, groupId, body, set, at, close }: Savin
       await navigate({ to: '/v/$code/policies', params: { code } })
     },
     onError: () => {
-      // What was refused was not carried out: the corrected policy is another request.
+      // A refused request had no effect. The corrected policy is another request.
       idempotencyKey.current = crypto.randomUUID()
       close()
     },
   })
-  // In a draft, faults stand below the change that they are of.
+  // In a draft, the fields of faults have the path of their change as a prefix.
   const errors = new Map(
     [...fieldErrors(saving.error)].map(([field, text]) => [field.replace(/^changes\.\d+\.payload\./, ''), text]),
   )

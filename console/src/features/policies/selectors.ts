@@ -1,4 +1,4 @@
-/** What the strings of a value name, so that a choice can be offered. */
+/** The type of object that the strings of a value name, so that the form can offer a choice. */
 export type Named =
   | 'token'
   | 'network'
@@ -20,7 +20,7 @@ export type SelectorDescription = {
   valueSchema: Record<string, unknown>
 }
 
-/** How the value of a selector is entered. */
+/** The form in which the value of a selector is entered. */
 export type ValueForm =
   | { kind: 'comparison' }
   | { kind: 'velocity'; whole: boolean }
@@ -33,7 +33,7 @@ export type ValueForm =
 
 type Schema = { anyOf?: Schema[]; enum?: string[]; properties?: Record<string, Schema>; type?: string }
 
-/** The way of entering that fits the description. A form that is unknown is entered as words. */
+/** Returns the form for a selector. The value of an unknown form is entered as words. */
 export function formOf({ selectorType, names, operators, valueSchema }: SelectorDescription): ValueForm {
   const alternatives = (valueSchema as Schema).anyOf ?? [valueSchema as Schema]
   const fields = new Set(alternatives.flatMap(({ properties }) => Object.keys(properties ?? {})))
@@ -42,12 +42,12 @@ export function formOf({ selectorType, names, operators, valueSchema }: Selector
   if (operators.length > 0) return { kind: 'comparison' }
   if (valueSchema.type === 'boolean') return { kind: 'flag' }
   if (names === 'route_variant') return { kind: 'variants' }
-  const options = alternatives.find((each) => each.enum !== undefined)?.enum
+  const options = alternatives.find((alternative) => alternative.enum !== undefined)?.enum
   if (options !== undefined) return { kind: 'choice', options }
   return names === null ? { kind: 'texts' } : { kind: 'set', names }
 }
 
-/** The value that a new clause starts with. */
+/** Returns the value that a new clause starts with. */
 export function emptyValueOf(form: ValueForm, zone: string): unknown {
   if (form.kind === 'comparison') return { op: 'gt', value: '' }
   if (form.kind === 'velocity') return { op: 'gt', value: '', windowSeconds: 86_400, per: 'vault' }
@@ -56,7 +56,7 @@ export function emptyValueOf(form: ValueForm, zone: string): unknown {
   return { timezone: zone, days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '18:00' }
 }
 
-/** Whether something was entered; whether it is right is for the service to say. */
+/** Returns true if a value was entered. The service checks that it is valid. */
 export function isFilled(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0
   if (typeof value === 'string') return value !== ''

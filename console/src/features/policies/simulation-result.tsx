@@ -10,11 +10,11 @@ type Trace = PolicySimulation['trace']
 type SimulationResultProps = {
   result: PolicySimulation
   vocabulary: Vocabulary
-  /** The name of a policy by its id or, for a draft, by its code. */
+  /** Returns the name of a policy by its id or, for a draft, by its code. */
   nameOf: (id: string, code: string) => string
 }
 
-/** What would be decided, by which policies, and why. */
+/** The simulated decision, with the deciding policies and the reasons. */
 export function SimulationResult({ result, vocabulary, nameOf }: SimulationResultProps) {
   const { effect, blockReason, requirements, funds, trace } = result
   return (
@@ -45,7 +45,7 @@ export function SimulationResult({ result, vocabulary, nameOf }: SimulationResul
   )
 }
 
-/** Every policy that was asked, with its conditions as they were found. */
+/** Every candidate policy, with its conditions as they were evaluated. */
 export function TraceList({ trace, vocabulary, nameOf }: Omit<SimulationResultProps, 'result'> & { trace: Trace }) {
   if (trace.length === 0) return <p className="text-quiet">{t('No policy concerns this order.')}</p>
   return (

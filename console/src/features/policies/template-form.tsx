@@ -20,14 +20,14 @@ import { sentenceOf } from './words.ts'
 
 type TemplateFormProps = { code: string; vocabulary: Vocabulary; policies: readonly PolicyListItem[] }
 
-/** A template, its slots, and the policies that come out of it before they are saved. */
+/** A template, its slots, and a preview of the policies that it creates. */
 export function TemplateForm({ code, vocabulary, policies }: TemplateFormProps) {
-  const all = templates()
+  const allTemplates = templates()
   const [chosen, choose] = useState<Template['id']>('layers')
-  const template = all.find(({ id }) => id === chosen)!
+  const template = allTemplates.find(({ id }) => id === chosen)!
   const [slots, setSlots] = useState(firstSlots(vocabulary))
   const isFilled = template.asks.every((slot) => slots[slot] !== '')
-  const taken = policies.map((each) => each.code)
+  const taken = policies.map((policy) => policy.code)
   const made = isFilled ? policiesOf(chosen, slots, taken) : []
   const drafts = made.map((policy, index): MatrixPolicy => ({ ...partsOf(policy), id: `draft ${index}` }))
   const saving = useCreation(code, made)
@@ -36,7 +36,7 @@ export function TemplateForm({ code, vocabulary, policies }: TemplateFormProps) 
       <Card title={t('Template')}>
         <fieldset className="grid gap-2 md:grid-cols-2">
           <legend className="sr-only">{t('Template')}</legend>
-          {all.map(({ id, title, summary }) => (
+          {allTemplates.map(({ id, title, summary }) => (
             <label
               key={id}
               className="flex cursor-pointer gap-3 rounded-md border border-line p-3 has-checked:border-accent has-checked:bg-accent-soft"
@@ -107,16 +107,19 @@ function partsOf({ groupId, ...policy }: GroupedPolicy): PolicyParts {
 }
 
 function firstSlots({ groups, choices, everyoneId }: Vocabulary): Slots {
-  const own = groups.filter(({ isSystem }) => !isSystem)
-  const compliance = own.find(({ code }) => code.includes('compliance'))
-  const treasury = own.find((group) => group !== compliance)?.id ?? groups[0]?.id ?? ''
+  const ofVault = groups.filter(({ isSystem }) => !isSystem)
+  const compliance = ofVault.find(({ code }) => code.includes('compliance'))
+  const treasury = ofVault.find((group) => group !== compliance)?.id ?? groups[0]?.id ?? ''
   return {
     ...{ groupId: treasury, approversId: treasury, secondApproversId: compliance?.id ?? treasury },
     ...{ everyoneId: everyoneId ?? '', token: choices.token[0]?.id ?? '', low: '', high: '' },
   }
 }
 
-/** Creates the policies one after the other. Repeated after a fault, those that exist are answered and not made twice. */
+/**
+ * Creates the policies one after the other. After an error it can be repeated: an existing policy is answered and not
+ * created again.
+ */
 function useCreation(code: string, made: readonly GroupedPolicy[]) {
   const client = useQueryClient()
   const navigate = useNavigate()

@@ -3,7 +3,7 @@ import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { codeOf } from './terms.ts'
 
-/** What a template asks for. Amounts in units of the token, as digits. */
+/** The inputs of a template. Amounts are digits, in units of the token. */
 export type Slots = {
   groupId: string
   approversId: string
@@ -56,7 +56,7 @@ export function templates(): Template[] {
 
 type Named = { token: string; low: string; high: string }
 
-/** The policies that a template makes, each with a code that no other policy has. */
+/** Builds the policies of a template, each with a code that no other policy has. */
 export function policiesOf(id: Template['id'], slots: Slots, taken: readonly string[]): GroupedPolicy[] {
   const names = { token: slots.token, low: shown(slots.low), high: shown(slots.high) }
   const drafts = makers[id](slots, names)

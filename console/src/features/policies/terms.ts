@@ -2,16 +2,16 @@ import type { CreatePolicyBody, PolicyListItem, PolicySelector } from '@strongro
 
 export type ActionType = PolicyListItem['actionType']
 export type Effect = PolicyListItem['effect']
-/** `threshold`: how many of the votes a group must give; left out: none in particular. */
+/** An approver. `threshold` is the number of votes that the group must give; without it, the group need not give any. */
 type Approver = { kind: 'user' | 'group'; id: string; threshold?: number }
 
-/** One property of an order and what it must be. */
+/** A property of an order and its required value. */
 export type Clause = { selectorType: string; value: unknown }
 
 /** A condition of the sentence: one of the clauses holds, or, when negated, none of them. */
 export type Term = { negated: boolean; clauses: Clause[] }
 
-/** A policy while it is written, as its sentence has it. */
+/** A policy during editing, in the parts of its sentence. */
 export type Draft = {
   code: string
   name: string
@@ -52,7 +52,7 @@ export function emptyDraft(groupId: string): Draft {
   }
 }
 
-/** The sentence of a policy. Rules are all required to hold, so that each selector becomes a condition of its own. */
+/** Splits a policy into the parts of its sentence. All rules must hold, so each selector becomes a separate condition. */
 export function draftOf(policy: PolicyParts): Draft {
   const { code, name, groupId, actionType, effect, approvalThreshold, adminBypass } = policy
   return {
@@ -73,7 +73,10 @@ export function draftOf(policy: PolicyParts): Draft {
   }
 }
 
-/** What the API is sent: one `require` for all that must hold, one `exclude` for all that must not, an `any` for each choice. */
+/**
+ * Builds the body for the API: one `require` with all required clauses, one `exclude` with all excluded clauses, and
+ * one `any` for each choice.
+ */
 export function bodyOf(draft: Draft): CreatePolicyBody {
   const { code, name, actionType, effect, adminBypass, allowInitiatorApproval, enabled, terms } = draft
   const waits = effect === 'requireApproval'
@@ -90,7 +93,7 @@ export function bodyOf(draft: Draft): CreatePolicyBody {
     adminBypass: waits && adminBypass,
     allowInitiatorApproval: waits && allowInitiatorApproval,
     blockReason: effect === 'block' && draft.blockReason.trim() !== '' ? draft.blockReason.trim() : null,
-    // A threshold may stand on an `allow`, too: it then waits like a `requireApproval`.
+    // An `allow` may have a threshold, too. It then waits for votes like a `requireApproval`.
     approvalThreshold: effect === 'block' ? 0 : draft.approvalThreshold,
     approvers: effect === 'block' ? [] : draft.approvers.map(approverBody),
     rules: rules
@@ -104,7 +107,7 @@ function approverBody({ kind, id, threshold }: Approver) {
   return { kind, groupId: id, ...(threshold === undefined ? {} : { threshold }) }
 }
 
-/** A code made of the name, which no other policy has. */
+/** Turns the name into a code that no other policy has. */
 export function codeOf(name: string, taken: readonly string[]): string {
   const plain = name
     .normalize('NFKD')
@@ -121,7 +124,10 @@ export function codeOf(name: string, taken: readonly string[]): string {
   return code
 }
 
-/** Where each clause stands in the body that `bodyOf` makes, so that a fault finds its place: "0.1" → "rules.2.selectors.0". */
+/**
+ * Maps the place of each clause to its place in the body that `bodyOf` makes, so that a fault can be shown at its
+ * clause: "0.1" → "rules.2.selectors.0".
+ */
 export function clausePaths({ terms }: Pick<Draft, 'terms'>): Map<string, string> {
   const kinds = [
     terms.map((term, index) => ({ term, index })).filter(({ term }) => !term.negated && term.clauses.length === 1),

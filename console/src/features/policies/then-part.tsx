@@ -13,7 +13,7 @@ type ThenPartProps = {
   onChange: (change: Partial<Draft>) => void
 }
 
-/** What follows when the conditions hold. */
+/** The effect of the policy when the conditions hold. */
 export function ThenPart({ draft, vocabulary, errors, onChange }: ThenPartProps) {
   const words = effectWords()
   return (
@@ -88,9 +88,9 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
           error={errors.get('approvalThreshold') ?? errors.get('approvers')}
           onChange={(chosen) =>
             onChange({
-              approvers: chosen.map((each) => {
-                const [kind, id] = each.split(' ') as ['user' | 'group', string]
-                return draft.approvers.find((one) => one.kind === kind && one.id === id) ?? { kind, id }
+              approvers: chosen.map((key) => {
+                const [kind, id] = key.split(' ') as ['user' | 'group', string]
+                return draft.approvers.find((approver) => approver.kind === kind && approver.id === id) ?? { kind, id }
               }),
             })
           }
@@ -117,7 +117,7 @@ function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
   )
 }
 
-/** How many of the votes each group must give, where there are several to choose from. */
+/** The number of votes that each group must give. Shown if there are several approvers. */
 function GroupThresholds({ draft, vocabulary, onChange }: Omit<ThenPartProps, 'errors'>) {
   const { approvers, approvalThreshold } = draft
   const groups = approvers.filter(({ kind }) => kind === 'group')
@@ -127,7 +127,7 @@ function GroupThresholds({ draft, vocabulary, onChange }: Omit<ThenPartProps, 'e
       const wanted = approver.kind === 'group' && approver.id === id ? count : (threshold ?? 0)
       return wanted > 0 ? { ...approver, threshold: wanted } : approver
     })
-    const together = changed.reduce((sum, one) => sum + ('threshold' in one ? one.threshold : 0), 0)
+    const together = changed.reduce((sum, approver) => sum + ('threshold' in approver ? approver.threshold : 0), 0)
     onChange({ approvers: changed, approvalThreshold: Math.max(approvalThreshold, together) })
   }
   return (

@@ -6,7 +6,7 @@ import { clauseWords, flagWords, type Names, valueWords } from './words.ts'
 
 export type TraceLine = { text: string; observed: string; matched: boolean }
 
-/** The conditions of a policy as they were found, in words. */
+/** Describes the evaluated conditions of a policy. */
 export function traceLines({ rules }: PolicyTrace, names: Names): TraceLine[] {
   const clauses = rules.flatMap(({ selectors }) => selectors)
   const terms = clauses
@@ -18,7 +18,7 @@ export function traceLines({ rules }: PolicyTrace, names: Names): TraceLine[] {
       return {
         text: clauseWords({ selectorType, value: expected }, negated, terms, names),
         observed: observedWords(selectorType, observed, names),
-        // A selector that matches makes an exclusion fail.
+        // An exclusion fails if its selector matches.
         matched: negated ? !matched : matched,
       }
     }),
@@ -33,8 +33,8 @@ export function observedWords(selectorType: string, observed: unknown, names: Na
   if (typeof observed === 'boolean') return flagWords(selectorType)[observed ? 'yes' : 'no']
   if (selectorType === 'time' && typeof observed === 'string') return observed
   if (listOf<unknown>(observed).length === 0) return t('none')
-  const isPlain = (each: unknown) =>
-    typeof each === 'string' || (typeof each === 'object' && each !== null && 'route' in each && 'variant' in each)
+  const isPlain = (item: unknown) =>
+    typeof item === 'string' || (typeof item === 'object' && item !== null && 'route' in item && 'variant' in item)
   if (!listOf<unknown>(observed).every(isPlain)) return JSON.stringify(observed)
   return valueWords({ selectorType, value: observed }, '', names)
 }

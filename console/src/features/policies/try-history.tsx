@@ -16,29 +16,29 @@ import { actionWords } from './words.ts'
 
 type TryHistoryProps = {
   code: string
-  /** Policies that are not saved, which decide beside the saved ones, or a change set. */
+  /** The tried policies, which are not saved and decide together with the saved policies, or a change set. */
   tried: Backtested['tried']
   vocabulary: Vocabulary
   nameOf: (id: string, code: string) => string
-  /** Why the draft cannot be tried yet. */
+  /** The reason why the draft cannot be tried yet. */
   disabledBecause?: string | null
-  /** For who votes on a change set and may not read the whole vault: when the votes were asked for. */
+  /** Set for an approver of a change set who may not read the whole vault: the time when the votes were requested. */
   askedAt?: string | undefined
 }
 
-/** The periods that the service has for voters, in days. */
+/** The periods that the service offers to approvers, in days. */
 const periods = [30, 90, 365]
 
-/** Asks what would have become of what was decided in a period. Nothing changes. */
+/** Decides the past requests of a period again. Nothing changes. */
 export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = null, askedAt }: TryHistoryProps) {
   const today = dayOf(new Date())
   const [start, setStart] = useState(addDays(today, -30))
   const [end, setEnd] = useState(today)
   const [days, setDays] = useState(periods[0]!)
-  // The service takes the shortest of its periods that has this day.
+  // The service takes the shortest of its periods that contains this day.
   const from = askedAt === undefined ? start : addDays(dayOf(new Date(askedAt)), 1 - days)
   const until = askedAt === undefined ? end : null
-  // What was asked stays as it was while the draft is worked on.
+  // Keeps the tried draft and period unchanged while the reader edits the draft.
   const asking = useMutation({ mutationFn: (wanted: Backtested) => askBacktest(code, wanted) })
   const backtest = useQuery(backtestQuery(code, asking.data))
   const isPeriod = until === null || (isDay(from) && isDay(until) && from <= until)
@@ -46,8 +46,8 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
     event.preventDefault()
     if (disabledBecause === null && isPeriod) asking.mutate({ tried, from, until })
   }
-  const asked = asking.variables
-  const isOutdated = asked !== undefined && JSON.stringify(asked) !== JSON.stringify({ tried, from, until })
+  const triedBefore = asking.variables
+  const isOutdated = triedBefore !== undefined && JSON.stringify(triedBefore) !== JSON.stringify({ tried, from, until })
   const found = asking.data === undefined ? undefined : (backtest.data ?? asking.data)
   return (
     <>
@@ -63,8 +63,8 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
             value={days}
             onChange={({ target }) => setDays(Number(target.value))}
           >
-            {periods.map((each) => (
-              <option key={each}>{each}</option>
+            {periods.map((period) => (
+              <option key={period}>{period}</option>
             ))}
           </SelectField>
         )}
@@ -77,7 +77,7 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
           {t('Try on history')}
         </Button>
       </form>
-      {asked === undefined && (
+      {triedBefore === undefined && (
         <p className="text-quiet">
           {t('What was decided is decided again, as if this draft had been in force. Nothing changes.')}
         </p>
@@ -89,7 +89,9 @@ export function TryHistory({ code, tried, vocabulary, nameOf, disabledBecause = 
           )}
         </p>
       )}
-      {asking.isError && <Failed error={asking.error} retry={() => asked !== undefined && asking.mutate(asked)} />}
+      {asking.isError && (
+        <Failed error={asking.error} retry={() => triedBefore !== undefined && asking.mutate(triedBefore)} />
+      )}
       {backtest.isError && <Failed error={backtest.error} retry={() => backtest.refetch()} />}
       {isOutdated && found !== undefined && (
         <p className="mb-3 text-warn">{t('The draft or the period has changed since. Try again to see its effect.')}</p>
@@ -118,7 +120,7 @@ function Found({ backtest, ...rest }: FoundProps) {
     { word: t('Not decidable'), sum: result.undecidable },
   ]
   const hiddenCount = [result.stricter, result.looser, result.undecidable].reduce(
-    (sum, one) => sum + one.hiddenCount,
+    (sum, count) => sum + count.hiddenCount,
     0,
   )
   return (
@@ -154,7 +156,7 @@ function Found({ backtest, ...rest }: FoundProps) {
   )
 }
 
-/** The decisions that would change, each with both of its traces. */
+/** The decisions that would change, each with both traces. */
 function Changes({ code, vocabulary, nameOf, backtest }: FoundProps) {
   const query = useInfiniteQuery(backtestChangesQuery(code, backtest))
   if (query.isPending) return <Skeleton rows={3} />
@@ -251,7 +253,7 @@ function ChangeBadge({ change }: Pick<BacktestChange, 'change'>) {
   return <Badge tone="warn">{t('Not decidable')}</Badge>
 }
 
-/** What the record lacks, for people; a sum of a period is named as the service names it. */
+/** Describes a fact that the record lacks. The sum of a window has the name that the service uses. */
 function factWord(fact: string): string {
   const words: Record<string, string> = {
     facts: t('every fact'),

@@ -17,13 +17,13 @@ type TryOrderProps = {
   code: string
   vocabulary: Vocabulary
   nameOf: (id: string, code: string) => string
-  /** Policies that are not saved, which decide beside the saved ones. */
+  /** Policies that are not saved and decide together with the saved policies. */
   draft?: SimulationOrder['draft']
   /** The token that the form starts with. */
   tokenFirst?: string | undefined
 }
 
-/** Asks what would be decided on one transfer. Nothing is ordered. */
+/** Simulates the decision on a transfer. Nothing is ordered. */
 export function TryOrder({ code, vocabulary, nameOf, draft, tokenFirst }: TryOrderProps) {
   const isAdmin = useIsAdmin(code)
   const { data: session } = useQuery(sessionQuery)

@@ -5,7 +5,7 @@ import type { Named } from './selectors.ts'
 import { listOf } from './selectors.ts'
 import type { ActionType, Clause, Draft, Effect, Term } from './terms.ts'
 
-/** How the things that a value names are called. */
+/** Returns the name of an object that a value refers to. */
 export type Names = (kind: Named, id: string) => string
 
 export function actionWords(): Record<ActionType, string> {
@@ -90,7 +90,7 @@ export function dayWords(): Record<string, string> {
   }
 }
 
-/** Members of the closed sets. */
+/** Returns the word for a member of a closed set. */
 export function optionWord(option: string): string {
   const words: Record<string, string> = {
     internal: t('an address of this vault'),
@@ -106,7 +106,7 @@ export function optionWord(option: string): string {
   return words[option] ?? option
 }
 
-/** What a flag says when it is true, and when it is false. */
+/** Returns the words for a true and for a false flag. */
 export function flagWords(selectorType: string): { yes: string; no: string } {
   const words: Record<string, { yes: string; no: string }> = {
     firstPaymentToDestination: { yes: t('the first to this address'), no: t('not the first to this address') },
@@ -115,7 +115,7 @@ export function flagWords(selectorType: string): { yes: string; no: string } {
   return words[selectorType] ?? { yes: t('true'), no: t('false') }
 }
 
-/** Seconds in the largest unit that fits: "24 hours", "7 days". */
+/** Formats seconds in the largest unit without a remainder: "24 hours", "7 days". */
 export function periodWord(seconds: number): string {
   const [unit, size] =
     seconds % 86_400 === 0 && seconds > 86_400
@@ -127,7 +127,7 @@ export function periodWord(seconds: number): string {
   return format.format(seconds / size)
 }
 
-/** The unit that figures of a selector have; amounts that of the only token that the policy names. */
+/** Returns the unit of a selector's figures. Amounts have the unit of the only token that the policy names. */
 export function unitOf(selectorType: string, terms: readonly Term[], names: Names): string {
   if (selectorType === 'percentOfBalance') return '%'
   if (selectorType === 'amountUsd' || selectorType === 'velocityUsd') return 'USD'
@@ -155,7 +155,7 @@ const figure = (text: string | undefined) =>
 
 type Value = Record<string, string | undefined> & { windowSeconds?: never; days?: never }
 
-/** The value of a clause in words, such as "more than 1,000 TUSD". */
+/** Describes the value of a clause, such as "more than 1,000 TUSD". */
 export function valueWords({ selectorType, value }: Clause, unit: string, names: Names): string {
   if (selectorType === 'time')
     return windowWords(value as { days: string[]; from: string; to: string; timezone: string })
@@ -170,7 +170,9 @@ export function valueWords({ selectorType, value }: Clause, unit: string, names:
   const { op, value: bound, min, max } = (value ?? {}) as Value
   if (op === undefined) {
     const kind = namedBy[selectorType]
-    return either(listOf<string>(value).map((each) => (kind === undefined ? optionWord(each) : names(kind, each))))
+    return either(
+      listOf<string>(value).map((option) => (kind === undefined ? optionWord(option) : names(kind, option))),
+    )
   }
   const suffix = unit === '' ? '' : ` ${unit}`
   if (op === 'between') return t('{min} and {max}', { min: `${figure(min)}${suffix}`, max: `${figure(max)}${suffix}` })
@@ -200,7 +202,7 @@ function windowWords({
   })
 }
 
-/** One clause: "the amount is more than 1,000 TUSD". */
+/** Describes a clause: "the amount is more than 1,000 TUSD". */
 export function clauseWords(clause: Clause, negated: boolean, terms: readonly Term[], names: Names): string {
   const subject = subjectWord(clause.selectorType)
   const { op, windowSeconds, per } = (clause.value ?? {}) as { op?: string; windowSeconds?: number; per?: string }
@@ -215,14 +217,14 @@ export function clauseWords(clause: Clause, negated: boolean, terms: readonly Te
   return negated ? t('it is not so that {condition}', { condition: plain }) : plain
 }
 
-/** The conditions of a policy in words, none for a policy that always matches. */
+/** Describes the conditions of a policy. Returns an empty list for a policy that always matches. */
 export function termWords(terms: readonly Term[], names: Names): string[] {
   return terms.map(({ negated, clauses }) =>
     either(clauses.map((clause) => clauseWords(clause, negated, terms, names))),
   )
 }
 
-/** What follows: "2 of Board must agree". */
+/** Describes the effect: "2 of Board must agree". */
 export function thenWords(
   draft: Pick<Draft, 'effect' | 'approvalThreshold' | 'approvers' | 'groupId'>,
   names: Names,
@@ -246,7 +248,7 @@ export function votersWords(approvers: Draft['approvers'], groupId: string, name
   return t('{anybody} (at least {parts})', { anybody, parts })
 }
 
-/** A policy as a sentence. */
+/** Returns a policy as a sentence. */
 export function sentenceOf(draft: Draft, names: Names): string {
   const conditions = termWords(draft.terms, names)
   const words = {

@@ -3,7 +3,7 @@ import { Whole } from './shapes.tsx'
 import type { Component, Operation, Reason } from './types.ts'
 import { Words } from './words.tsx'
 
-/** What comes back when it was done. */
+/** The answers of a successful request. */
 export function Answers({
   operation,
   components,
@@ -30,12 +30,12 @@ export function Answers({
   ))
 }
 
-/** Why it may refuse: first what is particular to this operation, then what nearly every one can answer. */
+/** The reasons of refusals: first those particular to this operation, then those common to nearly all operations. */
 export function Refusals({ operation, reasons }: { operation: Operation; reasons: readonly Reason[] }) {
   const named = new Set(operation.refusals.flatMap((refusal) => refusal.reasons))
-  const own = reasons.filter(({ name }) => named.has(name))
-  const special = own.filter(({ common }) => common !== true)
-  const common = own.filter((reason) => reason.common === true)
+  const possible = reasons.filter(({ name }) => named.has(name))
+  const special = possible.filter(({ common }) => common !== true)
+  const common = possible.filter((reason) => reason.common === true)
   return (
     <section className="mb-8">
       <h2 className="border-b border-line pb-2">{t('Refusals')}</h2>
@@ -52,7 +52,7 @@ export function Refusals({ operation, reasons }: { operation: Operation; reasons
   )
 }
 
-/** Reasons with what each means and what to do. */
+/** Reasons, each with its meaning and the remedy. */
 export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
   return (
     <dl className="divide-y divide-line">

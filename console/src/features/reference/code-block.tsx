@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { t } from '../../lib/language.ts'
 import { CopyButton } from '../../ui/address.tsx'
 
-/** So much of a long text gets colours: more would make the page slow, and nobody reads it here. */
+/** Only a text of this length or less is coloured. Colours in a longer text would make the page slow. */
 const colouredMax = 20_000
 
 /** Text for a machine, with a button that copies all of it. */
@@ -23,21 +23,24 @@ export function CodeBlock({ title, text, children }: { title: string; text: stri
   )
 }
 
-/** Names, texts and other values in three colours; it serves for JSON and is no fault in a shell's or a program's lines. */
+/**
+ * Splits a text into spans with three colours: names, texts and other values. It is made for JSON, and does no harm to
+ * lines of a shell or a program.
+ */
 function coloured(text: string): ReactNode[] {
   const token = /("(?:\\.|[^"\\])*"|'[^'\n]*')(\s*:)?|\b(?:true|false|null|\d+)\b/g
   const parts: ReactNode[] = []
   let end = 0
   for (const match of text.matchAll(token)) {
-    const [all, quoted, colon] = match
+    const [matched, quoted, colon] = match
     parts.push(text.slice(end, match.index))
     const look = quoted === undefined ? 'text-accent' : colon === undefined ? 'text-good' : 'text-ink'
     parts.push(
       <span key={match.index} className={look}>
-        {all}
+        {matched}
       </span>,
     )
-    end = match.index + all.length
+    end = match.index + matched.length
   }
   return [...parts, text.slice(end)]
 }

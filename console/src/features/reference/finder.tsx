@@ -13,7 +13,7 @@ import { VerbMark } from './words.tsx'
 
 type FinderProps = { index: Index; slug: string | undefined; id: string | undefined }
 
-/** The way to an operation: a search, and below it all groups, of which the current one is open. */
+/** The navigation to an operation: a search, and below it all groups, of which the current group is open. */
 export function Finder({ index, slug, id }: FinderProps) {
   const [phrase, setPhrase] = useState('')
   const [isUsed, use] = useState(false)
@@ -23,7 +23,7 @@ export function Finder({ index, slug, id }: FinderProps) {
   const input = useRef<HTMLInputElement>(null)
   useKeys('mod+k', () => input.current?.focus(), { preventDefault: true, enableOnFormTags: true })
   useKeys(['/', 'shift+/'], () => input.current?.focus(), { preventDefault: true, useKey: true })
-  // On every other page the way to it is closed.
+  // Another page closes the navigation.
   useEffect(() => {
     setPhrase('')
     setOpen(false)
@@ -128,7 +128,7 @@ function ReferenceLink({ to, isCurrent, isStrong = false, children }: ReferenceL
   )
 }
 
-/** What was found. A list that is not whole yet says nothing about what there is not. */
+/** The hits of a search. While the search data still loads, an empty list does not mean that there are no hits. */
 function Hits({ hits, isWhole }: { hits: readonly Hit[]; isWhole: boolean }) {
   if (hits.length === 0) {
     return <p className="mt-4 px-1 text-quiet">{isWhole ? t('Nothing matches.') : t('Loading')}</p>

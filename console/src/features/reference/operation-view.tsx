@@ -15,7 +15,7 @@ type OperationViewProps = {
   vaultCode: string | null
 }
 
-/** One operation: what it is at the left, how to call it and what comes back at the right. */
+/** An operation: its description at the left, calls and answers at the right. */
 export function OperationView({ group, operation, components, reasons, vaultCode }: OperationViewProps) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const known = vaultCode === null ? values : { code: vaultCode, ...values }

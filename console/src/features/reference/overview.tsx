@@ -5,7 +5,7 @@ import { CodeBlock } from './code-block.tsx'
 import type { Group, Index } from './types.ts'
 import { Path, VerbMark, Words } from './words.tsx'
 
-/** The first page: how one begins, and what there is. */
+/** The first page: how to begin, and the groups of operations. */
 export function Overview({ index: { title, version, about, groups } }: { index: Index }) {
   const { origin } = window.location
   return (
@@ -87,7 +87,7 @@ export function GroupView({ group: { slug, name, about, operations } }: { group:
   )
 }
 
-/** Every reason that a refusal can have. */
+/** Every reason of a refusal. */
 export function Reasons({ index: { reasons } }: { index: Index }) {
   return (
     <>

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { readFile, tryRead } from '../../lib/reads.ts'
 import type { GroupFile, Index, SearchWords } from './types.ts'
 
-/** Where the files are that the build makes of openapi.json; it changes with their content. */
+/** The folder with the files that the build makes of openapi.json. Its name changes with their content. */
 declare const referenceFolder: string
 
 const fileQuery = <Content>(name: string) =>
@@ -20,8 +20,8 @@ export const groupQuery = (slug: string) => fileQuery<GroupFile>(slug)
 type Session = { vaults: { code: string }[] }
 
 /**
- * The vaults of the reader, for the examples; none for somebody who is not signed in, who may read all the same. The service
- * asks for the session in the page only if the browser has a cookie.
+ * Reads the vaults of the reader, for the examples. Readers who are not signed in may read the reference, too, and have
+ * no vaults. The page asks for a session only if the browser has a cookie.
  */
 export const vaultsQuery = queryOptions({
   queryKey: ['reference', 'vaults'],

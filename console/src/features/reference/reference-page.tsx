@@ -7,11 +7,11 @@ import { GroupView, Overview, Reasons } from './overview.tsx'
 import { groupQuery, indexQuery, vaultsQuery } from './queries.ts'
 import type { Index } from './types.ts'
 
-/** The reference of the API, for anybody. `path` is what stands below /docs: nothing, a group, or a group and an operation. */
+/** The public reference of the API. `path` is the part below /docs: empty, a group, or a group and an operation. */
 export function ReferencePage({ path }: { path: string }) {
   const [slug = '', id] = path.split('/').filter(Boolean)
   const query = useQuery(indexQuery)
-  // Beside the index, and not after it.
+  // Loaded together with the index, and not after it.
   useQuery({ ...groupQuery(slug), enabled: id !== undefined })
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[18rem_minmax(0,1fr)]">
@@ -43,7 +43,7 @@ export function ReferencePage({ path }: { path: string }) {
 function Content({ index, slug, id }: { index: Index; slug: string; id: string | undefined }) {
   if (slug === '') return <Overview index={index} />
   if (slug === 'errors') return <Reasons index={index} />
-  const group = index.groups.find((each) => each.slug === slug)
+  const group = index.groups.find((candidate) => candidate.slug === slug)
   if (group === undefined) return <NotFound />
   if (id === undefined) return <GroupView group={group} />
   const isListed = group.operations.some((operation) => operation.id === id)
@@ -57,7 +57,7 @@ function OneOperation({ index, slug, id }: { index: Index; slug: string; id: str
   return (
     <OperationView
       key={id}
-      group={index.groups.find((each) => each.slug === slug)!}
+      group={index.groups.find((candidate) => candidate.slug === slug)!}
       operation={query.data.operations[id]!}
       components={query.data.components}
       reasons={index.reasons}

@@ -14,7 +14,10 @@ import type { Operation, Parameter } from './types.ts'
 type RunProps = { operation: Operation; values: Values; change: (name: string, value: string) => void }
 type Result = { exchange: Exchange } | { fault: string } | null
 
-/** Runs a read in the name of the reader, with the parameters that are filled in. What writes cannot be tried here. */
+/**
+ * Runs a read operation in the name of the reader, with the entered parameters. Operations that write cannot be tried
+ * here.
+ */
 export function Run({ operation, values, change }: RunProps) {
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<Result>(null)
@@ -85,8 +88,8 @@ function Input({
   return (
     <SelectField label={name} value={value} onChange={set} lang="en">
       <option value="">–</option>
-      {values.map((each) => (
-        <option key={String(each)}>{String(each)}</option>
+      {values.map((option) => (
+        <option key={String(option)}>{String(option)}</option>
       ))}
     </SelectField>
   )

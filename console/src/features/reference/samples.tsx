@@ -13,7 +13,7 @@ type SamplesProps = {
   change: (name: string, value: string) => void
 }
 
-/** How it is called, a try of it, and the answers that may come. */
+/** Sample calls, a trial, and the possible answers. */
 export function Samples({ operation, reasons, values, change }: SamplesProps) {
   const [tab, choose] = useState(tabNow)
   const { origin } = window.location
@@ -46,11 +46,11 @@ export function Samples({ operation, reasons, values, change }: SamplesProps) {
   )
 }
 
-/** This browser keeps which of the two its reader uses. */
+/** This browser remembers which of the two samples its reader uses. */
 const storageKey = 'strongroom.reference'
 const tabNow = () => (localStorage.getItem(storageKey) === 'sdk' ? 'sdk' : 'curl')
 
-/** One example per outcome. */
+/** An example for each outcome. */
 function ExampleAnswers({ operation, reasons }: { operation: Operation; reasons: readonly Reason[] }) {
   const outcomes = outcomesOf(operation, reasons)
   const [chosen, choose] = useState(outcomes[0]!.key)
@@ -81,9 +81,9 @@ function outcomesOf({ answers, refusals }: Operation, reasons: readonly Reason[]
     key: String(status),
     text: example === undefined ? [about, ...media].join('\n') : json(example),
   }))
-  const refused = refusals.flatMap(({ status, about, reasons: own }) => {
-    if (own.length === 0) return [{ key: String(status), text: about }]
-    return own.map((name) => ({
+  const refused = refusals.flatMap(({ status, about, reasons: names }) => {
+    if (names.length === 0) return [{ key: String(status), text: about }]
+    return names.map((name) => ({
       key: `${status} ${name}`,
       text: json(reasons.find((reason) => reason.name === name)?.body),
     }))

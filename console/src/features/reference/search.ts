@@ -1,11 +1,11 @@
 import type { Group, Index, Listed, SearchWords } from './types.ts'
 
-/** An operation that was found, and by which field or reason where its name does not say it. */
+/** A hit of the search. `because` is the matching field or reason, if the name does not match. */
 export type Hit = { operation: Listed; group: Group; because: string | null }
 
 /**
- * The operations in which every word of the phrase occurs, the best first: in the name, the path or the group, before in
- * reasons and fields, before in the description. `words` is null until they are loaded.
+ * Finds the operations that contain every word of the phrase. Matches in the name come first, then in the path or
+ * group, then in reasons and fields, then in the description. `words` is null until the search data is loaded.
  */
 export function search(index: Index, words: SearchWords | null, phrase: string): Hit[] {
   const wanted = phrase.toLowerCase().split(/\s+/).filter(Boolean)
@@ -29,7 +29,10 @@ export function search(index: Index, words: SearchWords | null, phrase: string):
 
 type Ranking = (operation: Listed, group: Group) => [rank: number, because?: string] | null
 
-/** How well a word fits an operation; the lists of all fields and reasons are looked through once. */
+/**
+ * Returns a function that ranks how well a word matches an operation. The lists of all fields and reasons are searched
+ * only once.
+ */
 function rankingOf(word: string, words: SearchWords | null): Ranking {
   const numbersIn = (list: string[] = []) =>
     new Map(list.flatMap((text, number) => (text.toLowerCase().includes(word) ? [[number, text] as const] : [])))
@@ -40,13 +43,13 @@ function rankingOf(word: string, words: SearchWords | null): Ranking {
     if (name.split(/\W+/).some((part) => part.startsWith(word))) return [1]
     if (name.includes(word)) return [2]
     if (`${verb} ${path} ${group.name}`.toLowerCase().includes(word)) return [3]
-    const own = words?.operations[id]
-    if (own === undefined) return null
-    const texts = [...own.reasons.map((at) => reasons.get(at)), ...own.fields.map((at) => fields.get(at))]
+    const entry = words?.operations[id]
+    if (entry === undefined) return null
+    const texts = [...entry.reasons.map((at) => reasons.get(at)), ...entry.fields.map((at) => fields.get(at))]
     const exact = texts.find((text) => text?.toLowerCase() === word)
     if (exact !== undefined) return [4, exact]
     const partly = texts.find((text) => text !== undefined)
     if (partly !== undefined) return [5, partly]
-    return own.about.toLowerCase().includes(word) ? [6] : null
+    return entry.about.toLowerCase().includes(word) ? [6] : null
   }
 }

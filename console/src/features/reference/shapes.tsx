@@ -5,7 +5,7 @@ import { Words } from './words.tsx'
 
 type Components = Readonly<Record<string, Component>>
 
-/** The members of an object: required ones with the word, each with its type, limits, values and example. */
+/** The members of an object, each with its type, limits, values and example. Required members are marked. */
 export function Members({ shapes, components }: { shapes: readonly Shape[]; components: Components }) {
   return (
     <ul className="divide-y divide-line">
@@ -66,7 +66,7 @@ function Limits({ limits, values }: { limits: readonly string[]; values: readonl
 
 const isShort = (example: unknown) => ['string', 'number', 'boolean'].includes(typeof example) && example !== ''
 
-/** Members of members open one level at a time: a component may contain itself. */
+/** Nested members open one level at a time, because a component may contain itself. */
 function Nested({ shape: { name, ref, fields, choices }, components }: { shape: Shape; components: Components }) {
   const [open, setOpen] = useState(false)
   const inside = choices ?? fields ?? (ref === undefined ? [] : (components[ref]?.fields ?? []))
@@ -88,7 +88,7 @@ function Nested({ shape: { name, ref, fields, choices }, components }: { shape: 
   )
 }
 
-/** What is sent or answered, with its members where it has some. */
+/** A request or an answer, with its members if it has any. */
 export function Whole({ shape, components }: { shape: Shape; components: Components }) {
   const { type, about, ref = '', choices, fields } = shape
   const component = components[ref]

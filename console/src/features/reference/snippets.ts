@@ -1,30 +1,33 @@
 import type { Operation, Parameter } from './types.ts'
 
-/** What the reader filled in, by the names of parameters. */
+/** The values that the reader entered, by the names of parameters. */
 export type Values = Readonly<Record<string, string>>
 
-/** The value of a parameter in an example: the reader's, or ours where there must be one. */
+/**
+ * Returns the value of a parameter in an example: the entered value, or the documented example if the parameter is
+ * required.
+ */
 function valueFor({ name, required, example }: Parameter, values: Values): string | null {
-  const own = values[name] ?? ''
-  if (own !== '') return own
+  const entered = values[name] ?? ''
+  if (entered !== '') return entered
   return required === true ? String(example ?? name) : null
 }
 
-/** Path and query of a request. */
+/** Returns the path and the query of a request. */
 export function pathOf({ path, parameters }: Operation, values: Values): string {
   const valued = parameters.flatMap((parameter) => {
     const value = valueFor(parameter, values)
     return value === null ? [] : [{ ...parameter, value }]
   })
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const found = valued.find((one) => one.in === 'path' && one.name === name)
+    const found = valued.find((parameter) => parameter.in === 'path' && parameter.name === name)
     return encodeURIComponent(found?.value ?? name)
   })
-  const query = valued.filter((one) => one.in === 'query').map(({ name, value }) => [name, value])
+  const query = valued.filter((parameter) => parameter.in === 'query').map(({ name, value }) => [name, value])
   return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`
 }
 
-/** A command for a shell, which can be run as it is once STRONGROOM_TOKEN is set. */
+/** Returns a shell command, which can be run once STRONGROOM_TOKEN is set. */
 export function curlOf(operation: Operation, values: Values, origin: string): string {
   const { verb, isPublic, bodyExample, fileType, parameters } = operation
   const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key')
@@ -42,7 +45,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** A program for the SDK; null where it has no method. */
+/** Returns a program for the SDK, or null if the SDK has no method for the operation. */
 export function sdkOf(operation: Operation, values: Values, origin: string): string | null {
   const { sdk, isPublic, parameters, bodyExample, fileType } = operation
   if (sdk === null) return null
@@ -57,7 +60,7 @@ export function sdkOf(operation: Operation, values: Values, origin: string): str
     '',
     resultOf(sdk, [
       ...sdk.takes.map((name) => {
-        const parameter = parameters.find((one) => one.name === name)!
+        const parameter = parameters.find((candidate) => candidate.name === name)!
         return literal(typed(valueFor(parameter, values)!, parameter.type))
       }),
       ...(sdk.body === true
@@ -76,10 +79,10 @@ function resultOf({ call, gives }: NonNullable<Operation['sdk']>, args: string[]
   return gives === 'nothing' ? `await ${called}` : `const answer = await ${called}`
 }
 
-/** Numbers, truth values and lists are such in a program, whose types say so. */
+/** In a program, numbers, booleans and lists have these types. */
 function queryOf(parameters: readonly Parameter[], values: Values): string[] {
   const members = parameters
-    .filter((one) => one.in === 'query')
+    .filter((parameter) => parameter.in === 'query')
     .flatMap((parameter) => {
       const value = valueFor(parameter, values)
       if (value === null) return []
@@ -94,7 +97,7 @@ function typed(value: string, type: string): unknown {
   return isText ? value : JSON.parse(value)
 }
 
-/** A value as one writes it in a program: names without quotation marks, texts in single ones. */
+/** Formats a value as in a program: names without quotation marks, texts in single quotation marks. */
 function literal(value: unknown): string {
   return json(value)
     .replace(/^(\s*)"([A-Za-z_$][\w$]*)":/gm, '$1$2:')

@@ -1,4 +1,4 @@
-/** What `scripts/reference/digest.js` makes of openapi.json. */
+/** The index that `scripts/reference/digest.js` makes of openapi.json. */
 export type Index = {
   title: string
   version: string
@@ -16,13 +16,13 @@ export type Reason = {
   status: number
   meaning: string
   remedy: string
-  /** An example of a refusal; absent where no operation answers with it. */
+  /** An example of a refusal; absent if no operation answers with it. */
   body?: object
-  /** Nearly every operation can answer with it. */
+  /** Set if nearly every operation can answer with it. */
   common?: true
 }
 
-/** What is searched besides the index: numbers of `fields` and `reasons` by the id of an operation. */
+/** Search data besides the index: numbers of `fields` and `reasons` by the id of an operation. */
 export type SearchWords = {
   fields: string[]
   reasons: string[]
@@ -41,7 +41,7 @@ export type Shape = {
   values?: unknown[]
   example?: unknown
   fields?: Shape[]
-  /** The component that has the members. */
+  /** The component that contains the members. */
   ref?: string
   choices?: Shape[]
 }
@@ -50,20 +50,20 @@ export type Parameter = Shape & { name: string; in: 'path' | 'query' | 'header' 
 
 export type Operation = Listed & {
   about: string
-  /** Who may call it, in words. */
+  /** The permitted callers, in words. */
   callers: string
-  /** Anybody may call it, without a token. */
+  /** True if the operation needs no token. */
   isPublic: boolean
   parameters: Parameter[]
   body?: Shape
   bodyExample?: unknown
-  /** The media type of a body that is a file and not JSON. */
+  /** The media type of a body that is a file instead of JSON. */
   fileType?: string
   answers: { status: number; about: string; media?: string[]; shape?: Shape; example?: unknown }[]
   refusals: { status: number; about: string; reasons: string[] }[]
-  /** It only reads, so that a reader may try it. */
+  /** Set if the operation only reads, so that a reader may try it. */
   run?: true
-  /** null: the SDK has no method for it. */
+  /** Null if the SDK has no method for the operation. */
   sdk: {
     call: string
     takes: string[]

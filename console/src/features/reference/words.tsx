@@ -1,6 +1,6 @@
 import type { Verb } from './types.ts'
 
-/** A text of the document: what stands in backticks is code. The document is English in every language of the console. */
+/** A text of the document. Text in backticks is code. The document is English in every language of the console. */
 export function Words({ text }: { text: string }) {
   return text.split(/`([^`]+)`/).map((part, index) =>
     index % 2 === 0 ? (
@@ -25,7 +25,7 @@ export function VerbMark({ verb, wide = false }: { verb: Verb; wide?: boolean })
   return <span className={`code shrink-0 font-semibold ${looks[verb]} ${wide ? 'w-14 text-xs' : ''}`}>{verb}</span>
 }
 
-/** A path of which the names of parameters stand out. It may break after a slash. */
+/** A path in which the names of parameters stand out. It may break after a slash. */
 export function Path({ path }: { path: string }) {
   return (
     <span className="code [overflow-wrap:anywhere]">

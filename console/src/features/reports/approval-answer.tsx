@@ -9,7 +9,7 @@ import { SmallTable } from '../../ui/small-table.tsx'
 import { DrilldownLink } from './drilldown-link.tsx'
 import { formatCount } from './figures.tsx'
 
-/** How the transfers of a report were approved, in figures. */
+/** The approvals of the transfers of a report, in figures. */
 export function Approvals({ approvals }: { approvals: ActivityApprovals }) {
   if (approvals.operationsRequiringApproval === 0) return null
   return (

@@ -26,7 +26,9 @@ export function AssetAmounts({ assets }: { assets: readonly AssetAmount[] }) {
 
 type Sums = { incomingByAsset: AssetAmount[]; outgoingByAsset: AssetAmount[]; operationsCount: number }
 
-/** What came in, what went out, the turnover in USD and how many operations: the columns that breakdowns share. */
+/**
+ * The columns that breakdowns share: incoming and outgoing amounts, the turnover in USD, and the number of operations.
+ */
 function sumColumns<Row extends Sums & { grossTurnoverUsd: string }>(
   filters: (row: Row) => Record<string, string>,
 ): Column<Row>[] {

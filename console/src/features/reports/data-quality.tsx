@@ -13,7 +13,7 @@ import { operationPath, useShownReport } from './drilldown-link.tsx'
 import { formatCount } from './figures.tsx'
 import { type Gap, gaps, gapWords } from './quality.ts'
 
-/** The gaps of a report as a list to work off: each leads to its operations. */
+/** The gaps of a report as a list of tasks, each with a link to its operations. */
 export function DataQuality({ quality }: { quality: ReportDataQuality }) {
   const { code, search } = useShownReport()
   const open = gaps.filter((gap) => quality[gap] > 0)

@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { type Drilldown, drilldownOf, type ReportSearch } from './parameters.ts'
 import type { ReportType } from './types.ts'
 
-/** What the figures on this page are of. */
+/** The report and the filters that the figures on this page come from. */
 type Shown = { code: string; type: ReportType; search: ReportSearch; report: ReportHeader }
 const ShownReport = createContext<Shown | null>(null)
 export const ReportContext = ShownReport.Provider
@@ -14,13 +14,13 @@ export function useShownReport(): Shown {
   return useContext(ShownReport)!
 }
 
-/** A figure that leads to its operations in Activity. */
+/** A figure with a link to its operations in Activity. */
 export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown; children: ReactNode }) {
   const { code, type, search, report } = useShownReport()
-  const { filters: all, isWider } = drilldownOf(type, search, report, filters)
+  const { filters: activityFilters, isWider } = drilldownOf(type, search, report, filters)
   const wider = t('Activity has not all of these filters and may list more.')
   return (
-    <ActivityLink code={code} filters={all} {...(isWider ? { title: wider } : {})}>
+    <ActivityLink code={code} filters={activityFilters} {...(isWider ? { title: wider } : {})}>
       {children}
       {isWider && (
         <span aria-hidden="true" className="text-quiet">
@@ -48,7 +48,7 @@ export function ActivityLink({ code, filters, title, children }: ActivityLinkPro
   )
 }
 
-/** Where an operation is shown. */
+/** Returns the page of an operation. */
 export function operationPath(code: string, type: 'transfer' | 'deposit', id: string): string {
   return `/v/${code}/${type === 'transfer' ? 'transfers' : 'deposits'}/${id}`
 }

@@ -17,7 +17,7 @@ import type { ReportType } from './types.ts'
 
 type ExportProps = { code: string; type: ReportType; parameters: Parameters; disabledBecause: string | null }
 
-/** The report as a file: at once, or made in the background, with its SHA-256. */
+/** Exports the report as a file: at once, or in the background with its SHA-256. */
 export function ExportButton(props: ExportProps) {
   const [open, setOpen] = useState(false)
   return (
@@ -38,7 +38,8 @@ export function ExportButton(props: ExportProps) {
 
 function ExportForm({ code, type, parameters }: ExportProps) {
   const [format, setFormat] = useState<Format>('xlsx')
-  // The order that this form makes: repeated after a lost answer, it is the same one.
+  // The key of this form's request. A repetition after a lost answer uses the same key, so that only one export is
+  // made.
   const [key, setKey] = useState(() => newIdempotencyKey())
   const client = useQueryClient()
   const now = useMutation({
@@ -84,7 +85,7 @@ function ExportForm({ code, type, parameters }: ExportProps) {
   )
 }
 
-/** How far an export is; when it is done, the file and its hash. */
+/** The progress of an export. When it is done, shows the file and its hash. */
 export function ExportProgress({ code, id }: { code: string; id: string }) {
   const { data, isError, error, refetch } = useQuery(exportQuery(code, id))
   if (isError) return <Failed error={error} retry={() => refetch()} />

@@ -8,7 +8,7 @@ import { ExportState } from './export-panel.tsx'
 import { exportsQuery } from './queries.ts'
 import { reportTitle } from './types.ts'
 
-/** The files that the reader ordered, with how far they are and their hashes. */
+/** The exports that the reader requested, with their progress and their hashes. */
 export function ExportsList({ code }: { code: string }) {
   const query = useInfiniteQuery(exportsQuery(code))
   const reports = query.data?.pages.flatMap(({ items }) => items) ?? []

@@ -11,7 +11,7 @@ import type { Drilldown } from './parameters.ts'
 
 type FiguresProps = { summary: ActivitySummary; comparison: ReportComparison; quality: ReportDataQuality }
 
-/** The sums of a report, each with its change and the way to its operations. */
+/** The sums of a report, each with its change and a link to its operations. */
 export function Figures({ summary, comparison, quality }: FiguresProps) {
   const incoming = knownUsd(summary.incomingUsd, amountsOf(summary.incomingAmountByAsset))
   const outgoing = knownUsd(summary.outgoingUsd, amountsOf(summary.outgoingAmountByAsset))

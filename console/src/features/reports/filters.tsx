@@ -24,7 +24,7 @@ import {
 
 type Filter = { name: ListName; label: string; options: Option[] | object }
 
-/** What a report can be narrowed by, with where its values come from. */
+/** Returns the filters of a report, each with the source of its values. */
 function filtersOf(code: string): Filter[] {
   return [
     { name: 'statuses', label: t('Status'), options: statusChoices().map(([value, label]) => ({ value, label })) },
@@ -54,7 +54,7 @@ function filtersOf(code: string): Filter[] {
   ]
 }
 
-/** The filters that are on, as chips, and the way to add one. */
+/** The active filters as chips, and a control to add a filter. */
 export function Filters({ code, type, search, change }: SettingsProps) {
   const [open, setOpen] = useState(false)
   const filters = filtersOf(code).filter(({ name }) => isTaken(type, name))
@@ -102,7 +102,7 @@ function FilterChips({ filter: { name, label, options }, values, change }: Filte
     <Chip
       key={value}
       text={`${label}: ${known.find((option) => option.value === value)?.label ?? value}`}
-      onRemove={() => change({ [name]: values.filter((each) => each !== value).join(',') || undefined })}
+      onRemove={() => change({ [name]: values.filter((other) => other !== value).join(',') || undefined })}
     />
   ))
 }
@@ -119,7 +119,7 @@ type AddFilterProps = { filters: readonly Filter[]; onAdd: (name: SearchName, va
 function AddFilter({ filters, onAdd }: AddFilterProps) {
   const [name, setName] = useState<SearchName>(filters[0]!.name)
   const [value, setValue] = useState('')
-  const filter = filters.find((each) => each.name === name)
+  const filter = filters.find((candidate) => candidate.name === name)
   const options = useOptions(filter?.options ?? [], true)
   const isAmount = filter === undefined
   const isFaulty = isAmount && value !== '' && !/^\d+(\.\d+)?$/.test(value)
@@ -138,9 +138,9 @@ function AddFilter({ filters, onAdd }: AddFilterProps) {
           setValue('')
         }}
       >
-        {filters.map((each) => (
-          <option key={each.name} value={each.name}>
-            {each.label}
+        {filters.map((filter) => (
+          <option key={filter.name} value={filter.name}>
+            {filter.label}
           </option>
         ))}
         <option value="minimumAmount">{t('Smallest amount')}</option>

@@ -1,12 +1,13 @@
 /**
- * A sum in USD leaves out what has no rate, so a sum of zero over amounts that are not zero is not known.
- * @returns null where it is not known
+ * Returns a sum in USD. Amounts without a rate are left out of it, so zero USD over amounts other than zero means that
+ * the sum is unknown.
+ * @returns null if the sum is unknown
  */
 export function knownUsd(usd: string, amounts: readonly string[]): string | null {
   return isZero(usd) && amounts.some((amount) => !isZero(amount)) ? null : usd
 }
 
-/** The difference of two sums is known where both are. */
+/** Returns the difference of two sums, or null unless both are known. */
 export function knownNet(net: string, incoming: string | null, outgoing: string | null): string | null {
   return incoming === null || outgoing === null ? null : net
 }

@@ -95,7 +95,7 @@ export function ByOwner({ rows }: { rows: readonly ActivityByAddressOwner[] }) {
   )
 }
 
-/** What there was, what happened to it and what is there now, by the ledger. */
+/** The opening balance, the movements and the closing balance, by the ledger. */
 export function BalanceMovements({ rows }: { rows: readonly AssetBalance[] }) {
   const amount = (id: keyof AssetBalance, header: string): Column<AssetBalance> => ({
     id,
@@ -121,7 +121,7 @@ export function BalanceMovements({ rows }: { rows: readonly AssetBalance[] }) {
 
 const tones: Record<ReportObservation['severity'], Tone> = { info: 'neutral', warning: 'warn', critical: 'bad' }
 
-/** What a reader should look at, each with its operations. */
+/** Observations for the reader, each with its operations. */
 export function Observations({ observations }: { observations: readonly ReportObservation[] }) {
   const { code } = useShownReport()
   const words = { info: t('Note'), warning: t('Warning'), critical: t('Critical') }

@@ -41,10 +41,13 @@ export const listNames = [
 
 export type ListName = (typeof listNames)[number]
 export type SearchName = (typeof texts)[number] | ListName
-/** What the URL of a report says, under the names of the API. Lists are one text with commas; `until` is a day, included. */
+/**
+ * The parameters of a report in the URL, under the names of the API. A list is a text with commas; `until` is the last
+ * day, inclusive.
+ */
 export type ReportSearch = Partial<Record<SearchName, string>>
 
-/** Keeps what a report knows and drops the rest: a URL is written by anybody. */
+/** Keeps the known parameters and drops everything else, because a URL may hold anything. */
 export function searchOf(raw: Record<string, unknown>): ReportSearch {
   const search: ReportSearch = {}
   for (const name of [...texts, ...listNames]) {
@@ -57,7 +60,7 @@ export function searchOf(raw: Record<string, unknown>): ReportSearch {
 }
 
 export function listOf(text: string | undefined): string[] {
-  return (text ?? '').split(',').filter((each) => each !== '')
+  return (text ?? '').split(',').filter((part) => part !== '')
 }
 
 const subjects: readonly SearchName[] = [
@@ -69,7 +72,7 @@ const subjects: readonly SearchName[] = [
   'categoryKey',
 ]
 
-/** The parameters that only some reports take, and which subject each is about. */
+/** The parameters of some reports only, with the subject of each report. */
 const takes: Record<ReportType, readonly SearchName[]> = {
   transaction_activity: ['groupBy', 'comparison'],
   asset_movement: ['groupBy', 'comparison'],
@@ -83,7 +86,7 @@ const takes: Record<ReportType, readonly SearchName[]> = {
   category_analytics: ['categoryKey'],
 }
 
-/** A statement is of a whole account: filters of operations do not hold for it. */
+/** A statement covers a whole account, so filters of operations do not apply to it. */
 const ofEveryReport: readonly SearchName[] = ['timezone', 'includeShared', 'userId', 'breakdownBy']
 
 export function isTaken(type: ReportType, name: SearchName): boolean {
@@ -92,7 +95,7 @@ export function isTaken(type: ReportType, name: SearchName): boolean {
   return type !== 'account_statement'
 }
 
-/** What must still be chosen before the report can be read; null when nothing is missing. */
+/** Returns the parameter that must still be chosen before the report can be read, or null. */
 export function missingSubject(type: ReportType, search: ReportSearch): SearchName | null {
   if (type === 'address_activity') return (search.addressId ?? search.folderId) ? null : 'addressId'
   return takes[type].find((name) => subjects.includes(name) && search[name] === undefined) ?? null
