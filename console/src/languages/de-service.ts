@@ -1,16 +1,19 @@
-/** What the service says, in German: by its words where they say more than the reason, and by the reason otherwise. */
+/** Returns a text of the service in German: by its words if the sentence is known, otherwise by the reason. */
 export function serviceText(text: string, reason?: string | null): string {
   for (const [pattern, german] of sentences) if (pattern.test(text)) return text.replace(pattern, german)
   const known = reason === undefined || reason === null ? undefined : byReason[reason]
   return known === undefined ? text : known.replace('{text}', () => fieldsIn(text))
 }
 
-/** "name: is required": the field stays as it is called. */
+/** Translates the fault in "name: is required". The name of the field stays unchanged. */
 function fieldsIn(text: string): string {
   return text.replace(/^([\w.]+): (.+)$/, (_, field: string, fault: string) => `${field}: ${serviceText(fault)}`)
 }
 
-/** Each reason of docs/errors.md; a test compares them. `{text}` is what people of the vault wrote, or what names the fault. */
+/**
+ * A text for each reason of docs/errors.md; a test compares them. `{text}` is a text of people of the vault, or names
+ * the fault.
+ */
 export const byReason: Record<string, string> = {
   validation_failed: 'Eine Angabe fehlt oder ist ungültig: {text}',
   malformed_request: 'Die Anfrage ist ungültig.',
@@ -102,7 +105,7 @@ export const byReason: Record<string, string> = {
   wallet_service_silent: 'Der Wallet-Dienst antwortet nicht. Versuchen Sie es später noch einmal.',
 }
 
-/** Sentences that people meet, what reports notice, and what stands beside a field. */
+/** Sentences that people meet, observations of reports, and messages beside a field. */
 const sentences: [RegExp, string][] = [
   [
     /^In the period from (\S+) the turnover was at least (\d+) times the mean of the other periods\.$/,

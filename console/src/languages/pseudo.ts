@@ -1,4 +1,7 @@
-/** Every text 40 % longer and with accents, to see what is cut off and what cannot be translated. Made from the German keys. */
+/**
+ * Every text 40 % longer and with accents, to find cut texts and texts that cannot be translated. Made from the German
+ * keys.
+ */
 import { messages as german } from './de.ts'
 import { messages as more } from './de-more.ts'
 

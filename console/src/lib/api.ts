@@ -1,7 +1,7 @@
 import { createStrongroom, type Strongroom, StrongroomError, type VaultClient } from '@strongroom/sdk'
 import { sayRulesWait } from './rules-waiting.ts'
 
-/** The service that this page came from; the cookie of the session is sent along by the browser. */
+/** The client of the service that this page came from. The browser sends the cookie of the session. */
 export const strongroom: Strongroom = createStrongroom({
   baseUrl: window.location.origin,
   fetch: fetchOrSignIn,
@@ -13,7 +13,7 @@ type Confirmed = Parameters<Strongroom['me']['prepareConfirmation']>[0]
 
 const vaults = new Map<string, VaultClient>()
 
-/** The client of a vault: one object per code. */
+/** Returns the client of a vault: one object per code. */
 export function vaultOf(code: string): VaultClient {
   const known = vaults.get(code)
   if (known !== undefined) return known
@@ -22,7 +22,7 @@ export function vaultOf(code: string): VaultClient {
   return vault
 }
 
-/** A session that has ended leads to the sign-in and back to the page that is open. */
+/** Sends a request. A session that has ended leads to the sign-in, and then back to the open page. */
 async function fetchOrSignIn(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   if (request instanceof Request) sayJson(request)
   const response = await fetch(request, init)
@@ -31,13 +31,19 @@ async function fetchOrSignIn(request: RequestInfo | URL, init?: RequestInit): Pr
   return response
 }
 
-/** Each page that changes the rules would have to look at the answer otherwise, and in a vault with governance all of them wait. */
+/**
+ * Announces a change of rules that waits for votes. It is noted here for all pages, because in a vault with governance
+ * every such change waits.
+ */
 async function noteWaiting(response: Response): Promise<void> {
   const { request } = (await response.json()) as { request?: { id: string; action: string } }
   if (request?.action === 'rules_change') sayRulesWait(request.id)
 }
 
-/** With the session cookie the service takes writes as JSON only, those without a body too: no form of another page can send them. */
+/**
+ * Sets the content type of writes, including those without a body. With the session cookie the service takes writes as
+ * JSON only, which no form of another page can send.
+ */
 function sayJson({ method, headers }: Request): void {
   const isWrite = method === 'POST' || method === 'PUT' || method === 'PATCH'
   if (isWrite && !headers.has('content-type')) headers.set('content-type', 'application/json')

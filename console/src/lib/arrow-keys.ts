@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react'
 
-/** The arrow keys go from one thing to the next, and from the last to the first. */
+/** Moves the focus by arrow keys from one stop to the next, and from the last to the first. */
 export function moveByArrows(event: KeyboardEvent, stops: readonly HTMLElement[]): void {
   const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (move === undefined) return

@@ -8,10 +8,16 @@ import { challengeOf } from '@strongroom/sdk/signing'
 import { toBytes, toText } from './hashes.ts'
 import { t } from './language.ts'
 
-/** Whether this browser can use passkeys here: not on a page that came over plain http from another machine. */
+/**
+ * Returns true if this browser can use passkeys here. It cannot on a page that came over plain HTTP from another
+ * machine.
+ */
 export const hasPasskeys = (): boolean => 'PublicKeyCredential' in window
 
-/** Has an authenticator make a sign-in key. @throws DOMException when the person declines or it has one already */
+/**
+ * Lets an authenticator make a sign-in key.
+ * @throws DOMException if the person declines or the authenticator already has a key
+ */
 export async function makePasskey(options: PasskeyCreationOptions): Promise<PasskeyAttestation> {
   const { nonce, rp, user, excludeCredentials, ...rest } = options
   const made = (await navigator.credentials.create({
@@ -36,12 +42,12 @@ export async function makePasskey(options: PasskeyCreationOptions): Promise<Pass
 }
 
 type Purpose = { purpose: 'add-passkey' } | ({ purpose: 'confirm' } & ConfirmedCall)
-/** The request that is about to be sent, as the page says and no answer. */
+/** The request that is about to be sent, as this page builds it and not as an answer says. */
 export type ConfirmedCall = { method: string; path: string; bodyHash: string }
 
 /**
- * Has one of the person's sign-in keys sign for this purpose, which is part of what is signed.
- * @throws DOMException when the person declines
+ * Lets a sign-in key of the person sign for this purpose, which is part of the signed challenge.
+ * @throws DOMException if the person declines
  */
 export async function signFor(about: Purpose, options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
   const { nonce, timeout, allowCredentials } = options
@@ -49,7 +55,10 @@ export async function signFor(about: Purpose, options: PasskeyRequestOptions): P
   return { ...(await signChallenge(challenge, { timeout, allowCredentials })), nonce }
 }
 
-/** A confirmation of a call by a key that the reader has at the service. @throws an error for people who have none */
+/**
+ * Confirms a call with a sign-in key of the reader.
+ * @throws an error with a message for people if the reader has no passkey
+ */
 export function confirmCall(call: ConfirmedCall, options: PasskeyRequestOptions): Promise<PasskeyAssertion> {
   if (options.allowCredentials.length === 0) throw new Error(t('This needs a passkey: add one on your own page first.'))
   const { method, path, bodyHash } = call
@@ -59,8 +68,8 @@ export function confirmCall(call: ConfirmedCall, options: PasskeyRequestOptions)
 type Asked = Pick<PasskeyRequestOptions, 'timeout' | 'allowCredentials'>
 
 /**
- * Has a passkey of this page sign a challenge that this page has computed.
- * @throws DOMException when the person declines
+ * Lets a passkey of this page sign a challenge that this page has computed.
+ * @throws DOMException if the person declines
  */
 export async function signChallenge(
   challenge: Uint8Array<ArrayBuffer>,
@@ -85,7 +94,7 @@ export async function signChallenge(
   }
 }
 
-/** Whether the person closed the browser's window about the passkey, which is no fault. */
+/** Returns true if the person closed the browser's dialog of the passkey, which is not an error. */
 export const isDeclined = (error: unknown): boolean => error instanceof DOMException && error.name === 'NotAllowedError'
 
 const toDescriptor = ({ id, transports }: PasskeyRequestOptions['allowCredentials'][number]) => ({

@@ -1,4 +1,7 @@
-/** The authority of a vault, as the service says that the wallet service shows it; version 0 and null: none. */
+/**
+ * The authority of a vault that the wallet service shows, according to the service. Version 0 and null mean that there
+ * is no authority.
+ */
 export type SeenAuthority = { version: number; hash: string | null }
 
 type Memory = Pick<Storage, 'getItem' | 'setItem'>
@@ -6,8 +9,9 @@ type Memory = Pick<Storage, 'getItem' | 'setItem'>
 const keyOf = (vaultId: string) => `strongroom.authority.${vaultId}`
 
 /**
- * The authority that this browser saw before, if the one that is shown now is older or another one of the same number; null: it
- * is not, and this browser remembers it. A service that was taken over, or restored, cannot change what is remembered here.
+ * Returns the remembered authority if the shown authority is older, or has the same version and another hash. Otherwise
+ * remembers the shown authority and returns null. A service that was taken over or restored cannot change the memory of
+ * this browser.
  */
 export function findFallen(memory: Memory, vaultId: string, shown: SeenAuthority): SeenAuthority | null {
   const kept = recall(memory, vaultId)
@@ -18,7 +22,7 @@ export function findFallen(memory: Memory, vaultId: string, shown: SeenAuthority
   return null
 }
 
-/** Takes what is shown for the newest, also if it is older: who compared it says so. */
+/** Remembers the shown authority as the newest, even if it is older. Called when a person has compared it. */
 export function remember(memory: Memory, vaultId: string, { version, hash }: SeenAuthority): void {
   memory.setItem(keyOf(vaultId), JSON.stringify({ version, hash }))
 }

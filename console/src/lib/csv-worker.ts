@@ -1,6 +1,6 @@
 import { parse } from 'papaparse'
 
-/** What the worker answers: the rows of the file, or that it cannot be read. */
+/** The answer of the worker: the rows of the file, or a fault if it cannot be read. */
 export type CsvAnswer = { rows: string[][] } | { fault: true }
 
 addEventListener('message', ({ data }: MessageEvent<string>) => {

@@ -4,7 +4,7 @@ import workerUrl from './csv-worker.ts?worker&url'
 type Policy = { createScriptURL: (url: string) => unknown }
 type Factory = { createPolicy: (name: string, rules: { createScriptURL: (url: string) => string }) => Policy }
 
-/** The one URL that this page vouches for: that of its own worker. */
+/** Permits a single script URL: that of the page's own worker. */
 const policy = (globalThis as { trustedTypes?: Factory }).trustedTypes?.createPolicy('strongroom', {
   createScriptURL: (url) => {
     if (url !== workerUrl) throw new TypeError('Only the worker of the console may be started')
@@ -12,7 +12,10 @@ const policy = (globalThis as { trustedTypes?: Factory }).trustedTypes?.createPo
   },
 })
 
-/** Reads a CSV file beside the page, so that a long one does not stop it. The delimiter is found out. Null: not a CSV file. */
+/**
+ * Reads a CSV file in a worker, so that a long file does not block the page. Detects the delimiter. Returns null if the
+ * text is not a CSV file.
+ */
 export function readCsv(text: string): Promise<string[][] | null> {
   const url = (policy?.createScriptURL(workerUrl) ?? workerUrl) as string
   const worker = new Worker(url, { type: 'module' })

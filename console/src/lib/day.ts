@@ -1,16 +1,16 @@
 import { formatter } from './formatter.ts'
 
-/** Days are those of the reader's zone, as "2026-08-03". */
+/** Returns true for a day such as "2026-08-03". All days are in the reader's zone. */
 export function isDay(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(new Date(`${text}T00:00`).getTime())
 }
 
-/** The instant at which a day begins for the reader. */
+/** Returns the instant at which a day begins for the reader. */
 export function startOfDay(day: string): string {
   return new Date(`${day}T00:00`).toISOString()
 }
 
-/** The last instant of a day for the reader. */
+/** Returns the last instant of a day for the reader. */
 export function endOfDay(day: string): string {
   return new Date(new Date(`${addDays(day, 1)}T00:00`).getTime() - 1).toISOString()
 }
@@ -20,7 +20,7 @@ export function addDays(day: string, count: number): string {
   return new Date(Date.UTC(year, month - 1, date + count)).toISOString().slice(0, 10)
 }
 
-/** The day of the reader in which an instant is. */
+/** Returns the day of an instant for the reader. */
 export function dayOf(at: Date): string {
   const two = (part: number) => String(part).padStart(2, '0')
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`

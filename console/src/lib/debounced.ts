@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The value as it was when it last stood still for a moment. */
+/** Returns the value as of the last time that it did not change for a moment. */
 export function useDebounced<Value>(value: Value, milliseconds = 300): Value {
   const [settled, settle] = useState(value)
   useEffect(() => {

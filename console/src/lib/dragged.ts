@@ -1,7 +1,7 @@
-/** An address that is moved between folders. Only its owner may do that. */
+/** An address that can be moved between folders. Only its owner may move it. */
 export type Movable = { id: string; name: string; isOwner: boolean }
 
-/** What a dragged row carries. */
+/** The data of a dragged row. */
 export type DraggedAddresses = { kind: 'addresses'; addresses: Movable[] }
 
 export function draggedAddresses(data: Record<string | symbol, unknown>): Movable[] | null {

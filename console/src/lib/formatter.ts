@@ -5,8 +5,8 @@ type Constructor<Options, Format> = new (locale: string, options?: Options) => F
 const made = new Map<string, unknown>()
 
 /**
- * A formatter of the browser for the locale of the reader: `formatter(Intl.NumberFormat, { style: 'percent' })`. Each is made
- * once, because that takes far longer than to use it, and a list uses several for each row.
+ * Returns a formatter of the browser for the reader's locale: `formatter(Intl.NumberFormat, { style: 'percent' })`.
+ * Formatters are cached, because making one takes far longer than using it, and a list uses several for each row.
  */
 export function formatter<Options, Format>(Kind: Constructor<Options, Format>, options?: Options): Format {
   const locale = localeNow()

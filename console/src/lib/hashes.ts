@@ -2,12 +2,15 @@ import { canonicalJson } from '@strongroom/sdk/signing'
 
 export { canonicalJson }
 
-/** SHA-256 of a text in UTF-8, in hexadecimal digits. The browser has it on pages that came by HTTPS or from localhost. */
+/**
+ * Returns the SHA-256 of a text in UTF-8, in hexadecimal digits. Browsers have it on pages that came by HTTPS or from
+ * localhost.
+ */
 export async function sha256(text: string): Promise<string> {
   return sha256Of(new TextEncoder().encode(text))
 }
 
-/** SHA-256 of bytes, in hexadecimal digits. */
+/** Returns the SHA-256 of bytes, in hexadecimal digits. */
 export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return hexOf(await digest(bytes))
 }
@@ -23,7 +26,7 @@ export function canHash(): boolean {
   return globalThis.crypto?.subtle !== undefined
 }
 
-/** What comes before the first seal of a chain. */
+/** The previous hash of the first seal of a chain. */
 export const noHash = '0'.repeat(64)
 
 export type Seal = {
@@ -32,14 +35,14 @@ export type Seal = {
   records: { id: string; hash: string }[]
   sealedAt: string
   hash: string
-  /** null or absent: a seal from before seals were signed. */
+  /** Null or absent for a seal from before seals were signed. */
   root?: string | null
   keyId?: string | null
   publicKey?: string | null
   signature?: string | null
 }
 
-/** The hash that a seal must have: it binds the seal before it and every record of its own. */
+/** Returns the hash that a seal must have. It binds the previous seal and every record of this seal. */
 export async function hashOfSeal(chain: string, seal: Omit<Seal, 'hash'>): Promise<string> {
   const { sequence, previousHash, sealedAt, keyId } = seal
   const records = seal.records.map(({ id, hash }) => ({ id, hash }))
@@ -51,7 +54,7 @@ export async function hashOfSeal(chain: string, seal: Omit<Seal, 'hash'>): Promi
 
 const isSigned = ({ root }: Omit<Seal, 'hash'>): boolean => root !== null && root !== undefined
 
-/** The root of the Merkle tree of RFC 6962 over the records, each of which is a leaf (docs/audit.md). */
+/** Returns the root of the Merkle tree of RFC 6962, with a leaf for each record (docs/audit.md). */
 async function rootOf(records: Seal['records']): Promise<string> {
   const leaf = (text: string) => digest(Uint8Array.of(0, ...new TextEncoder().encode(text)))
   let row = await Promise.all(records.map((record) => leaf(canonicalJson(record))))
@@ -66,8 +69,8 @@ async function rootOf(records: Seal['records']): Promise<string> {
 }
 
 /**
- * Whether the key that a seal names has signed it. null: this cannot be said, because the seal is an old one, or the browser
- * has no Ed25519.
+ * Returns true if the key that a seal names has signed it. Returns null if the seal is older than signed seals, or the
+ * browser has no Ed25519.
  */
 export async function isSealSigned(seal: Seal): Promise<boolean | null> {
   const { publicKey, keyId, signature, hash } = seal
@@ -84,7 +87,10 @@ export async function isSealSigned(seal: Seal): Promise<boolean | null> {
   }
 }
 
-/** Bytes of base64url. @throws DOMException for a text that is none */
+/**
+ * Decodes base64url.
+ * @throws DOMException if the text is not base64url
+ */
 export function toBytes(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (character) => character.charCodeAt(0))

@@ -1,6 +1,6 @@
 import { type HotkeyCallback, type Options, useHotkeys } from 'react-hotkeys-hook'
 
-/** As `useHotkeys`, but for the time in which a dialog or a popover is open: its keys are its own. */
+/** Like `useHotkeys`, but turned off while a dialog or a popover is open, which has its own keys. */
 export function useKeys(
   keys: string | readonly string[],
   callback: HotkeyCallback,
@@ -14,8 +14,8 @@ export function useKeys(
 }
 
 /**
- * A key that clicks what carries `data-hotkey`: in the row that has the focus, otherwise the only one of the page. In a
- * list without a focused row it does nothing, because no row is meant.
+ * Clicks the element with this `data-hotkey`: the element in the focused row, otherwise the only such element of the
+ * page. In a list without a focused row, nothing happens.
  */
 export function useClickKey(key: string): void {
   useKeys(key, () => {

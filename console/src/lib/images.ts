@@ -1,14 +1,17 @@
-/** The console shows no images of other hosts: those hosts would learn who looks at a page. */
+/**
+ * Returns true for an image of this service. The console shows no images of other hosts, which would learn who looks at
+ * a page.
+ */
 export function isOwnImage(image: string | null | undefined): image is string {
   return image?.startsWith('/api/v1/images/') ?? false
 }
 
-/** What is edited as the list has it by now, because its image is changed while it is open. */
+/** Returns the opened item as it is now in the list, because its image may change while it is open. */
 export function latest<Item extends { id: string }>(rows: readonly Item[], opened: Item): Item {
   return rows.find(({ id }) => id === opened.id) ?? opened
 }
 
-/** The first letters of the first two words of a name, as people would abbreviate it. */
+/** Returns the first letters of the first two words of a name. */
 export function initialsOf(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? []
   return words
@@ -17,7 +20,7 @@ export function initialsOf(name: string): string {
     .join('')
 }
 
-/** What the service takes at most, and how wide and high the console makes an image at most. */
+/** The largest size of an image that the service takes, and the largest width and height that the console makes. */
 const bytesMax = 65_536
 const pixelsMax = 256
 
@@ -31,8 +34,8 @@ const ways: readonly [type: string, quality: number][] = [
 ]
 
 /**
- * Draws an image anew, small enough for the service; of the file itself nothing is sent, neither where a photo was taken nor
- * what else it holds. Null: the browser cannot read it.
+ * Draws an image again, small enough for the service. The file itself is not sent, so its metadata, such as the place
+ * of a photo, stays here. Returns null if the browser cannot read the file.
  */
 export async function smallImageOf(file: Blob): Promise<Blob | null> {
   const bitmap = await createImageBitmap(file).catch(() => null)
@@ -47,7 +50,7 @@ export async function smallImageOf(file: Blob): Promise<Blob | null> {
     for (const [type, quality] of ways) {
       if (type === 'image/jpeg') fillBehind(context)
       const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, type, quality))
-      // A browser that cannot write a type writes another one.
+      // A browser that cannot write a type writes another type.
       if (blob !== null && blob.type === type && blob.size <= bytesMax) return blob
     }
     return null
@@ -56,13 +59,13 @@ export async function smallImageOf(file: Blob): Promise<Blob | null> {
   }
 }
 
-/** The size within which a picture of this size fits, in its own proportions. */
+/** Returns the size of the picture, scaled to fit into `max` pixels with its proportions. */
 export function fitted({ width, height }: { width: number; height: number }, max: number) {
   const scale = Math.min(1, max / Math.max(width, height))
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
-/** JPEG knows no transparency, and would show black. */
+/** Fills transparent parts with white, because JPEG has no transparency and would show black. */
 function fillBehind(context: CanvasRenderingContext2D): void {
   context.globalCompositeOperation = 'destination-over'
   context.fillStyle = 'white'

@@ -7,7 +7,7 @@ export type Language = keyof typeof languages | 'pseudo'
 const i18n: I18n = setupI18n({ locale: 'en', messages: { en: {} } })
 const compiled = new Map<string, CompiledMessage>()
 i18n.setMessagesCompiler((text) => {
-  // Most texts have no values, and nothing to compile.
+  // Most texts have no values and need not be compiled.
   if (!/[{'<]/.test(text)) return [text]
   const known = compiled.get(text) ?? compileMessage(text)
   compiled.set(text, known)
@@ -15,9 +15,9 @@ i18n.setMessagesCompiler((text) => {
 })
 
 /**
- * A text of the console in the language of the reader. The English text is the key: it stands in the code, and
- * `languages/de/` holds its translation. Values are given by name: `t('{count, plural, one {# vote} other {# votes}}', { count })`.
- * Texts are made while a page is drawn and never when a module is loaded, because the language may not be known then.
+ * Returns a text of the console in the language of the reader. The English text in the code is the key; `languages/de/`
+ * has its translation. Values have names: `t('{count, plural, one {# vote} other {# votes}}', { count })`. Call it
+ * while a page is drawn and never when a module is loaded, because the language may be unknown then.
  */
 export function t(text: string, values?: Record<string, unknown>): string {
   return i18n._(text, values)
@@ -25,7 +25,9 @@ export function t(text: string, values?: Record<string, unknown>): string {
 
 let serviceText: (text: string, reason?: string | null) => string = (text) => text
 
-/** What the service says, which speaks English, in the language of the reader as far as it is known. */
+/**
+ * Translates a text of the service, which speaks English, into the language of the reader as far as the text is known.
+ */
 export function said(text: string, reason?: string | null): string {
   return serviceText(text, reason)
 }
@@ -34,15 +36,15 @@ export function languageNow(): Language {
   return i18n.locale as Language
 }
 
-/** The locale for numbers and dates: the one of the browser where it speaks the language of the console. */
+/** Returns the locale for numbers and dates: the browser's locale if it has the language of the console. */
 export function localeNow(): string {
   const language = i18n.locale === 'pseudo' ? 'en' : i18n.locale
-  return navigator.languages.find((each) => each.toLowerCase().startsWith(language)) ?? language
+  return navigator.languages.find((locale) => locale.toLowerCase().startsWith(language)) ?? language
 }
 
 const storageKey = 'strongroom.language'
 
-/** Loads the language that the reader chose, or the first of the browser's that the console speaks. */
+/** Loads the language that the reader chose, or the first language of the browser that the console speaks. */
 export async function loadLanguage(): Promise<void> {
   const language = chosenLanguage()
   document.documentElement.lang = language === 'pseudo' ? 'en' : language
@@ -54,7 +56,7 @@ export async function loadLanguage(): Promise<void> {
   i18n.activate(language)
 }
 
-/** The page is loaded anew: no text of the old language stays. */
+/** Stores the language and loads the page again, so that no text of the old language stays. */
 export function chooseLanguage(language: Language): void {
   localStorage.setItem(storageKey, language)
   window.location.reload()
@@ -63,8 +65,8 @@ export function chooseLanguage(language: Language): void {
 function chosenLanguage(): Language {
   const stored = localStorage.getItem(storageKey)
   if (stored === 'pseudo' || (stored !== null && stored in languages)) return stored as Language
-  const spoken = navigator.languages.map((each) => each.slice(0, 2).toLowerCase())
-  return (spoken.find((each) => each in languages) ?? 'en') as Language
+  const spoken = navigator.languages.map((locale) => locale.slice(0, 2).toLowerCase())
+  return (spoken.find((candidate) => candidate in languages) ?? 'en') as Language
 }
 
 type Texts = { messages: Messages; serviceText?: typeof serviceText }

@@ -7,7 +7,7 @@ import { noteReached } from './reached.ts'
 type Change = Changes['items'][number]
 type Message = { items: Change[]; reset: boolean }
 
-/** Which data a change makes old: the first parts of query keys, in front of the code of the vault. */
+/** The data that each kind of change makes outdated: the first part of the query keys, before the code of the vault. */
 const nounsOf: Record<Change['kind'], string[]> = {
   transfer: ['transfers', 'history', 'balances', 'reports', 'books', 'category-assignments'],
   deposit: ['deposits', 'history', 'balances', 'reports', 'books', 'category-assignments'],
@@ -29,8 +29,8 @@ const nounsOf: Record<Change['kind'], string[]> = {
 const waitingKinds = new Set<Change['kind']>(['transfer', 'approval_request', 'payout'])
 
 /**
- * Keeps what is shown up to date: one tab of the browser waits for changes and tells the others, because a browser opens
- * only six connections to one origin.
+ * Keeps the shown data up to date. One tab of the browser waits for changes and tells the other tabs, because a browser
+ * opens only six connections to one origin.
  * @returns a function that ends it
  */
 export function followChanges(client: QueryClient): () => void {
@@ -43,7 +43,7 @@ export function followChanges(client: QueryClient): () => void {
       channel.postMessage(message)
       apply(message)
     })
-  // Locks exist on https and localhost only; elsewhere every tab waits for itself.
+  // Locks exist on https and localhost only. Elsewhere every tab waits by itself.
   const leading =
     navigator.locks === undefined
       ? lead()
@@ -62,7 +62,7 @@ async function waitForChanges(signal: AbortSignal, tell: (message: Message) => v
     try {
       const query = after === undefined ? {} : { after, wait: 25 }
       const { items, nextCursor, reset } = await strongroom.changes.list(query, { signal, retries: 0 })
-      // After a fault it is unknown what was missed.
+      // After a fault, some changes may have been missed.
       if (items.length > 0 || reset || (failures > 0 && after === undefined))
         tell({ items, reset: reset || failures > 0 })
       after = nextCursor
@@ -70,7 +70,7 @@ async function waitForChanges(signal: AbortSignal, tell: (message: Message) => v
       noteReached(true)
     } catch (error) {
       failures += 1
-      // One wait that breaks off is no news.
+      // A single broken wait does not mean that the service is down.
       if (failures > 1 && isUnreached(error)) noteReached(false)
       after = undefined
       await pause(Math.min(60, 2 ** failures) * 1_000, signal)

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { vaultOf } from './api.ts'
 
-/** What the reader is in a vault, and what they may ask for. */
+/** Reads the role of the reader in a vault, and the actions that they may request. */
 export function membershipQuery(code: string) {
   return queryOptions({
     queryKey: ['membership', code],
@@ -10,7 +10,7 @@ export function membershipQuery(code: string) {
   })
 }
 
-/** Members whose name or e-mail address fits what somebody types. */
+/** Finds members whose name or e-mail address matches the typed text. */
 export function memberSearchQuery(code: string, search: string) {
   return queryOptions({
     queryKey: ['members', code, 'search', search],
@@ -25,7 +25,7 @@ export function memberSearchQuery(code: string, search: string) {
   })
 }
 
-/** The policy groups of a vault, which are few. */
+/** Reads the policy groups of a vault, which are few. */
 export function groupsQuery(code: string) {
   return queryOptions({
     queryKey: ['policy-groups', code, 'all'],

@@ -3,7 +3,7 @@ import { QueryCache, QueryClient } from '@tanstack/react-query'
 import { said } from './language.ts'
 import { noteReached } from './reached.ts'
 
-/** The SDK repeats what can be repeated: the cache does not do it again. */
+/** The cache does not repeat queries, because the SDK already does. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onSuccess: () => noteReached(true),
@@ -20,23 +20,23 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** What a person is told about a fault: the words of the service, which name the rule and what to do. */
+/** Returns the message about an error for people: the text of the service, which names the rule and the remedy. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return said(error.message, (error as Partial<StrongroomError>).reason)
 }
 
-/** What support needs to find the request. */
+/** Returns the request id, by which support finds the request. */
 export function requestIdOf(error: unknown): string | null {
   return error instanceof StrongroomError ? error.requestId : null
 }
 
-/** Nothing is known about what was asked for: the service did not answer, or could not. */
+/** Returns true if the service did not or could not answer, so that the outcome is unknown. */
 export function isUnreached(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof StrongroomError && error.status >= 500)
 }
 
-/** Whether the service asks to wait before the next request, which says nothing about what was asked for. */
+/** Returns true if the service asks to wait before the next request. That says nothing about the requested object. */
 export function isRateLimited(error: unknown): boolean {
   return error instanceof StrongroomError && error.status === 429
 }

@@ -1,4 +1,4 @@
-/** Whether the service answered when it was last asked. */
+/** True if the service answered the last request. */
 let reached = navigator.onLine
 const listeners = new Set<() => void>()
 
@@ -8,7 +8,7 @@ export function noteReached(value: boolean): void {
   for (const listener of listeners) listener()
 }
 
-// While the browser is offline, nothing is asked for that could fail.
+// While the browser is offline, requests would only fail.
 window.addEventListener('offline', () => noteReached(false))
 
 export function onReached(listener: () => void): () => void {

@@ -1,6 +1,6 @@
 import { formatDay } from './time.ts'
 
-/** The words of the service without what only a program reads: instants become days, and ids go. */
+/** Turns a text of the service into one for people: instants become days, and ids are removed. */
 export function readable(description: string): string {
   return description
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => formatDay(instant))

@@ -1,8 +1,8 @@
 export type Exchange = { status: number; ms: number; type: string; text: string | null }
 
 /**
- * A read with the session of this browser, exactly once and with whatever comes back: what the reference tries out is the
- * API and not the SDK. A refusal leads nowhere, and a file is not read as text.
+ * Sends a read with the session of this browser, exactly once, and returns any answer. The reference tries out the API
+ * and not the SDK: a refusal does not lead to the sign-in, and a file is not read as text.
  */
 export async function tryRead(path: string, signal: AbortSignal): Promise<Exchange> {
   const start = performance.now()
@@ -14,7 +14,7 @@ export async function tryRead(path: string, signal: AbortSignal): Promise<Exchan
   return { status: response.status, ms, type, text }
 }
 
-/** A file that belongs to the console itself. */
+/** Reads a file of the console itself. */
 export async function readFile<Content>(url: string, signal: AbortSignal): Promise<Content> {
   const response = await fetch(url, { signal })
   if (!response.ok) throw new Error(`${response.status} ${url}`)

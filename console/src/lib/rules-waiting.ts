@@ -2,9 +2,9 @@ type Listener = (requestId: string) => void
 
 let listener: Listener | null = null
 
-/** Is told of each change of the rules that was not made, because others vote about it first. */
-export function onRulesWaiting(told: Listener): void {
-  listener = told
+/** Registers a listener for changes of the rules that were not made yet, because others vote on them first. */
+export function onRulesWaiting(newListener: Listener): void {
+  listener = newListener
 }
 
 export const sayRulesWait: Listener = (requestId) => listener?.(requestId)

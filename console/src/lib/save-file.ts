@@ -1,6 +1,6 @@
 import type { FileAnswer } from '@strongroom/sdk'
 
-/** Hands a file of the service to the browser, which keeps it where it keeps downloads. */
+/** Passes a file of the service to the browser, which saves it among the downloads. */
 export async function saveAnswer(answer: FileAnswer, fallback: string): Promise<void> {
   saveBlob(await answer.blob(), answer.name ?? fallback)
 }
@@ -11,6 +11,6 @@ export function saveBlob(blob: Blob, name: string): void {
   link.href = url
   link.download = name
   link.click()
-  // The browser has begun to read it by then.
+  // The browser has begun to read the file by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

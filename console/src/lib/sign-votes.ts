@@ -22,7 +22,10 @@ import { strongroom, vaultOf } from './api.ts'
 import { signChallenge } from './authenticator.ts'
 import { t } from './language.ts'
 
-/** What somebody entered, without any value that the service answered but the address that they saw it pay from. */
+/**
+ * The values that a person entered. The paying address is the only value from an answer of the service; the person saw
+ * it.
+ */
 export type Entered = {
   fromAddress: string
   network: string
@@ -33,12 +36,12 @@ export type Entered = {
   maxFee?: string | undefined
 }
 
-/** What a page showed of an order or a payout, decoded from it by the authority. */
+/** The content that a page showed of an order or a payout, decoded with the help of the authority. */
 export type Shown<Description> = { description: Description; authority: Authority | null }
 
 /**
- * Signs the vote on exactly what the page shows.
- * @throws an error for people when that is not what would be signed
+ * Signs the vote on exactly the shown document.
+ * @throws an error with a message for people if another document would be signed
  */
 export function signShown(
   code: string,
@@ -54,7 +57,7 @@ export function signShown(
 
 type Versions = { document: object; pending: { document: object } | null }
 
-/** Signs that the version of the authority that waits must not come into force. */
+/** Signs that the pending version of the authority must not come into force. */
 export function signAuthorityEnd(code: string, { document, pending }: Versions): Promise<SignedVote> {
   return inWords(async () => {
     const next = pending?.document as AuthorityDocument
@@ -63,7 +66,10 @@ export function signAuthorityEnd(code: string, { document, pending }: Versions):
   })
 }
 
-/** The service votes on what it names by this hash, and takes no signature for another one. */
+/**
+ * Binds a signer to the document that the service names by this hash. The service takes no signature for another
+ * document.
+ */
 function boundTo(payloadHash: string, signer: Signer): Signer {
   const sign: Signer['sign'] = (vote, subject) => {
     if (vote.hash !== payloadHash) throw new SigningError('payloadHash', 'is of another document')
@@ -72,7 +78,7 @@ function boundTo(payloadHash: string, signer: Signer): Signer {
   return { ...signer, sign }
 }
 
-/** What the initiator signs of an order: what they entered, with the terms that the page showed. */
+/** Signs an order for its initiator: the entered values, with the terms that the page showed. */
 export function signEntered(
   code: string,
   body: TransferOrder,
@@ -88,7 +94,7 @@ export function signEntered(
   })
 }
 
-/** What the initiator signs of a payout: the rows that they entered, with the terms that the page showed. */
+/** Signs a payout for its initiator: the entered rows, with the terms that the page showed. */
 export function signEnteredRows(
   code: string,
   body: PayoutOrder,
@@ -105,14 +111,14 @@ export function signEnteredRows(
   })
 }
 
-/** @throws SigningError for a token that the authority calls otherwise than the form did */
+/** @throws SigningError if the authority has another symbol for the token than the form had */
 function expectedEntered(entered: Entered, shown: OrderDescription): ExpectedOrder {
   const { fromAddress, network, toAddress, amount, feeLevel, maxFee, symbol } = entered
   const { named, raw } = shown.amount
   if (named !== null && named.symbol !== symbol)
     throw new SigningError('symbol', `is ${named.symbol} and not ${symbol}`)
   const { contractAddress, initiatorId, vaultId, terms } = expectedOf(shown)
-  // In a unit that no authority names nothing can be entered: the page shows the smallest unit instead.
+  // Nobody can enter an amount of a coin that the authority does not name, so the page shows the smallest unit instead.
   const limit = shown.feeLimit?.named === null ? BigInt(shown.feeLimit.raw) : maxFee
   return {
     ...{ vaultId, initiatorId, contractAddress, terms, fromAddress, network, toAddress },
@@ -122,16 +128,22 @@ function expectedEntered(entered: Entered, shown: OrderDescription): ExpectedOrd
   }
 }
 
-/** The part of the request to the page of the wallet service that holds the document; null: that page does not sign it. */
+/**
+ * The part of the request to the page of the wallet service that holds the document. Null if that page does not sign
+ * it.
+ */
 type Elsewhere = { payoutId?: string; orders?: readonly unknown[]; next?: AuthorityDocument } | null
 
-/** Votes on requests are signed with a passkey of this service: they concern its rules, and move nothing. */
+/**
+ * Returns null for votes on approval requests. These are signed with a passkey of this service, because they concern
+ * its rules and move nothing.
+ */
 function shownElsewhere(waiting: Waiting): Elsewhere {
   if (waiting.kind === 'approval_request') return null
   return waiting.kind === 'transfer' ? {} : { payoutId: waiting.payoutId, orders: waiting.orders }
 }
 
-/** Where and with which key the reader signs. */
+/** Returns the signer of the reader: the page of the wallet service, or a passkey of this page. */
 async function signerOf(code: string, elsewhere: Elsewhere): Promise<Signer> {
   const { user } = await strongroom.auth.getCurrentSession()
   const page = elsewhere === null ? undefined : (await readSigningPages(code)).origins[0]
@@ -139,7 +151,10 @@ async function signerOf(code: string, elsewhere: Elsewhere): Promise<Signer> {
   return passkeySigner(user.id, (challenge) => signChallenge(challenge))
 }
 
-/** Nobody signs here because the list of pages is missing: this page is one of the service, which may withhold the list. */
+/**
+ * Reads the pages for signatures. Throws if they cannot be read: this page must not sign instead, because a compromised
+ * service could withhold the list.
+ */
 function readSigningPages(code: string) {
   return vaultOf(code)
     .authority.getSigningPages()

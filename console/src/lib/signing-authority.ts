@@ -4,8 +4,8 @@ import { queryOptions } from '@tanstack/react-query'
 import { vaultOf } from './api.ts'
 
 /**
- * The authority by which a page shows what is signed; null where the wallet service has none. A false one has another hash, which
- * the vote names, and the wallet service refuses it.
+ * Reads the authority that a page shows documents by. Null if the wallet service has no authority. A forged authority
+ * has another hash; the vote names that hash, and the wallet service refuses the vote.
  */
 export const signingAuthorityQuery = (code: string) =>
   queryOptions({

@@ -5,7 +5,7 @@ import { groupsQuery, memberSearchQuery } from './membership.ts'
 
 type Found = { type: 'user' | 'group'; id: string; name: string }
 
-/** The members and groups with whom something can be shared, as one types. */
+/** Finds the members and groups with whom something can be shared, by the typed text. */
 export function useSubjects(code: string) {
   const [text, search] = useState('')
   const settled = useDebounced(text)

@@ -7,7 +7,7 @@ export function themeNow(): Theme {
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
-/** The choice is kept by this browser; "system" follows the device. */
+/** Stores the theme in this browser. "system" follows the device. */
 export function chooseTheme(theme: Theme): void {
   localStorage.setItem(storageKey, theme)
   applyTheme()

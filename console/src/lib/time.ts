@@ -4,12 +4,12 @@ import { t } from './language.ts'
 /** The reader's time zone, as an IANA name. */
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Day and minute in the reader's zone. */
+/** Formats a time as day and minute in the reader's zone. */
 export function formatTime(at: string): string {
   return formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
 }
 
-/** With seconds and the zone, for a tooltip. */
+/** Formats a time with seconds and the zone, for a tooltip. */
 export function formatTimeInFull(at: string): string {
   return formatter(Intl.DateTimeFormat, { dateStyle: 'full', timeStyle: 'long' }).format(new Date(at))
 }
@@ -18,14 +18,14 @@ export function formatDay(at: string): string {
   return formatter(Intl.DateTimeFormat, { dateStyle: 'medium' }).format(new Date(at))
 }
 
-/** Relative under an hour, else day and minute. */
+/** Formats a time relative to now if it is less than an hour ago, otherwise as day and minute. */
 export function formatRecent(at: string, now: number = Date.now()): string {
   const minutes = Math.round((new Date(at).getTime() - now) / 60_000)
   if (Math.abs(minutes) >= 60) return formatTime(at)
   return formatter(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(minutes, 'minute')
 }
 
-/** How long until a time, in its two largest units: "2 days, 3 hours". */
+/** Formats the duration until a time in its two largest units: "2 days, 3 hours". */
 export function formatTimeLeft(at: string, now: number = Date.now()): string {
   const minutes = Math.floor((new Date(at).getTime() - now) / 60_000)
   if (minutes <= 0) return t('time is up')
@@ -39,7 +39,7 @@ function units(count: number, unit: string): string {
   return formatter(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
 }
 
-/** A length of time in its two largest units: "2 days, 3 hours". */
+/** Formats a duration in its two largest units: "2 days, 3 hours". */
 export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds)
   if (whole < 60) return units(whole, 'second')

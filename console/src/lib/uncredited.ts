@@ -1,7 +1,7 @@
 import type { UncreditedEvent } from '@strongroom/sdk'
 import { t } from './language.ts'
 
-/** Why an event of the wallet service, or a deposit, is not in the books. */
+/** Describes the reason why an event of the wallet service, or a deposit, is not in the books. */
 export function uncreditedWords(reason: NonNullable<UncreditedEvent['reason']>): string {
   const words = {
     failed: t('The transaction failed on the chain.'),

@@ -5,17 +5,17 @@ import { sessionQuery } from './session.ts'
 export type Viewer = {
   userId: string | null
   isAdmin: boolean
-  /** Reads what administrators read, and changes nothing. */
+  /** True if the reader sees everything that administrators see, and changes nothing. */
   isAuditor: boolean
-  /** Some policy may let the person order transfers. */
+  /** True if some policy may let the reader order transfers. */
   maySend: boolean
 }
 
-/** Who looks at a vault. Until that is known, nobody in particular. */
+/** Returns the reader's rights in a vault. Until they are known, the reader has no special rights. */
 export function useViewer(code: string): Viewer {
   const { data: session } = useQuery(sessionQuery)
   const { data: membership } = useQuery(membershipQuery(code))
-  const vault = session?.vaults.find((each) => each.code === code)
+  const vault = session?.vaults.find((candidate) => candidate.code === code)
   return {
     userId: session?.user.id ?? null,
     isAdmin: vault?.isAdmin ?? false,

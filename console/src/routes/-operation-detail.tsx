@@ -7,7 +7,7 @@ import { TransferPage } from '../features/operations/transfer-page.tsx'
 import { CategoriesCard } from '../features/tagging/categories-card.tsx'
 import { useClickKey } from '../lib/hotkeys.ts'
 
-/** All that is known about a transfer, and what can be done about it: a page, or beside the list of activity. */
+/** The details of a transfer and the actions on it, as a page or beside the list of activity. */
 export function TransferDetail({ code, id }: { code: string; id: string }) {
   useClickKey('t')
   const { data: transfer } = useQuery(transferQuery(code, id))
@@ -27,7 +27,7 @@ export function TransferDetail({ code, id }: { code: string; id: string }) {
   )
 }
 
-/** The same of a deposit. */
+/** The details of a deposit and the actions on it, as a page or beside the list of activity. */
 export function DepositDetail({ code, id }: { code: string; id: string }) {
   useClickKey('t')
   const { data: deposit } = useQuery(depositQuery(code, id))

@@ -5,7 +5,7 @@ import { ConnectionBar } from '../ui/connection-bar.tsx'
 import { Toasts } from '../ui/toast.tsx'
 
 export const Route = createRootRouteWithContext<{ queryClient: QueryClient }>()({
-  // Every other page needs somebody who is signed in; without a session the API answers 401, which leads to the sign-in.
+  // All other pages need a session. Without a session the API answers 401, which leads to the sign-in.
   beforeLoad: ({ context, location }) => {
     if (!/^\/(verify|docs)(\/|$)/.test(location.pathname)) void context.queryClient.prefetchQuery(sessionQuery)
   },

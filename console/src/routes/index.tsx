@@ -9,11 +9,11 @@ import { Card, Page } from '../ui/page.tsx'
 
 export const Route = createFileRoute('/')({ component: AllVaults })
 
-/** All vaults of a person, and what waits for their vote in any of them. */
+/** All vaults of the reader, and the items in them that wait for the reader's vote. */
 function AllVaults() {
   const session = useQuery(sessionQuery)
   const only = session.data?.vaults.length === 1 && !session.data.isPlatformAdmin ? session.data.vaults[0] : undefined
-  // Who has one vault begins in it: a list of one is a click for nothing.
+  // A reader with a single vault starts in it, because a list of one vault would only cost a click.
   if (only !== undefined) return <Navigate to="/v/$code" params={{ code: only.code }} replace />
   return (
     <Frame isPlatformAdmin={session.data?.isPlatformAdmin ?? false}>

@@ -6,7 +6,7 @@ import { sessionQuery } from '../lib/session.ts'
 import { Frame } from '../ui/frame.tsx'
 import { Page } from '../ui/page.tsx'
 
-/** Where a mail about a sign-in leads that somebody else has prepared. */
+/** The page of sessions, to which a mail about another person's sign-in link leads. */
 export const Route = createFileRoute('/me_/sessions')({ component: OwnSessions })
 
 function OwnSessions() {

@@ -33,7 +33,7 @@ function Activity() {
     (operation: OpenOperation | undefined) =>
       void navigate({
         search: ({ open: before, ...rest }) => (operation === undefined ? rest : { ...rest, open: operation }),
-        // The way back closes what was opened first.
+        // Only opening the first details adds to the history, so that going back closes them.
         replace: operation === undefined || open !== undefined,
         resetScroll: false,
       }),

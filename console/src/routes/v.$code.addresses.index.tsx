@@ -123,7 +123,7 @@ function EmptyPlace({ isFolder }: { isFolder: boolean }) {
   )
 }
 
-/** Says what went wrong with something that was done by dragging. */
+/** Shows the error of an action by dragging. */
 async function say(done: Promise<void>): Promise<void> {
   await done.catch((error: unknown) => announce(messageOf(error)))
 }

@@ -3,7 +3,7 @@ import { type ComponentProps, lazy } from 'react'
 import { requestQuery } from '../features/approvals/queries.ts'
 import { RequestApproval } from '../features/approvals/request-approval.tsx'
 
-/** Changes of the rules are rarer than others, and heavier. */
+/** Loaded on demand: changes of the rules are rare and need much code. */
 const RulesChange = lazy(async () => {
   const [{ SignedDifferences }, { PolicySentence }] = await Promise.all([
     import('../features/governance/set-differences.tsx'),

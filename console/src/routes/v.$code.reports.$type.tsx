@@ -15,7 +15,7 @@ function Report() {
   if (!isReportType(type)) throw notFound()
   return (
     <ReportPage
-      // The fields of another report begin anew.
+      // Resets the fields when another report is opened.
       key={type}
       code={code}
       type={type}

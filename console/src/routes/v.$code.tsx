@@ -6,7 +6,7 @@ import { Shell } from '../features/shell/shell.tsx'
 const Palette = lazy(() => import('../features/search/palette.tsx'))
 const Keys = lazy(() => import('../features/shell/keys.tsx'))
 
-/** Loaded apart: with it each page of a vault would load the pages of administrators. */
+/** Loaded separately, because otherwise each page of a vault would load the pages of administrators. */
 const AuthorityAlarm = lazy(async () => ({
   default: (await import('../features/vault-settings/authority-alarm.tsx')).AuthorityAlarm,
 }))

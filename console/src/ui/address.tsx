@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { t } from '../lib/language.ts'
 
 /**
- * A whole address in groups of four, with its name first. It is never shortened: look-alikes differ in the middle. The groups
- * differ by colour only, so that no spaces are copied.
+ * A whole address in groups of four, after its name. It is never shortened, because look-alikes differ in the middle.
+ * Groups differ by colour only, so that no spaces are copied.
  */
 export function Address({
   address,
@@ -21,14 +21,14 @@ export function Address({
   return (
     <span className="inline-flex flex-wrap items-baseline gap-x-2">
       {name !== null && name !== undefined && <span className="font-medium">{name}</span>}
-      {/* Within a block of its own the groups go on from line to line. */}
+      {/* The groups continue from line to line within their own block. */}
       <span className="min-w-0">{text}</span>
       {copy && <CopyButton text={address} label={t('Copy the address')} />}
     </span>
   )
 }
 
-/** "0x" stays with the first group. */
+/** Splits an address into groups. "0x" stays with the first group. */
 export function groupsOfFour(address: string): string[] {
   const head = address.startsWith('0x') ? '0x' : ''
   const groups = address.slice(head.length).match(/.{1,4}/g) ?? []

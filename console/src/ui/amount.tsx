@@ -19,7 +19,7 @@ export function Usd({ value, className = '' }: { value: string | null | undefine
 
 type Moved = Pick<HistoryItem, 'direction' | 'status' | 'amountDecimal' | 'assetSymbol' | 'usdValue'>
 
-/** What came or went, with its value. What never left is grey and has no sign. */
+/** The incoming or outgoing amount with its value. An amount that never left is grey and has no sign. */
 export function SignedAmount({ item, className = '' }: { item: Moved; className?: string }) {
   const { direction, status, amountDecimal, assetSymbol, usdValue } = item
   const isVoid = ['failed', 'rejected', 'cancelled'].includes(status)

@@ -2,13 +2,16 @@ import { useState } from 'react'
 import { initialsOf, isOwnImage } from '../lib/images.ts'
 
 type Props = {
-  /** What the letters are made of; it stands beside the avatar as text, which is why this one is silent. */
+  /**
+   * The name, of which the letters are made. It stands beside the avatar as text, so the avatar is hidden from screen
+   * readers.
+   */
   name: string
   image: string | null | undefined
   size?: 'small' | 'large'
 }
 
-/** The picture of somebody or something, or the first letters of its name. */
+/** The picture of a person or an object, or the initials of its name. */
 export function Avatar({ name, image, size = 'small' }: Props) {
   const [broken, setBroken] = useState<string>()
   const look = `grid shrink-0 place-items-center overflow-hidden rounded-md border border-line bg-ground ${sizes[size]}`

@@ -8,7 +8,7 @@ const looks: Record<Tone, string> = {
   neutral: 'icon-minus bg-ground text-quiet',
 }
 
-/** A state in one word, with its icon. */
+/** A state in one word, with an icon. */
 export function Badge({ tone, children }: { tone: Tone; children: string }) {
   return (
     <span

@@ -7,12 +7,15 @@ import { IsWithinPage } from './within-page.ts'
 
 type BesideListProps = {
   list: ReactNode
-  /** What was opened from the list; `href` leads to the page of its own that shows the same. */
+  /** The opened details. `href` leads to the separate page of the same object. */
   opened: { detail: ReactNode; href: string } | null
   onClose: () => void
 }
 
-/** What was opened from a list, beside it: where the screen is wide enough, the list keeps its place. Escape closes it. */
+/**
+ * Details beside the list from which they were opened. On a wide screen the list stays visible. Escape closes the
+ * details.
+ */
 export function BesideList({ list, opened, onClose }: BesideListProps) {
   const isOpen = opened !== null
   return (
@@ -34,7 +37,7 @@ function Opened({ detail, href, onClose }: { detail: ReactNode; href: string; on
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null
     section.current?.focus({ preventScroll: true })
-    // The focus goes back to the row, unless the reader has put it elsewhere.
+    // The focus returns to the row, unless the reader has moved it elsewhere.
     return () => {
       if (document.activeElement === document.body && opener?.isConnected) opener.focus({ preventScroll: true })
     }

@@ -13,20 +13,23 @@ const shape =
   'inline-flex min-h-11 items-center justify-center gap-2 rounded-md border px-4 font-medium md:min-h-9 md:px-3 ' +
   'aria-disabled:cursor-not-allowed aria-disabled:opacity-55'
 
-/** The class of a link that looks like a button. */
+/** Returns the class of a link that looks like a button. */
 export function buttonClass(look: Look = 'plain'): string {
   return `${shape} ${looks[look]}`
 }
 
 type ButtonProps = Omit<ComponentProps<'button'>, 'disabled'> & {
   look?: Look
-  /** Why this cannot be done now. The button stays reachable by keyboard, and says why. */
+  /** The reason why the action is not possible now. The button stays reachable by keyboard, and shows the reason. */
   disabledBecause?: string | null | undefined
   busy?: boolean
   icon?: ReactNode
 }
 
-/** A button. What one may never do is not drawn at all; what one may not do now is drawn with the reason. */
+/**
+ * A button. An action that the reader may never take has no button. An action that is not possible now has a button
+ * with the reason.
+ */
 export function Button({
   look = 'plain',
   disabledBecause,

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { t } from '../lib/language.ts'
 
-/** A filter that is on, with a button that takes it off. */
+/** An active filter, with a button that removes it. */
 export function Chip({ text, onRemove }: { text: string; onRemove: () => void }) {
   return (
     <li className="inline-flex items-center gap-1 rounded-full bg-accent-soft py-0.5 pr-1 pl-3">

@@ -7,21 +7,21 @@ type ComboboxProps<Option> = {
   hint?: ReactNode
   error?: string | null | undefined
   placeholder?: string
-  /** What stands in the field. */
+  /** The text of the field. */
   text: string
   onText: (text: string) => void
   options: readonly Option[]
   optionKey: (option: Option) => string
   draw: (option: Option) => ReactNode
   onChoose: (option: Option) => void
-  /** Said when nothing fits; null for saying nothing. */
+  /** Shown when no option matches; null shows nothing. */
   nothing?: string | null
   busy?: boolean
 }
 
 /**
- * A field that offers what fits as one types. The offer is chosen with the arrows and Enter, or by pointing at it; what
- * the field holds stays free text for the page to judge.
+ * A field that offers matching options while the reader types. An option is chosen with the arrows and Enter, or with
+ * the pointer. The field also takes free text, which the page checks.
  */
 export function Combobox<Option>(props: ComboboxProps<Option>) {
   const { label, hint, error, text, options, optionKey, draw, busy = false, nothing = null } = props

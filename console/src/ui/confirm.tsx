@@ -14,7 +14,7 @@ type ConfirmProps = {
   children: ReactNode
 }
 
-/** Asks once more before something is done that cannot be taken back, or that others notice. */
+/** Asks for confirmation before an action that cannot be undone, or that others notice. */
 export function Confirm({ title, verb, open, onClose, write, danger = true, children }: ConfirmProps) {
   return (
     <Sheet title={title} open={open} onClose={onClose}>

@@ -17,7 +17,7 @@ export type Column<Row> = {
 /** The part of an infinite query that a table needs to load more. */
 export type More = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
 
-/** So many rows are all drawn, so that the browser's own search finds them. */
+/** Up to this number, all rows are drawn, so that the browser's own search finds them. */
 const fewRows = 50
 
 type DataTableProps<Row> = {
@@ -31,7 +31,7 @@ type DataTableProps<Row> = {
 }
 
 /**
- * A table that draws only the rows in sight, however many are loaded. Rows load as the reader comes near the end. On a
+ * A table that draws only the visible rows, however many are loaded. Rows load as the reader comes near the end. On a
  * phone each row is a card. `j` and `k` move between the links of the rows.
  */
 export function DataTable<Row extends object>({
@@ -46,7 +46,7 @@ export function DataTable<Row extends object>({
   const body = useRef<HTMLTableSectionElement>(null)
   const offset = useOffset(body)
   const first = rows.length === 0 ? null : rowKey(rows[0]!)
-  // Another function makes the virtualizer place all rows anew.
+  // A new function would make the virtualizer place all rows again.
   const getItemKey = useCallback((index: number) => rowKey(rows[index]!), [rows, rowKey])
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
@@ -67,7 +67,7 @@ export function DataTable<Row extends object>({
   const below = virtualizer.getTotalSize() - ((shown.at(-1)?.end ?? offset) - offset)
   return (
     <>
-      {/* Roles are said, because a table that is drawn as cards loses them. */}
+      {/* Roles are set explicitly, because a table that is drawn as cards loses them. */}
       <table
         ref={table}
         role="table"
@@ -121,7 +121,7 @@ type LineProps<Row> = {
   measure: (row: HTMLTableRowElement | null) => void
 }
 
-/** Drawn again only when it changes: while the reader scrolls, only the rows that come into sight are. */
+/** A row is drawn again only when it changes. While the reader scrolls, only rows that come into view are drawn. */
 const Line = memo(function Line<Row>({ index, row, columns, measure }: LineProps<Row>) {
   return (
     <tr
@@ -142,7 +142,7 @@ const Line = memo(function Line<Row>({ index, row, columns, measure }: LineProps
 
 const end = (align: 'start' | 'end' | undefined) => (align === 'end' ? 'md:text-right' : '')
 
-/** Stands for the rows that are out of sight. */
+/** Takes the space of the rows that are out of view. */
 function Space({ height }: { height: number }) {
   if (height <= 0) return null
   return (
@@ -152,7 +152,10 @@ function Space({ height }: { height: number }) {
   )
 }
 
-/** How far below the top of the page the rows begin. The browser tells when something moves them, and has the layout then. */
+/**
+ * Returns the distance of the rows from the top of the page. It is measured when the browser reports a resize, and has
+ * the layout anyway.
+ */
 function useOffset(body: React.RefObject<HTMLTableSectionElement | null>): number {
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => {
@@ -166,10 +169,10 @@ function useOffset(body: React.RefObject<HTMLTableSectionElement | null>): numbe
 }
 
 /**
- * Keeps the columns as wide as the rows make them that are in sight at first. Otherwise they would follow the rows in sight, with
- * them the heights of the rows, and with these which rows are in sight: a table that never comes to rest.
- *
- * @param first the key of the first row; null while none is drawn
+ * Keeps the widths of the columns that the first visible rows give them. Otherwise the widths would follow the visible
+ * rows, the heights of the rows would follow the widths, and the set of visible rows would follow the heights, without
+ * end.
+ * @param first the key of the first row; null while no row is drawn
  */
 function useSteadyColumns(
   table: React.RefObject<HTMLTableElement | null>,
@@ -189,7 +192,7 @@ function useSteadyColumns(
   }, [table, first, columns])
 }
 
-/** `j` and `k` put the focus on the first link of the next or previous row. */
+/** Moves the focus by `j` and `k` to the first link of the next or previous row. */
 function useRowKeys(
   body: React.RefObject<HTMLTableSectionElement | null>,
   scrollTo: (index: number) => void,
@@ -198,7 +201,7 @@ function useRowKeys(
   const last = useRef<number | null>(null)
   const move = (by: number) => {
     const focused = document.activeElement?.closest('tr[data-index]')?.getAttribute('data-index')
-    // The focus may have gone to what was opened from the last row.
+    // The focus may be in the details that were opened from the last row.
     const current = typeof focused === 'string' ? Number(focused) : last.current
     const index = current === null ? 0 : current + by
     if (index < 0 || index >= count) return

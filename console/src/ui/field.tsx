@@ -6,7 +6,7 @@ export const inputClass =
 
 type Common = { label: string; hint?: ReactNode; error?: string | null | undefined }
 
-/** A labelled field. The hint and the fault are read with it. */
+/** A labelled field. Screen readers read the hint and the fault with it. */
 function Labelled({
   label,
   hint,

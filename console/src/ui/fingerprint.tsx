@@ -1,4 +1,4 @@
-/** A hash in groups of four digits, as people compare it on two screens. */
+/** A hash in groups of four digits, in which people compare it on two screens. */
 export function Fingerprint({ hash }: { hash: string }) {
   return (
     <span className="code block max-w-[20ch] text-left whitespace-normal md:max-w-[40ch]">

@@ -12,7 +12,7 @@ export type Subject = { type: 'user' | 'group'; id: string; name: string }
 
 type GrantListProps = { grants: readonly Grant[]; revoke: ((grant: Grant) => void) | null; busy: boolean }
 
-/** With whom something is shared, and what they may do with it. */
+/** The people with whom something is shared, and their rights. */
 export function GrantList({ grants, revoke, busy }: GrantListProps) {
   return (
     <ul className="mb-4 grid gap-2">

@@ -16,17 +16,17 @@ type Props = {
   remove: () => Promise<object>
   /** The queries that show the image. */
   renews: readonly QueryKey[]
-  /** The vault whose people may have to vote about it. */
+  /** The vault in which the change may need votes. */
   code?: string
 }
 
-/** The image of something, which is changed at once, apart from the form beside it. Every image is made small first. */
+/** An image that is changed at once, apart from the form beside it. Every image is first made small. */
 export function ImageField({ name, image, replace, remove, renews, code }: Props) {
   const id = useId()
   const client = useQueryClient()
   const [fault, setFault] = useState<string | null>(null)
   const change = useMutation({
-    mutationFn: (given: Blob | null) => (given === null ? remove() : replace(given)),
+    mutationFn: (image: Blob | null) => (image === null ? remove() : replace(image)),
     onSuccess: async (answer) => {
       await Promise.all(renews.map((queryKey) => client.invalidateQueries({ queryKey })))
       if (requestOf(answer) === null) announce(t('The image is changed.'))
@@ -84,7 +84,7 @@ export function ImageField({ name, image, replace, remove, renews, code }: Props
   )
 }
 
-/** The request that must be voted on first, if the answer is one. */
+/** Returns the id of the approval request if the answer is one. */
 function requestOf(answer: object): string | null {
   const { pendingApproval } = answer as { pendingApproval?: { id: string } | null }
   return pendingApproval?.id ?? null

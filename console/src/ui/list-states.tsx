@@ -12,7 +12,7 @@ export type Loading = {
   isError: boolean
   error: unknown
   refetch: () => unknown
-  /** What was loaded before, and when. */
+  /** The loaded data, and the time when it was loaded. */
   data?: unknown
   dataUpdatedAt?: number
 }
@@ -20,15 +20,15 @@ export type Loading = {
 type ListStateProps = {
   query: Loading
   isEmpty: boolean
-  /** What is shown in place of an empty list: what it is for and the next step. */
+  /** The purpose of the list and the next step, shown if the list is empty. */
   empty: ReactNode
-  /** Set when a filter is on: an empty list then offers to clear it. */
+  /** Set while a filter is active. An empty list then offers to clear it. */
   clearFilter?: (() => void) | undefined
   rows?: number
   children: ReactNode
 }
 
-/** The states of every list: loading, failed, empty, empty by filter, and filled, also with what is old. */
+/** The states of every list: loading, failed, empty, empty by a filter, and filled, also with outdated data. */
 export function ListState({ query, isEmpty, empty, clearFilter, rows = 5, children }: ListStateProps) {
   if (query.isPending) return <Skeleton rows={rows} />
   if (query.isError && !isOld(query)) return <Failed error={query.error} retry={() => query.refetch()} />
@@ -42,7 +42,7 @@ export function ListState({ query, isEmpty, empty, clearFilter, rows = 5, childr
   )
 }
 
-/** What one thing needs before it is shown: it loads, it failed, it does not exist. */
+/** The states of a single object before it is shown: loading, failed, missing. */
 export function DetailState({ query, children }: { query: Loading; children: ReactNode }) {
   if (query.isPending) return <Skeleton rows={6} />
   if (query.isError && !isOld(query)) {
@@ -51,7 +51,10 @@ export function DetailState({ query, children }: { query: Loading; children: Rea
   return <Old query={query}>{children}</Old>
 }
 
-/** Loaded before, and it cannot be loaded again right now. What the service refuses to show from now on goes. */
+/**
+ * Returns true if the data is loaded and cannot be loaded again at the moment. Data that the service refuses from now
+ * on is no longer shown.
+ */
 function isOld({ isError, error, data }: Loading): boolean {
   return isError && data !== undefined && (isUnreached(error) || isRateLimited(error))
 }
@@ -66,7 +69,7 @@ function Old({ query, children }: { query: Loading; children: ReactNode }) {
   )
 }
 
-/** Grey rows of the true height, after a moment: what comes at once does not flicker. */
+/** Grey rows of the true height. They appear after a moment, so that a fast answer does not flicker. */
 export function Skeleton({ rows }: { rows: number }) {
   const [shown, show] = useState(false)
   useEffect(() => {

@@ -27,7 +27,7 @@ const words: Record<string, () => string> = {
   quarantined: () => t('In quarantine'),
 }
 
-/** What operations may be filtered by, each with its word. */
+/** Returns the statuses by which operations may be filtered, each with its word. */
 export function statusChoices(): [status: string, word: string][] {
   const statuses = Object.keys(words).filter((status) => status !== 'quarantined')
   return statuses.map((status) => [status, statusWord(status)])
@@ -37,7 +37,10 @@ export function statusWord(status: string): string {
   return words[status]?.() ?? status
 }
 
-/** What happened, from the side of the vault: "Received from Northwind", "Sent"; what is not sent is a "Transfer". */
+/**
+ * Describes an operation from the side of the vault: "Received from Northwind", "Sent". An unsent operation is a
+ * "Transfer".
+ */
 export function operationTitle(item: Pick<HistoryItem, 'direction' | 'flowType' | 'counterparty' | 'status'>): string {
   const name = item.counterparty?.name
   if (item.direction === 'in') {

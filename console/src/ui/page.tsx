@@ -1,7 +1,7 @@
 import { type ReactNode, useContext } from 'react'
 import { HasTitle, IsWithinPage } from './within-page.ts'
 
-/** A page: its title, what can be done on it, and its content. The title is also the one of the browser's tab. */
+/** A page: its title, its actions and its content. The title is also that of the browser's tab. */
 export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   const isWithin = useContext(IsWithinPage)
   return (
@@ -28,7 +28,7 @@ export function TwoColumns({ main, side }: { main: ReactNode; side: ReactNode })
   )
 }
 
-/** A part of a page on its own ground. */
+/** A card: a part of a page on its own background. */
 export function Card({ title, actions, children }: { title?: string; actions?: ReactNode; children: ReactNode }) {
   const Heading = useContext(IsWithinPage) ? 'h3' : 'h2'
   return (
@@ -46,7 +46,7 @@ export function Card({ title, actions, children }: { title?: string; actions?: R
 
 export type Fact = readonly [name: string, value: ReactNode]
 
-/** Names and values. What is null is left out. */
+/** Names and values. Facts that are null are left out. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== '')
   return (

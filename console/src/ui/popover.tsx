@@ -2,7 +2,7 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 type PopoverProps = {
   title: string
-  /** What it stands beside; it gets the focus back. */
+  /** The element beside which the popover stands. It gets the focus back. */
   anchor: HTMLElement | null
   open: boolean
   onClose: () => void
@@ -12,7 +12,7 @@ type PopoverProps = {
 const gap = 6
 const margin = 8
 
-/** A small dialog beside what opened it, a popover of the browser itself: Escape and a click outside close it. */
+/** A small dialog beside the element that opened it, as a popover of the browser: Escape and a click outside close it. */
 export function Popover(props: PopoverProps) {
   return props.open ? <Panel {...props} /> : null
 }
@@ -49,7 +49,10 @@ function Panel({ title, anchor, onClose, children }: PopoverProps) {
   )
 }
 
-/** Below the anchor with their ends in line, or above it where there is more room; never outside of the window. */
+/**
+ * Places the panel below the anchor with their ends aligned, or above it where there is more room, and always within
+ * the window.
+ */
 function place(panel: HTMLElement, anchor: HTMLElement): void {
   const { top, bottom, right } = anchor.getBoundingClientRect()
   const { width, height } = panel.getBoundingClientRect()

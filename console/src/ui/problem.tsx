@@ -1,7 +1,7 @@
 import { t } from '../lib/language.ts'
 import { messageOf, requestIdOf } from '../lib/query-client.ts'
 
-/** Why something was not done, above the form that asked for it. */
+/** The error of an action, above its form. */
 export function Problem({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null
   const requestId = requestIdOf(error)

@@ -12,18 +12,18 @@ type SetPickerProps = {
   onChange: (chosen: string[]) => void
   hint?: string | undefined
   error?: string | null | undefined
-  /** The label is read and not drawn, where the words around say it. */
+  /** True if the label is read by screen readers and not drawn, because the words around it say the same. */
   bare?: boolean
 }
 
 const controlClass =
   'min-h-11 rounded-md border border-quiet bg-paper px-2 text-ink md:min-h-9 aria-invalid:border-bad max-w-full'
 
-/** Several of a list: what is chosen stands as chips, each of which can be taken out, and a list offers the others. */
+/** A choice of several items: chosen items are chips that can be removed, and a list offers the others. */
 export function SetPicker({ label, options, chosen, onChange, hint, error, bare = false }: SetPickerProps) {
   const id = useId()
-  const nameOf = (value: string) => options.find((each) => each.id === value)?.name ?? value
-  const left = options.filter((each) => !chosen.includes(each.id))
+  const nameOf = (value: string) => options.find((option) => option.id === value)?.name ?? value
+  const left = options.filter((option) => !chosen.includes(option.id))
   return (
     <div className={bare ? 'min-w-0' : 'mb-4'}>
       <label htmlFor={id} className={bare ? 'sr-only' : 'mb-1 block font-medium'}>
@@ -43,9 +43,9 @@ export function SetPicker({ label, options, chosen, onChange, hint, error, bare 
             <option value="" disabled>
               {chosen.length === 0 ? t('Choose') : t('Add another')}
             </option>
-            {left.map((each) => (
-              <option key={each.id} value={each.id}>
-                {each.name}
+            {left.map((option) => (
+              <option key={option.id} value={option.id}>
+                {option.name}
               </option>
             ))}
           </select>
@@ -56,7 +56,7 @@ export function SetPicker({ label, options, chosen, onChange, hint, error, bare 
   )
 }
 
-/** Several words that are typed in, where the vault has no list to choose from. */
+/** Several typed words, where the vault has no list to choose from. */
 export function TextsPicker({ label, chosen, onChange, bare = false }: Omit<SetPickerProps, 'options'>) {
   const id = useId()
   const [text, setText] = useState('')
@@ -103,7 +103,7 @@ function Chips({ chosen, nameOf, onChange }: ChipsProps) {
         type="button"
         aria-label={t('Remove {name}', { name: nameOf(value) })}
         className="grid size-9 shrink-0 place-items-center text-quiet hover:text-bad"
-        onClick={() => onChange(chosen.filter((each) => each !== value))}
+        onClick={() => onChange(chosen.filter((other) => other !== value))}
       >
         <X size={14} aria-hidden />
       </button>

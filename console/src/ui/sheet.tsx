@@ -4,7 +4,7 @@ import { t } from '../lib/language.ts'
 
 type SheetProps = { title: string; open: boolean; onClose: () => void; children: ReactNode; wide?: boolean }
 
-/** A dialog of the browser itself: focus stays inside, Escape closes it; on a phone it rises from the bottom. */
+/** A dialog of the browser. The focus stays inside, and Escape closes it. On a phone it rises from the bottom. */
 export function Sheet({ title, open, onClose, children, wide = false }: SheetProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()

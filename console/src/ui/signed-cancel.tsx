@@ -19,7 +19,7 @@ type SignedCancelProps = {
   children?: ReactNode
 }
 
-/** Cancels an order of a protected vault, with a signature or without. The order is decoded from the document that is signed. */
+/** Cancels an order of a protected vault, with or without a signature. The order is decoded from the signed document. */
 export default function SignedCancel({ code, cancelled, verb, onDone, children }: SignedCancelProps) {
   const decoded = useQuery(decodedQuery(code, cancelled))
   const [isSigned, sign] = useState(true)
@@ -51,7 +51,7 @@ type Decoded = { shown: ReactNode; toSign: Waiting }
 const decodedQuery = (code: string, cancelled: Cancelled) =>
   queryOptions({
     queryKey: ['signed-cancel', code, cancelled],
-    // Read once, so that an answer that comes later does not change what is confirmed.
+    // Read only once, so that a later answer does not change what is confirmed.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,

@@ -6,15 +6,18 @@ import { Amount } from './amount.tsx'
 import { Badge } from './badge.tsx'
 import { type Fact, Facts } from './page.tsx'
 
-/** What is signed, decoded from its bytes. What the service calls people and addresses stands beside it as a hint. */
+/**
+ * Shows a signed document, decoded from its bytes. The service's names of people and addresses stand beside it as
+ * hints.
+ */
 
-/** An amount in the unit that the authority names; of another token in the smallest unit. */
+/** An amount in the unit that the authority names. An amount of an unknown token is in the smallest unit. */
 export function SignedQuantity({ quantity: { raw, named } }: { quantity: Quantity }) {
   if (named !== null) return <Amount decimal={named.decimal} unit={named.symbol} />
   return <Amount decimal={raw} unit={t('in the smallest unit')} />
 }
 
-/** The contract that is paid with, which a symbol does not say. */
+/** The contract of the token, which a symbol does not identify. */
 export function TokenOf({ quantity: { network, contractAddress } }: { quantity: Quantity }) {
   if (contractAddress === null) return t('the coin of {network}', { network })
   return <Address address={contractAddress} />
@@ -22,7 +25,7 @@ export function TokenOf({ quantity: { network, contractAddress } }: { quantity: 
 
 type Names = { recipient?: string | null | undefined; initiator?: string | null | undefined }
 
-/** Everything that is signed of an order but its amount. */
+/** All signed fields of an order except its amount. */
 export function SignedFacts({ shown, names = {} }: { shown: OrderDescription; names?: Names }) {
   return <Facts facts={[recipientFact(shown, names), ...factsOf(shown, names)]} />
 }
@@ -59,7 +62,7 @@ function factsOf(
   ] satisfies Fact[]
 }
 
-/** Who ordered, as the authority knows them; only their id is signed. */
+/** The initiator, with the contact that the authority has. Only the id is signed. */
 function Person({ id, email, name }: { id: string; email: string | null; name?: string | null | undefined }) {
   return (
     <>
@@ -76,7 +79,7 @@ function End({ at }: { at: string }) {
   )
 }
 
-/** Fields by the names under which they are signed. */
+/** Fields under the names that are signed. */
 export function AlsoSigned({ values }: { values: object }) {
   return (
     <span className="code text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">
@@ -87,7 +90,7 @@ export function AlsoSigned({ values }: { values: object }) {
   )
 }
 
-/** What a payout pays of each token, large. */
+/** The sums that a payout pays of each token, in large type. */
 export function SignedSums({ shown: { sums } }: { shown: PayoutDescription }) {
   return (
     <ul>
@@ -110,7 +113,7 @@ export function SignedSums({ shown: { sums } }: { shown: PayoutDescription }) {
   )
 }
 
-/** What all rows of a payout have in common. */
+/** The values that all rows of a payout share. */
 export function SignedHead({ shown, name }: { shown: PayoutDescription; name?: string }) {
   const { payoutId, vaultId, initiator, rulesVersion, expiresAt, rows } = shown
   return (
@@ -130,7 +133,7 @@ export function SignedHead({ shown, name }: { shown: PayoutDescription; name?: s
   )
 }
 
-/** Everything that is signed of one row, but its recipient, its amount and what all rows have in common. */
+/** All signed fields of a row except its recipient, its amount and the values that all rows share. */
 export function SignedRow({ row, shown }: { row: OrderDescription; shown: PayoutDescription }) {
   const common = commonOf(shown.rows)
   return <AlsoSigned values={Object.fromEntries(Object.entries(restOf(row)).filter(([name]) => !(name in common)))} />
@@ -144,17 +147,19 @@ function restOf({ amount, sender, network, feeLimit, feeLevel, terms }: OrderDes
 
 const known = new WeakMap<readonly OrderDescription[], Record<string, unknown>>()
 
-/** The fields that have one value in all rows. */
+/** Returns the fields that have the same value in all rows. */
 function commonOf(rows: readonly OrderDescription[]): Record<string, unknown> {
   const before = known.get(rows)
   if (before !== undefined) return before
-  const all = rows.map(restOf)
-  const common = Object.entries(all[0] ?? {}).filter(([name, value]) => all.every((rest) => rest[name] === value))
+  const fieldsOfRows = rows.map(restOf)
+  const common = Object.entries(fieldsOfRows[0] ?? {}).filter(([name, value]) =>
+    fieldsOfRows.every((rest) => rest[name] === value),
+  )
   known.set(rows, Object.fromEntries(common))
   return known.get(rows)!
 }
 
-/** The canonical form of a document, with every character that cannot be seen written out. */
+/** The canonical form of a document, with every invisible character written out. */
 export function SignedDocument({ document }: { document: object }) {
   return (
     <p className="code text-[0.8125rem] whitespace-pre-wrap [overflow-wrap:anywhere]">

@@ -8,18 +8,18 @@ type SmallTableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string
-  /** How many rows are shown before "Show all". */
+  /** Number of rows that are shown before "Show all". */
   first?: number
   empty?: string
   /** The last row, for sums: one cell per column. */
   footer?: readonly ReactNode[]
 }
 
-/** A table of figures that is whole, such as a block of a report. On a phone each row is a card. */
+/** A complete table of figures, such as a block of a report. On a phone each row is a card. */
 export function SmallTable<Row>({ caption, columns, rows, rowKey, first = 10, empty, footer }: SmallTableProps<Row>) {
-  const [all, setAll] = useState(false)
+  const [showsAll, setShowsAll] = useState(false)
   if (rows.length === 0) return <p className="text-quiet">{empty ?? t('Nothing in this period.')}</p>
-  const shown = all ? rows : rows.slice(0, first)
+  const shown = showsAll ? rows : rows.slice(0, first)
   return (
     <>
       {/* biome-ignore lint/a11y/noRedundantRoles: a table that is drawn as cards loses its role. */}
@@ -58,7 +58,7 @@ export function SmallTable<Row>({ caption, columns, rows, rowKey, first = 10, em
         )}
       </table>
       {shown.length < rows.length && (
-        <Button look="quiet" className="mt-2" onClick={() => setAll(true)}>
+        <Button look="quiet" className="mt-2" onClick={() => setShowsAll(true)}>
           {t('Show all {count}', { count: rows.length })}
         </Button>
       )}

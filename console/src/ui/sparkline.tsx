@@ -1,10 +1,10 @@
-/** A small curve without axes beside a figure. Gaps are gaps. */
+/** A small curve without axes beside a figure. Unknown values leave gaps. */
 export function Sparkline({ values, label }: { values: readonly (number | null)[]; label: string }) {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return null
   const [low, high] = [Math.min(...known), Math.max(...known)]
   const x = (index: number) => (index / (values.length - 1)) * width
-  // A line that never changes runs through the middle.
+  // A constant line runs through the middle.
   const y = (value: number) => (high === low ? height / 2 : height - 1 - ((value - low) / (high - low)) * (height - 2))
   const path = values.map((value, index) => {
     if (value === null) return ''

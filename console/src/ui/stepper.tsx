@@ -17,7 +17,7 @@ const looks: Record<StepperStep['state'], { Icon: LucideIcon; className: string 
   ahead: { Icon: Circle, className: 'bg-ground text-quiet' },
 }
 
-/** The steps of something that takes its time, and where it stands. Below each other on a phone. */
+/** The steps of a long process, and its present step. On a phone the steps stand below each other. */
 export function Stepper({ label, steps }: { label: string; steps: readonly StepperStep[] }) {
   return (
     <ol aria-label={label} className="flex flex-col gap-4 md:flex-row md:gap-2">

@@ -3,7 +3,7 @@ import { CheckField } from './field.tsx'
 
 type StopChoiceProps = { isSigned: boolean; choose: (isSigned: boolean) => void }
 
-/** The choice to sign a veto or a cancellation, with the difference that the signature makes. */
+/** The choice to sign a veto or a cancellation, with an explanation of the effect. */
 export function StopChoice({ isSigned, choose }: StopChoiceProps) {
   return (
     <CheckField

@@ -10,10 +10,11 @@ type TabsProps = {
   children: ReactNode
 }
 
-/** The parts of a page, one at a time. The arrow keys go from one to the next. */
+/** The parts of a page, one at a time. The arrow keys move between them. */
 export function Tabs({ label, tabs, current, onChoose, children }: TabsProps) {
   const list = useRef<HTMLDivElement>(null)
-  // On a phone the chosen one may stand beyond the edge. Newer browsers answer with a promise, which is no answer of an effect.
+  // Scrolls to the chosen tab, which may be outside of the screen of a phone. Newer browsers return a promise, which an
+  // effect must not return.
   useEffect(() => {
     void list.current!.querySelector(`[data-tab="${current}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [current])

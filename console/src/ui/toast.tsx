@@ -7,9 +7,9 @@ let toasts: readonly Toast[] = []
 let lastId = 0
 const listeners = new Set<() => void>()
 
-/** Says for a few seconds what has happened; screen readers read it politely. */
+/** Shows a message for a few seconds. Screen readers read it politely. */
 export function announce(text: string): void {
-  // The page believes that its change was made, and it was not: others vote about it first.
+  // A page reports success although its change of the rules waits for votes. Such a message is dropped.
   if (Date.now() - sentAt < sameChangeMilliseconds) return
   show({ text })
 }

@@ -10,11 +10,11 @@ type NewGrant = { subjectType: Subject['type']; subjectId: string; canTransfer: 
 type Sharing = {
   create: (grant: NewGrant) => Promise<unknown>
   remove: (grantId: string) => Promise<unknown>
-  /** Forgets what was read before somebody else saw it, or no longer did. */
+  /** Renews the queries that show with whom it is shared. */
   forget: () => void
 }
 
-/** Shares something of the vault and ends it; `form` is what the form is drawn from. */
+/** Shares an object of the vault and ends the sharing. `form` holds the props of the form. */
 export function useSharing(code: string, { create, remove, forget }: Sharing) {
   const { subjects, search, searching } = useSubjects(code)
   const share = useMutation({

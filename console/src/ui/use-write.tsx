@@ -5,19 +5,19 @@ import { announce } from './toast.tsx'
 
 type WriteOptions<Input, Answer> = {
   write: (input: Input) => Promise<Answer>
-  /** The queries that show what was written. */
+  /** The queries that show the written data. */
   renews: QueryKey
-  /** What is said when it is done. */
+  /** The message when it is done. */
   said: string
   onDone?: (answer: Answer, input: Input) => void
 }
 
 export type Write<Input, Answer> = UseMutationResult<Answer, unknown, Input> & {
-  /** What the service says about the fields. */
+  /** The service's messages about the fields. */
   fields: Map<string, string>
 }
 
-/** A change: afterwards what it changed is loaded anew, and it is said that it is done. */
+/** Makes a change. Afterwards renews the queries and announces that the change is done. */
 export function useWrite<Input = void, Answer = unknown>(options: WriteOptions<Input, Answer>): Write<Input, Answer> {
   const { write, renews, said, onDone } = options
   const client = useQueryClient()
@@ -34,11 +34,11 @@ export function useWrite<Input = void, Answer = unknown>(options: WriteOptions<I
 
 type WriteFailedProps<Input, Answer> = {
   write: Write<Input, Answer>
-  /** The fields beside which their faults are shown already. */
+  /** The fields that already show their faults. */
   shown?: readonly string[]
 }
 
-/** What the service refused and no field shows. */
+/** The error of a write, unless all of it is shown at fields. */
 export function WriteFailed<Input, Answer>({ write, shown = [] }: WriteFailedProps<Input, Answer>) {
   if (!write.isError) return null
   const fields = [...write.fields.keys()]

@@ -3,7 +3,7 @@ import { Clock } from 'lucide-react'
 import { t } from '../lib/language.ts'
 import { buttonClass } from './button.tsx'
 
-/** What was asked for is not done yet: others vote about it first. */
+/** Says that a requested change is not made yet, because others vote on it first. */
 export function WaitsForApproval({ code, requestId }: { code: string; requestId: string }) {
   return (
     <div role="status" className="rounded-lg border border-line bg-accent-soft p-4">

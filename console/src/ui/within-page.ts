@@ -1,7 +1,7 @@
 import { createContext } from 'react'
 
-/** Whether something that can be a page of its own stands within another page: its headings are one level lower then. */
+/** True within another page. Headings are then one level lower. */
 export const IsWithinPage = createContext(false)
 
-/** Whether the page has its heading already. */
+/** True if the page already has its heading. */
 export const HasTitle = createContext(false)

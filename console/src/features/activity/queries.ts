@@ -4,7 +4,7 @@ import { allOf } from '../../lib/all.ts'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import { type ActivityFilter, queryOf } from './filter.ts'
 
-/** A page may be empty although others follow. The list continues by itself after this many empty pages. */
+/** A page may be empty although others follow. The list continues by itself over this many empty pages. */
 const emptyPagesMax = 5
 
 export type ActivityPage = { items: HistoryItem[]; nextCursor: string | null }

@@ -101,7 +101,7 @@ export function missingSubject(type: ReportType, search: ReportSearch): SearchNa
   return takes[type].find((name) => subjects.includes(name) && search[name] === undefined) ?? null
 }
 
-/** The parameters of the API, with lists as arrays and the interval in days of the zone. */
+/** Returns the parameters for the API, with lists as arrays and the interval in days of the zone. */
 export function parametersOf(type: ReportType, search: ReportSearch, zone: string, now?: Date) {
   const timezone = search.timezone ?? zone
   const parameters: Record<string, unknown> = { timezone, ...intervalIn(search, timezone, now) }
@@ -121,10 +121,10 @@ export function intervalIn(search: ReportSearch, timezone: string, now?: Date): 
   return intervalOf(period, todayIn(timezone, now))
 }
 
-/** Filters of Activity, under their names there. */
+/** Filters of Activity, by their names there. */
 export type Drilldown = Record<string, string>
 
-/** Which filter of Activity says the same for one value. */
+/** Maps a list parameter to the filter of Activity that takes one of its values. */
 const single: Partial<Record<SearchName, string>> = {
   flowTypes: 'flowType',
   tokenIds: 'tokenId',
@@ -139,8 +139,9 @@ const same: readonly SearchName[] = ['addressId', 'folderId', 'counterpartyId', 
 const leftOut: readonly SearchName[] = ['minimumAmount', 'maximumAmount', 'initiatorIds']
 
 /**
- * The same operations in Activity, as far as it has the filters.
- * @returns `isWider` when Activity lists more than the figure counts, because a filter has no counterpart there
+ * Returns the filters with which Activity shows the same operations, as far as it has them.
+ * @returns `isWider` if Activity lists more operations than the figure counts, because a filter has no counterpart
+ * there
  */
 export function drilldownOf(
   type: ReportType,
@@ -163,11 +164,11 @@ export function drilldownOf(
   return { filters: { ...filters, ...more }, isWider }
 }
 
-/** The end of a report is not in it; the one of Activity is. */
+/** Returns the last instant of a report. The end of a report is exclusive, that of Activity is inclusive. */
 function lastInstantBefore(at: string): string {
   return new Date(new Date(at).getTime() - 1).toISOString()
 }
 
-/** Changes parameters of the address of the page. */
+/** Changes parameters of the URL. */
 export type Change = (changed: Partial<Record<SearchName, string | undefined>>) => void
 export type SettingsProps = { code: string; type: ReportType; search: ReportSearch; change: Change }

@@ -1,4 +1,4 @@
-/** Days are written "2026-08-03" and belong to the zone of the report. */
+/** Periods to choose from. Days are written "2026-08-03" and belong to the zone of the report. */
 export const periods = [
   'today',
   'last7',
@@ -12,7 +12,7 @@ export const periods = [
 ] as const
 export type Period = (typeof periods)[number]
 
-/** The first day of an interval, and the day after its last one, as the API takes them. */
+/** The first day of an interval, and the day after its last day, as the API takes them. */
 export type Interval = { from: string; to: string }
 
 export function isPeriod(text: string): text is Period {
@@ -23,7 +23,7 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && addDays(text, 0) === text
 }
 
-/** The day that it is in a zone. */
+/** Returns the present day in a zone. */
 export function todayIn(zone: string, now: Date = new Date()): string {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]))
@@ -35,7 +35,7 @@ export function addDays(day: string, count: number): string {
   return write(new Date(Date.UTC(year, month - 1, date + count)))
 }
 
-/** @param today the day that it is in the zone of the report */
+/** @param today the present day in the zone of the report */
 export function intervalOf(period: Period, today: string): Interval {
   const [year = 0, month = 1] = today.split('-').map(Number)
   const quarter = month - ((month - 1) % 3)

@@ -1,7 +1,7 @@
 import type { ReportDataQuality } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 
-/** The gaps in the data that a report counts, in the order in which they are worked off. */
+/** The gaps in the data that a report counts, in the order in which they should be closed. */
 export const gaps = [
   'ledgerReconciliationDifferences',
   'missingLedgerEntries',
@@ -20,12 +20,12 @@ export type Gap = (typeof gaps)[number]
 
 type GapWords = { title: string; todo: string }
 
-/** What a gap is called, and what to do about it. */
+/** Returns the name of a gap and the remedy. */
 export function gapWords(gap: Gap): GapWords {
-  return all()[gap]
+  return wordsByGap()[gap]
 }
 
-function all(): Record<Gap, GapWords> {
+function wordsByGap(): Record<Gap, GapWords> {
   return {
     ledgerReconciliationDifferences: {
       title: t('Accounts whose balance is not that of their entries'),

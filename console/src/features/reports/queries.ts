@@ -6,7 +6,7 @@ import type { ReportType } from './types.ts'
 export type Parameters = Record<string, unknown>
 export type Format = 'csv' | 'xlsx' | 'pdf'
 
-/** The reports of a vault by their names in the API. `parameters` are those of the report: another one refuses them. */
+/** Reads a report of a vault by its name in the API. The service refuses parameters of other reports. */
 function read(code: string, type: ReportType, parameters: Parameters, signal?: AbortSignal) {
   const { reports } = vaultOf(code)
   const options = signal === undefined ? {} : { signal }
@@ -25,7 +25,7 @@ function read(code: string, type: ReportType, parameters: Parameters, signal?: A
   return methods[type]() as Promise<unknown>
 }
 
-/** A report that is one answer. */
+/** Reads a report that is a single answer. */
 export function reportQuery<Report>(code: string, type: ReportType, parameters: Parameters, enabled: boolean) {
   return queryOptions({
     queryKey: ['reports', code, type, parameters],
@@ -34,7 +34,7 @@ export function reportQuery<Report>(code: string, type: ReportType, parameters: 
   })
 }
 
-/** A report that is read page by page. */
+/** Reads a report page by page. */
 export function pagedReportQuery<Report extends { nextCursor: string | null }>(
   code: string,
   type: ReportType,
@@ -56,7 +56,7 @@ export function pagedReportQuery<Report extends { nextCursor: string | null }>(
   })
 }
 
-/** The report as a file, made while it is sent. */
+/** Reads the report as a file, which the service makes while it sends it. */
 export function readFile(code: string, type: ReportType, parameters: Parameters, format: Format): Promise<FileAnswer> {
   return read(code, type, { ...parameters, format }) as Promise<FileAnswer>
 }
@@ -74,7 +74,7 @@ export function exportQuery(code: string, id: string) {
   })
 }
 
-/** The exports of the reader, newest first. */
+/** Reads the exports of the reader, newest first. */
 export function exportsQuery(code: string) {
   return infiniteQueryOptions({
     queryKey: ['reports', code, 'exports'],
@@ -97,11 +97,11 @@ export function downloadExport(code: string, id: string): Promise<FileAnswer> {
   return vaultOf(code).reports.downloadExport(id)
 }
 
-/** What can be chosen in a filter. */
+/** A choice of a filter. */
 export type Option = { value: string; label: string }
 const limit = 100
 
-/** As much as a list to choose from can show. */
+/** Reads the first 500 items or so, as many as a list of choices can show. */
 async function firstOf<Item>(list: Pages<Item>): Promise<Item[]> {
   const items: Item[] = []
   for await (const page of list.pages()) {

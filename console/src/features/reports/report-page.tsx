@@ -16,7 +16,7 @@ import { type ReportType, reportPurpose, reportTitle, reportTypes } from './type
 
 type ReportPageProps = { code: string; type: ReportType; search: ReportSearch; change: Change }
 
-/** One report: on the left what it is of, on the right what it says. */
+/** A report: its settings on the left, its content on the right. */
 export function ReportPage({ code, type, search, change }: ReportPageProps) {
   const [open, setOpen] = useState(false)
   const parameters = useMemo(() => parametersOf(type, search, zone), [type, search])
@@ -65,7 +65,7 @@ export function ReportPage({ code, type, search, change }: ReportPageProps) {
   )
 }
 
-/** All reports, with what each is for. */
+/** All reports, each with its purpose. */
 export function ReportList({ code }: { code: string }) {
   return (
     <Page title={t('Reports')}>

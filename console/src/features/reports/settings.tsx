@@ -10,7 +10,7 @@ import { memberOptions } from './queries.ts'
 import { Subject } from './subject.tsx'
 import { isActivity, reportTitle, reportTypes } from './types.ts'
 
-/** What a report is of: its type, its subject, its period and how it counts. */
+/** The settings of a report: its type, its subject, its period and its filters. */
 export function Settings({ code, type, search, change }: SettingsProps) {
   const navigate = useNavigate()
   return (
@@ -22,9 +22,9 @@ export function Settings({ code, type, search, change }: SettingsProps) {
           navigate({ to: '/v/$code/reports/$type', params: { code, type: target.value }, search: search as never })
         }
       >
-        {reportTypes.map((each) => (
-          <option key={each} value={each}>
-            {reportTitle(each)}
+        {reportTypes.map((reportType) => (
+          <option key={reportType} value={reportType}>
+            {reportTitle(reportType)}
           </option>
         ))}
       </SelectField>
@@ -97,9 +97,9 @@ function PeriodFields({ search, change }: Pick<SettingsProps, 'search' | 'change
         value={timezone}
         onChange={({ target }) => change({ timezone: target.value === zone ? undefined : target.value })}
       >
-        {[...new Set([zone, 'UTC', timezone, ...Intl.supportedValuesOf('timeZone')])].map((each) => (
-          <option key={each} value={each}>
-            {each.replaceAll('_', ' ')}
+        {[...new Set([zone, 'UTC', timezone, ...Intl.supportedValuesOf('timeZone')])].map((zoneName) => (
+          <option key={zoneName} value={zoneName}>
+            {zoneName.replaceAll('_', ' ')}
           </option>
         ))}
       </SelectField>

@@ -9,7 +9,7 @@ import { Empty } from '../../ui/list-states.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { operationPath, useShownReport } from './drilldown-link.tsx'
 
-/** Opening balance, every posting with the balance after it, closing balance. */
+/** The opening balance, every posting with the balance after it, and the closing balance. */
 export function Statement({ pages, more }: { pages: readonly AccountStatementReport[]; more: More }) {
   const first = pages[0]!
   const { account, opening, closing, totals } = first

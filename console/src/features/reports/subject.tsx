@@ -12,7 +12,7 @@ import {
   tokenOptions,
 } from './queries.ts'
 
-/** What the report is about, for those that are about one thing. */
+/** The subject of the report, if its type has one. */
 export function Subject({ code, type, search, change }: SettingsProps) {
   const choose = (name: SearchName, label: string, query: object, alternative?: SearchName) => (
     <Choice
@@ -55,7 +55,7 @@ type ChoiceProps = {
   onChoose: (value: string | undefined) => void
 }
 
-/** One of what there is. A value that is not among them, from a link, stays chosen. */
+/** A choice. A value of a link that is not among the options stays chosen. */
 function Choice({ label, query, value, onChoose }: ChoiceProps) {
   const { data: options, isError } = useQuery(query as UseQueryOptions<Option[]>)
   const isKnown = value === undefined || options?.some((option) => option.value === value)

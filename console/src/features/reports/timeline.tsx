@@ -101,7 +101,7 @@ function lastInstantOf({ periodEnd }: ActivityPeriod): string {
   return new Date(new Date(periodEnd).getTime() - 1).toISOString()
 }
 
-/** The day on which a period begins, on the calendar of the report. */
+/** Returns the day on which a period begins, on the calendar of the report. */
 function periodLabel(at: string, zone: string): string {
   return formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeZone: zone }).format(new Date(at))
 }

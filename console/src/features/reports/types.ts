@@ -26,7 +26,7 @@ const activityTypes: ReadonlySet<ReportType> = new Set([
   'counterparty_group_activity',
 ])
 
-/** Those that add up operations by token, counterparty, address, status and category. */
+/** Returns true for reports that add up operations by token, counterparty, address, status and category. */
 export function isActivity(type: ReportType): boolean {
   return activityTypes.has(type)
 }

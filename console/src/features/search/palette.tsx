@@ -17,14 +17,14 @@ export type PaletteProps = {
   onClose: () => void
 }
 
-/** Jumps to a page, or to something of the vault by its name, address, hash or id. */
+/** Finds a page, or an object of the vault by its name, address, hash or id, and opens it. */
 export default function Palette({ code, pages, onClose }: PaletteProps) {
   const [text, setText] = useState('')
   const typed = text.trim()
   const settled = useDebounced(typed, 200)
   const input = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
-  // After the dialog has opened, which gives the focus to its first button.
+  // Runs after the dialog has opened, which gives the focus to its first button.
   useEffect(() => input.current!.focus(), [])
   const query = useQuery(searchQuery(code, settled))
   const words = typed.toLowerCase().split(/\s+/)
@@ -35,7 +35,7 @@ export default function Palette({ code, pages, onClose }: PaletteProps) {
   const count = shownPages.length + found.length
   const kinds = [...new Set(found.map(({ kind }) => kind))]
   const links = () => [...(results.current?.querySelectorAll('a') ?? [])]
-  // The arrows go from the field through the results and back; typing is always possible in the field.
+  // The arrow keys move from the field through the results and back. Typing always goes to the field.
   const onKeyDown = (event: KeyboardEvent) => moveByArrows(event, [input.current!, ...links()])
   return (
     <Sheet title={t('Go to')} open onClose={onClose}>

@@ -3,7 +3,7 @@ import { t } from '../../lib/language.ts'
 
 export type Kind = FoundItem['kind']
 
-/** The headings of what was found. */
+/** Returns the headings of the results. */
 export function kindWords(): Record<Kind, string> {
   return {
     address: t('Addresses'),
@@ -17,7 +17,7 @@ export function kindWords(): Record<Kind, string> {
   }
 }
 
-/** The page that shows what was found, below /v/{code}. A person has none of their own, and a folder is a filter. */
+/** Returns the page of a result, below /v/{code}. A person has no page, and a folder is a filter of the addresses. */
 export function placeOf({ kind, id }: Pick<FoundItem, 'kind' | 'id'>): { path: string; search?: { folder: string } } {
   const places: Record<Kind, { path: string; search?: { folder: string } }> = {
     address: { path: `/addresses/${id}` },

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 
-/** How many characters the service looks for. */
+/** The shortest text that the service searches for, in characters. */
 export const shortestSearch = 2
 export const longestSearch = 100
 

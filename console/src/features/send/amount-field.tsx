@@ -20,7 +20,7 @@ type Props = {
   error: string | null
 }
 
-/** The amount, and "All" for what can be sent at most. */
+/** The amount, and the button "All" for the largest amount that can be sent. */
 export function AmountField({ code, draft, check, change, error }: Props) {
   const tokens = useQuery(tokensQuery)
   const [busy, setBusy] = useState(false)
@@ -78,7 +78,7 @@ function whyNotAll(draft: Draft, token: Token | undefined, check: RecipientCheck
   return token.contractAddress === null && !isKnown ? t('Choose the recipient first: the fee depends on it.') : null
 }
 
-/** The fee of the smallest amount: on the chains that have gas it is that of any amount. */
+/** Estimates the fee of the smallest amount. On chains with gas, every amount has the same fee. */
 async function estimate(
   code: string,
   draft: Draft,

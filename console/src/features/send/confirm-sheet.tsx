@@ -15,7 +15,7 @@ export type Confirmed = {
   name: string | null
   symbol: string
   preview: TransferPreview
-  /** What is signed, decoded from it; null where orders are not signed. */
+  /** The description of the signed document, decoded from it; null where orders are not signed. */
   signed: Shown<OrderDescription> | null
 }
 
@@ -27,7 +27,7 @@ type Props = Confirmed & {
   send: () => void
 }
 
-/** What is ordered, once more and whole. */
+/** The whole order once more, before it is placed. */
 export function ConfirmSheet({
   open,
   onClose,
@@ -78,7 +78,7 @@ export function ConfirmSheet({
   )
 }
 
-/** The answer was lost. Nothing is ordered twice: the same order goes out under the same key. */
+/** Shown when the answer was lost. Nothing is ordered twice: the same order is sent again under the same key. */
 function FindingOut({ hasGivenUp }: { hasGivenUp: boolean }) {
   return (
     <div role="status" className="mt-4 rounded-lg border border-warn bg-warn-soft p-3 text-warn">

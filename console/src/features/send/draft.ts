@@ -4,21 +4,21 @@ import { addressKey, isAddressLike } from '../../lib/recipient.ts'
 import type { Entered } from '../../lib/sign-votes.ts'
 import type { KnownAddress, RecipientCheck } from './queries.ts'
 
-/** What the form holds. */
+/** The values of the form. */
 export type Draft = {
   sourceText: string
   source: Address | null
   tokenId: string | null
   recipientText: string
-  /** Chosen from the offer; a pasted address is no choice. */
+  /** The chosen recipient; null for a pasted address. */
   recipient: KnownAddress | null
-  /** The address once more, typed by hand because it resembles another one. */
+  /** The address typed again by hand, because it resembles another address. */
   typedOut: string
   amountText: string
   purpose: string
   note: string
   category: string
-  /** '' leaves it to the service. */
+  /** '' leaves the level to the service. */
   feeLevel: '' | 'low' | 'medium' | 'high'
   maxFeeText: string
 }
@@ -38,14 +38,14 @@ export const emptyDraft: Draft = {
   maxFeeText: '',
 }
 
-/** The balance that pays: of the chosen token, or of the first that holds something. */
+/** Returns the paying balance: of the chosen token, or the first balance above zero. */
 export function balanceOf({ source, tokenId }: Draft): AddressBalance | null {
   if (source === null) return null
   const chosen = source.balances.find((balance) => balance.tokenId === (tokenId ?? source.tokenId))
   return chosen ?? source.balances.find(({ available }) => available !== '0') ?? source.balances[0] ?? null
 }
 
-/** The address that was pasted or typed, if it has the form of one. */
+/** Returns the pasted or typed text if it has the form of an address. */
 export function pastedAddress({ recipient, recipientText }: Draft): string | null {
   const text = recipientText.trim()
   return recipient === null && isAddressLike(text) ? text : null
@@ -60,7 +60,7 @@ export function amountOf(draft: Draft): string | null {
   return balance === null ? null : parseAmount(draft.amountText, balance.decimals)
 }
 
-/** The order that the form describes; null while something is missing. */
+/** Returns the order that the form describes, or null while something is missing. */
 export function orderOf(draft: Draft, check: RecipientCheck | null, coin: Token | null): TransferOrder | null {
   const balance = balanceOf(draft)
   const amount = amountOf(draft)
@@ -82,7 +82,9 @@ export function orderOf(draft: Draft, check: RecipientCheck | null, coin: Token 
   }
 }
 
-/** The limit of the fee in the smallest unit of the coin; null when what was typed is none. */
+/**
+ * Returns the limit of the fee in the smallest unit of the coin, or null if the typed text is not an amount above zero.
+ */
 export function feeLimitOf({ maxFeeText }: Draft, coin: Token | null): Pick<TransferOrder, 'maxFee'> | null {
   if (maxFeeText.trim() === '') return {}
   const decimal = coin === null ? null : parseAmount(maxFeeText, coin.decimals)
@@ -90,7 +92,7 @@ export function feeLimitOf({ maxFeeText }: Draft, coin: Token | null): Pick<Tran
   return { maxFee: toRaw(decimal, coin).toString() }
 }
 
-/** What the person entered of an order, without what the service makes of it; null while something is missing. */
+/** Returns the entered values of an order, without values that the service adds; null while something is missing. */
 export function enteredOf(draft: Draft, { toAddress, amount, feeLevel }: TransferOrder): Entered | null {
   const balance = balanceOf(draft)
   if (draft.source === null || balance === null) return null
@@ -103,7 +105,7 @@ export function enteredOf(draft: Draft, { toAddress, amount, feeLevel }: Transfe
   }
 }
 
-/** More than any token has: the authority says how many count. */
+/** More decimals than any token has. The authority decides how many are valid. */
 const decimalsMax = 36
 
 function metadataOf({ purpose, note, category }: Draft): Pick<TransferOrder, 'metadata'> {

@@ -12,7 +12,7 @@ type Props = {
   error: string | null
 }
 
-/** How soon it should arrive, and what that may cost at most. */
+/** The speed of the transfer, and the limit of its fee. */
 export function FeeFields({ draft, coin, change, error }: Props) {
   const isWrong = feeLimitOf(draft, coin) === null
   return (
@@ -44,7 +44,7 @@ export function FeeFields({ draft, coin, change, error }: Props) {
   )
 }
 
-/** The coin in which the network of the paying address takes its fees. */
+/** Returns the coin in which the network of the paying address takes its fees. */
 export function useFeeCoin({ source }: Draft): Token | null {
   const { data: tokens = [] } = useQuery(tokensQuery)
   return tokens.find((token) => token.network === source?.network && token.contractAddress === null) ?? null

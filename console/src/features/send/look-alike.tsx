@@ -11,7 +11,10 @@ type Props = {
   onTyped: (text: string) => void
 }
 
-/** A new address that begins or ends like a known one: shown beside it, and to be typed out by hand. */
+/**
+ * A new address that begins or ends like a known address. It is shown beside the known address, and must be typed out
+ * by hand.
+ */
 export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Props) {
   return (
     <div role="alert" className="mb-4 rounded-lg border-2 border-bad bg-bad-soft p-4">
@@ -21,8 +24,8 @@ export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Pro
       </p>
       <dl className="mb-3 grid gap-2">
         <Compared name={t('To be paid')} address={address} other={known[0]?.address} />
-        {known.slice(0, 3).map((each) => (
-          <Compared key={each.address} name={each.name} address={each.address} other={address} />
+        {known.slice(0, 3).map((entry) => (
+          <Compared key={entry.address} name={entry.name} address={entry.address} other={address} />
         ))}
       </dl>
       <TextField
@@ -41,7 +44,7 @@ export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Pro
   )
 }
 
-/** An address in groups of four; the groups in which it differs from the other one are marked. */
+/** An address in groups of four. Groups that differ from the other address are marked. */
 function Compared({ name, address, other }: { name: string; address: string; other: string | undefined }) {
   const others = other === undefined ? [] : groupsOfFour(other.toLowerCase())
   return (

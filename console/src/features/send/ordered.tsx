@@ -8,7 +8,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 
-/** What the service has made of the order. */
+/** The result of the order. */
 export function Ordered({ code, transfer, again }: { code: string; transfer: Transfer; again: () => void }) {
   const heading = useRef<HTMLParagraphElement>(null)
   useEffect(() => heading.current?.focus(), [])

@@ -14,14 +14,14 @@ import { comparisonsOf } from './refusal.ts'
 
 type Props = {
   code: string
-  /** The order as it stood still; null while something is missing. */
+  /** The order since the form last rested; null while something is missing. */
   order: TransferOrder | null
-  /** Whether the form has changed since. */
+  /** True if the form has changed since. */
   isStale: boolean
   symbol: string
 }
 
-/** What would happen with the order, before it is placed. */
+/** The outcome of the order before it is placed. */
 export function PreviewPanel({ code, order, isStale, symbol }: Props) {
   const preview = useQuery(previewQuery(code, order))
   return (
@@ -47,7 +47,7 @@ export function PreviewPanel({ code, order, isStale, symbol }: Props) {
   )
 }
 
-/** What the service says about the fields stands at the fields, too. */
+/** Shows the service's messages about fields, which also stand at the fields. */
 function PreviewState({ query, children }: { query: UseQueryResult<TransferPreview>; children: ReactNode }) {
   const faults = faultsOf(query.error)
   if (faults.length === 0) return <DetailState query={query}>{children}</DetailState>
@@ -119,7 +119,7 @@ export function Preview({ preview, symbol }: { preview: TransferPreview; symbol:
   )
 }
 
-/** Goes at once, waits for whom, or refused by which rule. */
+/** The verdict: sent at once, waiting for approvers, or refused by a policy. */
 function Verdict({ preview: { decision, trace } }: { preview: TransferPreview }) {
   if (decision.effect === 'allow') {
     return (
@@ -166,7 +166,7 @@ function Verdict({ preview: { decision, trace } }: { preview: TransferPreview })
 type Requirement = TransferPreview['decision']['requirements'][number]
 const namesMax = 5
 
-/** "Waits for 2 of Board: Anna, Ben, and 3 others". */
+/** Returns a text such as "Waits for 2 of Board: Anna, Ben, and 3 others". */
 function waitsFor({ threshold, bypassed, approvers, approversCount }: Requirement): string {
   if (bypassed) return t('No vote is needed, because you administer the vault.')
   if (approversCount === 0) return t('Waits for {threshold}, but nobody may vote.', { threshold })
@@ -181,7 +181,7 @@ function waitsFor({ threshold, bypassed, approvers, approversCount }: Requiremen
     : t('Waits for {threshold} of {names}', { threshold, names })
 }
 
-/** Rule, expected and observed. */
+/** The comparisons of a policy: rule, expected and observed value. */
 function Comparisons({ policy }: { policy: TransferPreview['trace'][number] }) {
   const comparisons = comparisonsOf(policy)
   if (comparisons.length === 0) return null

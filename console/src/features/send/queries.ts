@@ -4,7 +4,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { addressKey, endsOf, looksLike } from '../../lib/recipient.ts'
 
-/** What the service would decide about an order now; nothing is ordered. */
+/** Asks for the present decision of the service on an order. Nothing is ordered. */
 export function previewQuery(code: string, order: TransferOrder | null) {
   return queryOptions({
     queryKey: ['transfer-preview', code, order],
@@ -19,12 +19,15 @@ export type KnownAddress = {
   address: string
   network: string
   name: string
-  /** null for an address of the vault. */
+  /** Null for an address of the vault. */
   counterpartyId: string | null
 }
 export type RecipientCheck = { same: KnownAddress | null; lookAlikes: KnownAddress[] }
 
-/** Compares a pasted address with all that the caller knows: the address book, and the addresses of the vault. */
+/**
+ * Compares a pasted address with all addresses that the caller may see: the address book, and the addresses of the
+ * vault.
+ */
 export function recipientCheckQuery(code: string, address: string | null) {
   return queryOptions({
     queryKey: ['recipient-check', code, address],
@@ -36,19 +39,19 @@ export function recipientCheckQuery(code: string, address: string | null) {
 async function checkRecipient(code: string, address: string, signal: AbortSignal): Promise<RecipientCheck> {
   const { first, last } = endsOf(address)
   const found = await Promise.all([address, first, last].map((search) => findKnown(code, search, signal)))
-  const known = new Map(found.flat().map((each) => [addressKey(each.address), each]))
+  const known = new Map(found.flat().map((entry) => [addressKey(entry.address), entry]))
   const same = known.get(addressKey(address)) ?? null
-  const lookAlikes = same === null ? [...known.values()].filter((each) => looksLike(each.address, address)) : []
+  const lookAlikes = same === null ? [...known.values()].filter((entry) => looksLike(entry.address, address)) : []
   return { same, lookAlikes }
 }
 
 async function findKnown(code: string, search: string, signal: AbortSignal): Promise<KnownAddress[]> {
   const vault = vaultOf(code)
-  const [book, own] = await Promise.all([
+  const [book, ofVault] = await Promise.all([
     vault.counterparties.list({ search, archived: false, limit: 100 }, { signal }).page(),
     vault.addresses.list({ search, access: 'all', limit: 100 }, { signal }).page(),
   ])
-  return [...own.items.map(knownOwn), ...book.items.flatMap(knownInBook)]
+  return [...ofVault.items.map(knownOwn), ...book.items.flatMap(knownInBook)]
 }
 
 function knownOwn({ address, network, label, owner }: Address): KnownAddress {
@@ -61,23 +64,23 @@ function knownInBook({ id, name, addresses }: Counterparty): KnownAddress[] {
   })
 }
 
-/** Recipients that fit what somebody types: the address book first, then the addresses of the vault. */
+/** Finds recipients that match the typed text: the address book first, then the addresses of the vault. */
 export function recipientSearchQuery(code: string, search: string) {
   return queryOptions({
     queryKey: ['recipient-search', code, search],
     queryFn: async ({ signal }) => {
       const vault = vaultOf(code)
       const text = search === '' ? {} : { search }
-      const [book, own] = await Promise.all([
+      const [book, ofVault] = await Promise.all([
         vault.counterparties.list({ archived: false, limit: 20, ...text }, { signal }).page(),
         vault.addresses.list({ access: 'all', limit: 20, ...text }, { signal }).page(),
       ])
-      return [...book.items.flatMap(knownInBook), ...own.items.map(knownOwn)]
+      return [...book.items.flatMap(knownInBook), ...ofVault.items.map(knownOwn)]
     },
   })
 }
 
-/** Categories that can be given with an order: those that need neither values nor votes. */
+/** Reads the categories that an order can have: those that need neither values nor votes. */
 export function orderCategoriesQuery(code: string) {
   return queryOptions({
     queryKey: ['operation-categories', code, 'of an order'],

@@ -16,7 +16,7 @@ type Props = {
   error: string | null
 }
 
-/** Who is paid: somebody of the address book, an own address, or an address that is pasted. */
+/** The recipient: a counterparty, an address of the vault, or a pasted address. */
 export function RecipientField({ code, draft, check, change, error }: Props) {
   const pasted = pastedAddress(draft)
   const wanted = draft.recipient === null && pasted === null ? draft.recipientText.trim() : ''
@@ -24,8 +24,8 @@ export function RecipientField({ code, draft, check, change, error }: Props) {
   const found = useQuery(recipientSearchQuery(code, search))
   const network = draft.source?.network
   const options = (found.data ?? [])
-    .filter((each) => network === undefined || each.network === network)
-    .filter((each) => each.address !== draft.source?.address)
+    .filter((entry) => network === undefined || entry.network === network)
+    .filter((entry) => entry.address !== draft.source?.address)
   return (
     <Combobox
       label={t('To')}
@@ -58,7 +58,7 @@ function RecipientOption({ option }: { option: KnownAddress }) {
   )
 }
 
-/** What is known about the recipient that stands in the field. */
+/** The facts that are known about the recipient in the field. */
 function Recognised(props: { draft: Draft; pasted: string | null; check: RecipientCheck | null }): ReactNode {
   const { draft, pasted, check } = props
   const known = draft.recipient ?? check?.same ?? null

@@ -1,10 +1,13 @@
 import type { PolicyTrace } from '@strongroom/sdk'
 import { t } from '../../lib/language.ts'
 
-/** One comparison of a rule with what the order is: what the rule asks for, and what it found. */
+/** A comparison of a policy: the property, its expected value and its observed value. */
 export type Comparison = { what: string; expected: string; observed: string; matched: boolean }
 
-/** What decided for or against the order in one policy: of a policy that matched everything, else what did not fit. */
+/**
+ * Returns the deciding comparisons of a policy: those of its matching rules if the policy matched, otherwise those of
+ * the rules that did not match.
+ */
 export function comparisonsOf(policy: PolicyTrace): Comparison[] {
   const selectors = policy.rules
     .filter(({ matched }) => matched === policy.matched)

@@ -22,7 +22,7 @@ import { RecipientField } from './recipient-field.tsx'
 import { type ToSign, useSendOrder } from './send-order.ts'
 import { SourceField } from './source-field.tsx'
 
-/** Orders one transfer; what the rules would say about it stands beside the form. */
+/** Orders a transfer. The outcome under the policies stands beside the form. */
 export function SendForm({ code, start }: { code: string; start: Partial<Draft> }) {
   const [draft, setDraft] = useState<Draft>({ ...emptyDraft, ...start })
   const [confirming, confirm] = useState(false)
@@ -111,10 +111,16 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   )
 }
 
-/** The content of the sheet and the order that is sent stay as they were when it opened; later answers of the service change neither. */
+/**
+ * The content of the confirmation sheet and of the order that is sent. Both stay as they were when the sheet opened,
+ * whatever the service answers later.
+ */
 type Confirming = Confirmed & { toSign: ToSign | null }
 
-/** What is signed of the order, by the authority that decodes it; null where nothing is, or as long as it cannot be read. */
+/**
+ * Decodes the signed document of the order with the help of the authority. Null where orders are not signed, or as long
+ * as the document cannot be read.
+ */
 function useSigned(code: string, order: TransferPreview['order']) {
   const { data: authority, error } = useQuery({ ...signingAuthorityQuery(code), enabled: order !== undefined })
   return useMemo((): { signed: Shown<OrderDescription> | null; fault: string | null } => {
@@ -142,7 +148,7 @@ function symbolOf(draft: Draft): string {
   return balanceOf(draft)?.symbol ?? ''
 }
 
-/** The order when it has not changed for a moment: the same object for as long as it says the same. */
+/** Returns the order once it has not changed for a moment, and the same object as long as its content stays the same. */
 function useSettledOrder(order: TransferOrder | null): TransferOrder | null {
   const text = useDebounced(order === null ? '' : JSON.stringify(order))
   return text === '' ? null : (JSON.parse(text) as TransferOrder)

@@ -9,7 +9,7 @@ import type { Entered, Shown } from '../../lib/sign-votes.ts'
 export type Sending =
   | { phase: 'editing'; error: unknown }
   | { phase: 'sending' }
-  /** The answer was lost: the order may be placed or not. */
+  /** The answer was lost: the order may have been placed or not. */
   | { phase: 'finding out'; attempts: number; error: unknown }
   | { phase: 'ordered'; transfer: Transfer }
 
@@ -17,8 +17,8 @@ const attemptsMax = 30
 const pauseMs = 3_000
 
 /**
- * Places an order once, however often it is sent: the key was made when the form opened. While it is unknown whether
- * the service has the order, the same order is sent under the same key until the service says so.
+ * Places an order once, however often it is sent: the key is made when the form opens. As long as the outcome is
+ * unknown, the same order is sent again under the same key.
  */
 export function useSendOrder(code: string) {
   const [key, setKey] = useState(newIdempotencyKey)
@@ -37,14 +37,14 @@ export function useSendOrder(code: string) {
     setSending((before) => (before.phase === 'finding out' ? { ...before, attempts: 0 } : { phase: 'sending' }))
     for (let attempts = 1; mounted.current; attempts += 1) {
       try {
-        // Signed once: what is sent again under the same key is the same.
+        // Signed only once: a repetition under the same key must send the same body.
         signed.current ??= await signedOrder(code, order, toSign)
         const transfer = await vaultOf(code).transfers.create(signed.current, { idempotencyKey: key })
         forgetWhatChanged(code)
         return setSending({ phase: 'ordered', transfer })
       } catch (error) {
         if (!isOutcomeUnknown(error)) {
-          // It is certain that nothing was ordered: what is sent next is another order.
+          // The service ordered nothing, so the next attempt is another order.
           signed.current = null
           void queryClient.invalidateQueries({ queryKey: ['transfer-preview', code] })
           setKey(newIdempotencyKey())
@@ -64,10 +64,10 @@ export function useSendOrder(code: string) {
   return { sending, send, startAnew, hasGivenUp: sending.phase === 'finding out' && sending.attempts >= attemptsMax }
 }
 
-/** What its initiator entered of an order, and what the page showed of what they sign. */
+/** The values that the initiator entered, and the signed document as the page showed it. */
 export type ToSign = { entered: Entered; order: object; shown: Shown<OrderDescription> }
 
-/** The order with the signature of its initiator, in a vault that asks for one. */
+/** Returns the order with the signature of its initiator, in a vault that requires a signature. */
 async function signedOrder(code: string, body: TransferOrder, toSign: ToSign | null): Promise<TransferOrder> {
   if (toSign === null) return body
   const { signEntered } = await import('../../lib/sign-votes.ts')

@@ -11,7 +11,7 @@ import { balanceOf, type Draft } from './draft.ts'
 
 type Props = { code: string; draft: Draft; change: (part: Partial<Draft>) => void }
 
-/** Which address pays, with what it has, and in which token. */
+/** The paying address with its balances, and the token. */
 export function SourceField({ code, draft, change }: Props) {
   const search = useDebounced(draft.source === null ? draft.sourceText.trim() : '')
   const found = useQuery(addressSearchQuery(code, search, 50))

@@ -3,8 +3,9 @@ import { fromRaw } from '@strongroom/sdk'
 type Balance = { available: string; decimals: number }
 
 /**
- * What can be sent at most, in units of the token. Of the coin that pays for gas, twice the estimated fee stays behind,
- * because the wallet offers the chain up to that much; null while the fee is not known.
+ * Returns the largest amount that can be sent, in units of the token. Of the coin that pays for gas, twice the
+ * estimated fee stays behind, because the wallet offers the chain up to that much. Returns null while the fee is
+ * unknown.
  */
 export function spendable(balance: Balance, gas: { isNativeCoin: boolean; fee: string | null }): string | null {
   const available = BigInt(balance.available)

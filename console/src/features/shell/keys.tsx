@@ -4,7 +4,7 @@ import type { NavigationItem } from './navigation.ts'
 
 type KeysProps = { pages: readonly NavigationItem[]; onClose: () => void }
 
-/** What the keys of the keyboard do. */
+/** The list of keyboard shortcuts. */
 export default function Keys({ pages, onClose }: KeysProps) {
   return (
     <Sheet title={t('Keyboard shortcuts')} open onClose={onClose} wide>

@@ -21,7 +21,7 @@ import { t } from '../../lib/language.ts'
 
 type Viewing = { isAdmin: boolean; isAuditor: boolean; maySend: boolean }
 
-/** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
+/** A page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
 export type NavigationItem = {
   to: string
   label: string
@@ -29,11 +29,11 @@ export type NavigationItem = {
   /** The second key after `g`. */
   hotkey?: string
   phone?: true
-  /** For those who may see it; everybody when absent. */
+  /** Returns true if the viewer may see the page. Everybody may, if it is absent. */
   visible?: (viewer: Viewing) => boolean
 }
 
-/** The pages of a vault in the order of the sidebar. `to` stands below /v/{code}. */
+/** Returns the pages of a vault in the order of the sidebar. `to` stands below /v/{code}. */
 export function navigation(): NavigationItem[] {
   const reader = ({ isAdmin, isAuditor }: Viewing) => isAdmin || isAuditor
   return [

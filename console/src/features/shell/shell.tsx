@@ -16,14 +16,14 @@ import { type NavigationItem, navigation } from './navigation.ts'
 
 type ShellProps = {
   code: string
-  /** What jumps to a page or to something of the vault; it is loaded when it is first opened. */
+  /** The search for pages and objects of the vault, loaded when it is first opened. */
   Palette: ComponentType<{ code: string; pages: readonly NavigationItem[]; onClose: () => void }>
-  /** What the keys do; loaded in the same way. */
+  /** The list of keyboard shortcuts, loaded when it is first opened. */
   Keys: ComponentType<{ pages: readonly NavigationItem[]; onClose: () => void }>
   children: ReactNode
 }
 
-/** The frame of all pages of a vault: its switcher, its pages, its search, who is signed in. */
+/** The frame of all pages of a vault: the switcher of vaults, the pages, the search and the reader. */
 export function Shell({ code, Palette, Keys, children }: ShellProps) {
   const [searching, search] = useState(false)
   const [showsKeys, showKeys] = useState(false)
@@ -116,7 +116,7 @@ function VaultSwitcher({ code }: { code: string }) {
   const { data: session } = useQuery(sessionQuery)
   const navigate = useNavigate()
   const vaults = session?.vaults ?? [{ code, name: code, logoUri: null }]
-  const current = vaults.find((each) => each.code === code)
+  const current = vaults.find((vault) => vault.code === code)
   return (
     <div className="mb-3 flex items-center gap-2">
       <Avatar name={current?.name ?? code} image={current?.logoUri} />
@@ -126,9 +126,9 @@ function VaultSwitcher({ code }: { code: string }) {
         value={code}
         onChange={({ target }) => navigate({ to: '/v/$code', params: { code: target.value } })}
       >
-        {vaults.map((each) => (
-          <option key={each.code} value={each.code}>
-            {each.name}
+        {vaults.map((vault) => (
+          <option key={vault.code} value={vault.code}>
+            {vault.name}
           </option>
         ))}
       </select>
@@ -136,11 +136,11 @@ function VaultSwitcher({ code }: { code: string }) {
   )
 }
 
-/** How much waits for my vote, beside the link to it. */
+/** The number of items that wait for the reader's vote, beside the link to them. */
 function Waiting({ to }: { to: string }) {
   const [isLater, setLater] = useState(false)
   useEffect(() => {
-    // What the page itself shows comes first.
+    // The content of the page loads first.
     const timer = setTimeout(() => setLater(true), 2_000)
     return () => clearTimeout(timer)
   }, [])
@@ -202,7 +202,7 @@ type PhoneBarProps = {
   onSearch: () => void
 }
 
-/** On a phone: four pages within reach of the thumb, all others below "More". */
+/** The bar on a phone: four pages within reach of the thumb, and "More" with all others. */
 function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
   const [open, setOpen] = useState(false)
   return (
@@ -254,7 +254,7 @@ function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
   )
 }
 
-/** `g` and then the letter of a page opens it; `n` sends. */
+/** Opens a page by `g` and the letter of the page, and the page Send by `n`. */
 function useNavigationKeys(code: string, items: NavigationItem[]): void {
   const navigate = useNavigate()
   const maySend = items.some(({ to }) => to === '/send')
@@ -271,7 +271,7 @@ function useNavigationKeys(code: string, items: NavigationItem[]): void {
   )
 }
 
-/** Ctrl+K or ⌘+K anywhere, and `/` outside of fields, on whichever key the layout has it. */
+/** Opens the search by Ctrl+K or ⌘+K anywhere, and by `/` outside of fields, on any keyboard layout. */
 function useSearchKeys(open: () => void): void {
   useKeys('mod+k', open, { preventDefault: true, enableOnFormTags: true })
   useKeys(['/', 'shift+/'], open, { preventDefault: true, useKey: true })

@@ -19,7 +19,7 @@ type AssignedCategoriesProps = {
   onPending: (requestId: string) => void
 }
 
-/** What is assigned, with its values and the way to take it away. */
+/** The assigned categories, with their values and a button to remove each. */
 export function AssignedCategories({ operation, assigned, available, onPending }: AssignedCategoriesProps) {
   const { code, type, id } = operation
   const client = useQueryClient()
@@ -37,7 +37,7 @@ export function AssignedCategories({ operation, assigned, available, onPending }
     <div className="mb-4">
       <ul className="grid gap-2">
         {assigned.map((assignment) => {
-          const category = categories.find((each) => each.id === assignment.categoryId)
+          const category = categories.find((candidate) => candidate.id === assignment.categoryId)
           const name = category?.name ?? assignment.key
           return (
             <li key={assignment.id} className="flex items-start justify-between gap-2 rounded-md bg-ground px-3 py-2">
@@ -45,7 +45,7 @@ export function AssignedCategories({ operation, assigned, available, onPending }
                 <CategoryName category={category ?? { name, emoji: null, color: null }} />
                 <Values category={category} values={assignment.values} redacted={assignment.redacted} />
               </div>
-              {available.some((each) => each.id === assignment.categoryId) && (
+              {available.some((candidate) => candidate.id === assignment.categoryId) && (
                 <button
                   type="button"
                   aria-label={t('Take away {name}', { name })}

@@ -9,7 +9,7 @@ import { assignmentsQuery, availableCategoriesQuery, type Operation } from './qu
 import { TagButton } from './tag-button.tsx'
 import { WaitsForApproval } from './waits-for-approval.tsx'
 
-/** The categories of one operation on its page. */
+/** The categories of an operation on its page. */
 export function CategoriesCard({ operation }: { operation: Operation }) {
   const assigned = useQuery(assignmentsQuery(operation))
   const { data: available = [] } = useQuery(availableCategoriesQuery(operation))

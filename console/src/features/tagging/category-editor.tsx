@@ -11,7 +11,7 @@ import { WaitsForApproval } from './waits-for-approval.tsx'
 
 type CategoryEditorProps = { operation: Operation; onDone: () => void }
 
-/** What is assigned, and the form that assigns or edits. */
+/** The assigned categories, and the form that assigns or edits a category. */
 export function CategoryEditor({ operation, onDone }: CategoryEditorProps) {
   const available = useQuery(availableCategoriesQuery(operation))
   const assigned = useQuery(assignmentsQuery(operation))
@@ -41,7 +41,7 @@ type EditorProps = {
 
 function Editor({ operation, available, assigned, onDone, onPending }: EditorProps) {
   const [key, setKey] = useState(() => firstChoice(available, assigned))
-  const category = available.find((each) => each.key === key)
+  const category = available.find((candidate) => candidate.key === key)
   if (available.length === 0 && assigned.length === 0) {
     return (
       <p className="text-quiet">{t('There is no category that you may assign here. An administrator can make one.')}</p>
@@ -68,7 +68,7 @@ function Editor({ operation, available, assigned, onDone, onPending }: EditorPro
           key={category.key}
           operation={operation}
           category={category}
-          assignment={assigned.find((each) => each.key === category.key) ?? null}
+          assignment={assigned.find((candidate) => candidate.key === category.key) ?? null}
           onSaved={() => {
             remember(category)
             onDone()
@@ -80,7 +80,7 @@ function Editor({ operation, available, assigned, onDone, onPending }: EditorPro
   )
 }
 
-/** What is assigned already, otherwise what this browser assigned last in the vault. */
+/** Returns the first assigned category, otherwise the category that this browser assigned last in the vault. */
 function firstChoice(available: OperationCategory[], assigned: CategoryAssignment[]): string {
   const first = available[0]
   if (first === undefined) return ''

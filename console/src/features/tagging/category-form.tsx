@@ -19,9 +19,9 @@ type CategoryFormProps = {
   onPending: (requestId: string) => void
 }
 
-/** The fields of a category for one operation, filled with what is assigned or with the defaults. */
+/** The fields of a category for an operation, filled with the assigned values or with the defaults. */
 export function CategoryForm({ operation, category, assignment, onSaved, onPending }: CategoryFormProps) {
-  // A value that the reader may not see stays as it is.
+  // A value that the reader may not see stays unchanged.
   const fields = fieldsOf(category.fields).filter(({ sensitive }) => !(sensitive && assignment?.redacted === true))
   const form = useForm<FormValues>({ defaultValues: formValuesOf(fields, assignment?.values ?? null) })
   const client = useQueryClient()
@@ -70,7 +70,7 @@ export function CategoryForm({ operation, category, assignment, onSaved, onPendi
   )
 }
 
-/** The faults that the service names by field: "values.invoice". */
+/** Returns the faults that the service names by field, such as "values.invoice". */
 function fieldFaults(error: unknown): { key: string; message: string }[] {
   return faultsOf(error).map(({ field, message }) => ({ key: field.replace(/^(body\.)?values\./, ''), message }))
 }

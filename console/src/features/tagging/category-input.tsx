@@ -5,7 +5,7 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 
 type CategoryInputProps = UseFormRegisterReturn & { field: CategoryField; error: string | undefined }
 
-/** One field of a category, by its type. */
+/** The input of a field of a category, by its type. */
 export function CategoryInput({ field, error, ...rest }: CategoryInputProps) {
   const { label, type, required, helpText, unit, optionsJson } = field
   const common = {

@@ -5,7 +5,7 @@ import { vaultOf } from '../../lib/api.ts'
 /** A transfer or a deposit of a vault. */
 export type Operation = { code: string; type: 'transfer' | 'deposit'; id: string }
 
-/** All categories of a vault, archived ones too: what was tagged with one keeps its name. */
+/** Reads all categories of a vault, including archived categories, whose names tagged operations still show. */
 export function categoriesQuery(code: string) {
   return queryOptions({
     queryKey: ['operation-categories', code],
@@ -28,7 +28,7 @@ export function assignmentsQuery({ code, type, id }: Operation) {
   })
 }
 
-/** After a category was assigned or taken away: the operation and the lists that show it. */
+/** Renews the operation and the lists that show it, after a category was assigned or removed. */
 export async function refreshTags(client: QueryClient, { code, type, id }: Operation): Promise<void> {
   await Promise.all([
     client.invalidateQueries({ queryKey: ['category-assignments', code, type, id] }),

@@ -3,10 +3,10 @@ import { t } from '../../lib/language.ts'
 import { CategoryName, type NamedCategory } from './category-name.tsx'
 import type { Operation } from './queries.ts'
 
-/** The popover comes when it is opened for the first time: a list is there without it. */
+/** The popover loads when it is first opened, because a list does not need it before. */
 const TagPopover = lazy(() => import('./tag-popover.tsx'))
 
-/** The category of an operation as a chip, which opens what changes it. `t` on the keyboard does the same. */
+/** The category of an operation as a chip, which opens its editor. The key `t` does the same. */
 export function TagButton({ operation, category }: { operation: Operation; category: NamedCategory | null }) {
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)

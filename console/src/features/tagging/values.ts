@@ -1,17 +1,17 @@
 import type { CategoryField } from '@strongroom/sdk'
 import { formatAmount, parseAmount } from '../../lib/amounts.ts'
 
-/** What the inputs hold: texts, "true" and "false" for a boolean. */
+/** The values of the inputs: texts; for a boolean "true" or "false". */
 export type FormValues = Record<string, string>
 
-/** The fields of a category that are filled in, in their order. */
+/** Returns the fields of a category for input, in their order. */
 export function fieldsOf(fields: readonly CategoryField[]): CategoryField[] {
   return fields
     .filter(({ archived }) => !archived)
     .toSorted((a, b) => a.orderIndex - b.orderIndex || a.createdAt.localeCompare(b.createdAt))
 }
 
-/** What a form begins with: the values of the assignment, or the defaults of the fields. */
+/** Returns the initial values of a form: those of the assignment, or the defaults of the fields. */
 export function formValuesOf(
   fields: readonly CategoryField[],
   assigned: Readonly<Record<string, string | null>> | null,
@@ -36,7 +36,7 @@ function shown({ type }: CategoryField, value: string): string {
 
 const isDecimal = (text: string) => /^-?\d+(\.\d+)?$/.test(text)
 
-/** An instant as the input of the reader's zone takes it. */
+/** Returns an instant in the form of the input, in the reader's zone. */
 function localInput(instant: string): string {
   const at = new Date(instant)
   if (Number.isNaN(at.getTime())) return ''
@@ -45,7 +45,7 @@ function localInput(instant: string): string {
 
 export type Reading = { values: Record<string, unknown>; faults: string[] }
 
-/** The values as the API takes them; `faults` are the keys of fields whose text is no number or date. */
+/** Returns the values as the API takes them. `faults` are the keys of fields whose text is not a number or a date. */
 export function readForm(fields: readonly CategoryField[], form: FormValues): Reading {
   const values: Record<string, unknown> = {}
   const faults: string[] = []
@@ -57,7 +57,7 @@ export function readForm(fields: readonly CategoryField[], form: FormValues): Re
   return { values, faults }
 }
 
-/** undefined: the text does not fit the type. An empty text clears. */
+/** Returns undefined if the text does not fit the type. An empty text clears the value. */
 function readField({ type, scale }: CategoryField, text: string): string | boolean | null | undefined {
   if (text === '') return null
   if (type === 'boolean') return text === 'true'

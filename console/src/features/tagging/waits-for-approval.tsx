@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
 import { Badge } from '../../ui/badge.tsx'
 
-/** A change that others vote on first, with the way to where they do. */
+/** Says that a change waits for votes, with a link to its approval request. */
 export function WaitsForApproval({ code, requestId }: { code: string; requestId: string }) {
   return (
     <div role="status" className="grid justify-items-start gap-2">

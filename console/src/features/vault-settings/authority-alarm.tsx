@@ -8,8 +8,8 @@ import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { vaultQuery } from './queries.ts'
 
 /**
- * Red, when the authority of the vault has gone back: as the service says, or as this browser remembers. It stands on every page of
- * the vault, so that nobody signs without seeing it.
+ * A red alarm if the authority of the vault was replaced by an older authority, according to the service or to the
+ * memory of this browser. It stands on every page of the vault, so that nobody signs without seeing it.
  */
 export function AuthorityAlarm({ code }: { code: string }) {
   const vault = useQuery(vaultQuery(code)).data

@@ -10,7 +10,7 @@ import { membersQuery } from '../people/queries.ts'
 import { PendingFacts, ServicePageTrusted } from './pending-authority.tsx'
 import { authorityQuery, type VaultAuthority } from './queries.ts'
 
-/** What the wallet service demands by itself of what leaves a protected vault. */
+/** The rules that the wallet service itself applies to transfers of a protected vault. */
 export function AuthorityCard({ code }: { code: string }) {
   const query = useQuery(authorityQuery(code))
   return (
@@ -98,7 +98,7 @@ function Authority({ code, authority }: { code: string; authority: VaultAuthorit
 
 type Rule = VaultAuthority['rules'][number]
 
-/** Symbol and decimals are those that people signed; without them amounts are in the smallest unit. */
+/** Symbol and decimals are those of the signed authority. Without them, amounts are in the smallest unit. */
 function RuleLine({ rule }: { rule: Rule }) {
   const { network, contractAddress, symbol, decimals, initiators, perDay, floors } = rule
   const name = symbol ?? contractAddress ?? t('The coin')

@@ -14,13 +14,19 @@ import type { VaultAuthority } from './queries.ts'
 
 type CancelAuthorityProps = { code: string; authority: VaultAuthority; onDone: () => void; children: ReactNode }
 
-/** Collects the signatures that cancel the version that waits. Nothing is kept by the service: people hand them on themselves. */
+/**
+ * Collects the signatures that cancel the pending version. The service keeps no signatures: people pass them on to each
+ * other.
+ */
 export default function CancelAuthority({ code, authority, onDone, children }: CancelAuthorityProps) {
   const client = useQueryClient()
   const user = useQuery(sessionQuery).data?.user.id
   const [text, setText] = useState('')
   const { pending, votesToCancel, change } = authority
-  /** The page for signatures hands each signature to the wallet service, which may have enough of them. */
+  /**
+   * Returns true if the pending version is gone. The page for signatures hands each signature to the wallet service,
+   * which may already have enough.
+   */
   const isNoLongerShown = async () => (await vaultOf(code).authority.get()).pending?.hash !== pending?.hash
   const cancel = useMutation({
     mutationFn: async (): Promise<{ votes: SignedVote[]; isHandedOver: boolean; isGone: boolean }> => {
@@ -74,7 +80,7 @@ export default function CancelAuthority({ code, authority, onDone, children }: C
   )
 }
 
-/** @throws an error for people when the text holds no signatures */
+/** @throws an error with a message for people if the text contains no signatures */
 function readVotes(text: string): SignedVote[] {
   if (text.trim() === '') return []
   try {

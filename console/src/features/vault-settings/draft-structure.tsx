@@ -22,7 +22,7 @@ import {
 
 type DraftProps = { code: string; vault: Vault }
 
-/** The structure of a vault that is a draft: it is replaced as a whole, until it is locked for good. */
+/** The structure of a draft vault. It is replaced as a whole, until it is locked for good. */
 export function DraftStructure({ code, vault }: DraftProps) {
   const tokens = useQuery(tokensQuery)
   if (tokens.data === undefined) return <Skeleton rows={4} />
@@ -118,7 +118,7 @@ type RouteFieldsProps = {
 
 function RouteFields({ route, isNetwork, onChange, onRemove }: RouteFieldsProps) {
   const set = (index: number, change: Partial<VariantDraft>) =>
-    onChange({ variants: route.variants.map((each, at) => (at === index ? { ...each, ...change } : each)) })
+    onChange({ variants: route.variants.map((variant, at) => (at === index ? { ...variant, ...change } : variant)) })
   const add = () =>
     onChange({
       variants: [...route.variants, { id: '', code: '', name: '', enabled: true, token: '', description: null }],

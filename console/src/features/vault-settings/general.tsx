@@ -11,7 +11,7 @@ import { isSameOrigin } from './structure.ts'
 
 type Part = { code: string; vault: Vault }
 
-/** How the vault is called. */
+/** The name of the vault. */
 export function General({ code, vault }: Part) {
   const { register, handleSubmit } = useForm({
     defaultValues: { name: vault.name, description: vault.description ?? '' },
@@ -56,7 +56,7 @@ export function General({ code, vault }: Part) {
 
 type WalletValues = { url: string; secret: string; webhookSecret: string; noSecret: boolean }
 
-/** Where orders are handed over. Secrets can be written and never read. */
+/** The wallet service, which receives the orders. Secrets can be written and never read. */
 export function WalletService({ code, vault }: Part) {
   const { register, handleSubmit, watch, reset } = useForm<WalletValues>({
     defaultValues: { url: vault.walletServiceUrl, secret: '', webhookSecret: '', noSecret: false },
@@ -126,7 +126,7 @@ export function WalletService({ code, vault }: Part) {
   )
 }
 
-/** A secret that was left empty stays; it is named only where another takes its place. */
+/** Returns the body for the API. A secret that was left empty stays, and is sent only if a new secret was entered. */
 export function walletBodyOf(before: string, { url, secret, webhookSecret, noSecret }: WalletValues): UpdateVaultBody {
   return {
     ...(url === before ? {} : { walletServiceUrl: url }),

@@ -16,9 +16,9 @@ import { pathFormOf } from './structure.ts'
 type Variant = Route['variants'][number]
 type Asked = { route: Route; variant?: Variant }
 
-/** The structure that is final: values can be added, renamed and switched, and never removed. */
+/** The structure of a locked vault: values can be added, renamed and switched, and never removed. */
 export function LockedStructure({ code, vault, isAdmin }: { code: string; vault: Vault; isAdmin: boolean }) {
-  const [asked, ask] = useState<Asked | null>(null)
+  const [action, setAction] = useState<Asked | null>(null)
   const routes = vault.routes.toSorted((a, b) => a.order - b.order)
   return (
     <Card title={t('Structure')}>
@@ -40,7 +40,10 @@ export function LockedStructure({ code, vault, isAdmin }: { code: string; vault:
               {route.name} <span className="code font-normal text-quiet">{route.code}</span>
             </h3>
             {isAdmin && !route.dynamic && (
-              <Button aria-label={t('Add a value to {name}', { name: route.name })} onClick={() => ask({ route })}>
+              <Button
+                aria-label={t('Add a value to {name}', { name: route.name })}
+                onClick={() => setAction({ route })}
+              >
                 {t('Add a value')}
               </Button>
             )}
@@ -48,11 +51,11 @@ export function LockedStructure({ code, vault, isAdmin }: { code: string; vault:
           {route.dynamic ? (
             <p className="text-quiet">{t('The index of the address: it counts by itself.')}</p>
           ) : (
-            <Values route={route} edit={isAdmin ? (variant) => ask({ route, variant }) : null} />
+            <Values route={route} edit={isAdmin ? (variant) => setAction({ route, variant }) : null} />
           )}
         </section>
       ))}
-      {asked !== null && <VariantForm code={code} asked={asked} close={() => ask(null)} />}
+      {action !== null && <VariantForm code={code} asked={action} close={() => setAction(null)} />}
     </Card>
   )
 }
@@ -120,8 +123,8 @@ function VariantForm({ code, asked: { route, variant }, close }: { code: string;
         {variant === undefined && <FixedParts register={register} errors={write.fields} />}
         <SelectField label={t('First token of new addresses')} error={write.fields.get('token')} {...register('token')}>
           <option value="">{t('none')}</option>
-          {codes.map((each) => (
-            <option key={each}>{each}</option>
+          {codes.map((code) => (
+            <option key={code}>{code}</option>
           ))}
         </SelectField>
         <CheckField label={t('New addresses may use it')} {...register('enabled')} />
@@ -136,7 +139,7 @@ function VariantForm({ code, asked: { route, variant }, close }: { code: string;
 
 type FixedPartsProps = { register: UseFormRegister<VariantValues>; errors: ReadonlyMap<string, string> }
 
-/** What is given once and stays, because derivation paths are made of it. */
+/** The parts that never change, because derivation paths are made of them. */
 function FixedParts({ register, errors }: FixedPartsProps) {
   return (
     <div className="grid gap-x-4 sm:grid-cols-2">

@@ -8,7 +8,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Card, type Fact, Facts } from '../../ui/page.tsx'
 
-/** Reads a derivation path: which network, and which value of each segment. */
+/** Reads a derivation path: its network, and the value of each segment. */
 export function PathParser({ code, form }: { code: string; form: string }) {
   const [path, setPath] = useState('')
   const parsing = useMutation({ mutationFn: () => vaultOf(code).derivationPath.parse({ path: path.trim() }) })

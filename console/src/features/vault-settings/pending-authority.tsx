@@ -9,10 +9,10 @@ import { Fingerprint } from '../../ui/fingerprint.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { authorityQuery, type VaultAuthority, vaultQuery } from './queries.ts'
 
-/** Few people ever cancel a version. */
+/** Loaded on demand, because few people ever cancel a version. */
 const CancelAuthority = lazy(() => import('./cancel-authority.tsx'))
 
-/** A version of the authority that waits concerns everybody of the vault: it stands on every page until it is in force or cancelled. */
+/** Shows a pending version of the authority on every page of the vault, until it is in force or cancelled. */
 export function PendingAuthorityNotice({ code }: { code: string }) {
   const vault = useQuery(vaultQuery(code)).data
   return vault === undefined || vault.protection === 'off' ? null : <OfVault vault={vault} />
@@ -28,11 +28,11 @@ function OfVault({ vault: { code } }: { vault: Vault }) {
   )
 }
 
-/** The version that waits, with the way to cancel it for the people who may. */
+/** The pending version, and the button to cancel it for people who may. */
 export function PendingAuthority({ code, authority }: { code: string; authority: VaultAuthority }) {
   const user = useQuery(sessionQuery).data?.user.id
-  // As it was shown: an answer that comes later does not change what is confirmed.
-  const [asked, ask] = useState<VaultAuthority | null>(null)
+  // Keeps the shown version, so that a later answer does not change what is confirmed.
+  const [confirmed, setConfirmed] = useState<VaultAuthority | null>(null)
   const { change, groups } = authority
   const mayCancel = groups.some(
     ({ id, persons }) => id === change.group && user !== undefined && persons.includes(user),
@@ -41,15 +41,15 @@ export function PendingAuthority({ code, authority }: { code: string; authority:
     <>
       <PendingFacts authority={authority} />
       {mayCancel && (
-        <Button className="mt-3" look="danger" onClick={() => ask(authority)}>
+        <Button className="mt-3" look="danger" onClick={() => setConfirmed(authority)}>
           {t('Cancel this version …')}
         </Button>
       )}
-      <Sheet title={t('Cancel the next authority?')} open={asked !== null} onClose={() => ask(null)}>
+      <Sheet title={t('Cancel the next authority?')} open={confirmed !== null} onClose={() => setConfirmed(null)}>
         <Suspense>
-          {asked !== null && (
-            <CancelAuthority code={code} authority={asked} onDone={() => ask(null)}>
-              <PendingFacts authority={asked} />
+          {confirmed !== null && (
+            <CancelAuthority code={code} authority={confirmed} onDone={() => setConfirmed(null)}>
+              <PendingFacts authority={confirmed} />
             </CancelAuthority>
           )}
         </Suspense>
@@ -58,7 +58,7 @@ export function PendingAuthority({ code, authority }: { code: string; authority:
   )
 }
 
-/** The version that waits, the time until when it can be cancelled, and by how many people. */
+/** The pending version, the time until which it can be cancelled, and the number of people who must cancel it. */
 export function PendingFacts({ authority: { pending, votesToCancel, change } }: { authority: VaultAuthority }) {
   if (pending === null) return null
   return (
@@ -83,7 +83,7 @@ export function PendingFacts({ authority: { pending, votesToCancel, change } }: 
   )
 }
 
-/** Shown for each version whose keys fall with the service. */
+/** A warning about a version that trusts the pages of this service, which an attacker may take over. */
 export const ServicePageTrusted = () => (
   <p className="mt-2 text-warn">
     {t(

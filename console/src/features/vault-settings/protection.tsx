@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
-/** Whether people sign what leaves the vault. */
+/** The protection of the vault: people sign its transfers, or not. */
 export function Protection({ code, vault }: { code: string; vault: Vault }) {
   const isOn = vault.protection === 'votes'
   const protection = isOn ? 'off' : 'votes'

@@ -10,7 +10,7 @@ export const vaultQuery = (code: string) =>
 
 export type VaultAuthority = Awaited<ReturnType<ReturnType<typeof vaultOf>['authority']['get']>>
 
-/** Whose signatures the wallet service demands; null where it has no authority. */
+/** Reads the authority of the wallet service: the keys whose signatures it demands. Null if it has no authority. */
 export const authorityQuery = (code: string) =>
   queryOptions({
     queryKey: ['vault', code, 'authority'],
@@ -24,7 +24,7 @@ export const authorityQuery = (code: string) =>
     },
   })
 
-/** The tokens of the installation, for the choice of the first token of an address. */
+/** Reads the tokens of the installation, for the choice of the first token of an address. */
 export const tokensQuery = queryOptions({
   queryKey: ['vault-settings', 'tokens'],
   staleTime: 60_000,

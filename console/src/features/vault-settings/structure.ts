@@ -1,6 +1,6 @@
 import type { ReplaceRoutesBody, Vault } from '@strongroom/sdk'
 
-/** A segment of the derivation paths while it is edited. Ids are text, because they are typed in. */
+/** A segment of the derivation paths while it is edited. Ids are text, because people type them. */
 export type RouteDraft = { code: string; name: string; dynamic: boolean; variants: VariantDraft[] }
 export type VariantDraft = {
   id: string
@@ -11,7 +11,7 @@ export type VariantDraft = {
   description: string | null
 }
 
-/** The structure as it is: the networks first, then the routes in their order. */
+/** Returns the present structure: the networks first, then the routes in their order. */
 export function draftOfStructure(vault: Vault, codeOfToken: (id: string) => string | null): RouteDraft[] {
   const networks = vault.networks.map(({ coinType, code, name }) => ({
     ...{ id: String(coinType), code, name, enabled: true, token: '', description: null },
@@ -33,7 +33,7 @@ export function draftOfStructure(vault: Vault, codeOfToken: (id: string) => stri
   ]
 }
 
-/** What the API is sent; the order of the list is the order in the path. */
+/** Builds the body for the API. The order of the list is the order in the path. */
 export function bodyOfStructure(routes: readonly RouteDraft[]): ReplaceRoutesBody {
   const entries = routes.map(({ code, name, dynamic, variants }, order) => {
     const values = variants.map(({ id, token, ...rest }) => ({
@@ -48,14 +48,14 @@ export function bodyOfStructure(routes: readonly RouteDraft[]): ReplaceRoutesBod
 
 export type StructureFault = 'needs_network' | 'two_dynamic' | 'same_code' | 'same_value' | 'incomplete'
 
-/** What the service would refuse of a structure, before it is sent. */
+/** Returns a fault that the service would refuse, before the structure is sent. */
 export function faultOfStructure(routes: readonly RouteDraft[]): StructureFault | null {
   const codes = routes.map(({ code }) => code.trim())
   const isIncomplete = routes.some(
     ({ code, name, variants }) =>
       code.trim() === '' ||
       name.trim() === '' ||
-      variants.some((each) => !/^\d+$/.test(each.id) || each.code.trim() === '' || each.name.trim() === ''),
+      variants.some((variant) => !/^\d+$/.test(variant.id) || variant.code.trim() === '' || variant.name.trim() === ''),
   )
   if (isIncomplete) return 'incomplete'
   if (new Set(codes).size !== codes.length) return 'same_code'
@@ -68,12 +68,12 @@ export function faultOfStructure(routes: readonly RouteDraft[]): StructureFault 
   return repeats ? 'same_value' : null
 }
 
-/** The form of the paths: `m/44/<network>/<desk>/<index>`. */
+/** Returns the form of the paths: `m/44/<network>/<desk>/<index>`. */
 export function pathFormOf(routes: readonly { code: string }[]): string {
   return ['m', '44', ...routes.map(({ code }) => `<${code.trim() === '' ? '…' : code.trim()}>`)].join('/')
 }
 
-/** Whether both lead to the same service, so that the stored secret stays with it. */
+/** Returns true if both URLs lead to the same service, so that the stored secret stays with it. */
 export function isSameOrigin(before: string, after: string): boolean {
   return URL.canParse(before) && URL.canParse(after) && new URL(before).origin === new URL(after).origin
 }

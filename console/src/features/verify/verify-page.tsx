@@ -22,7 +22,7 @@ import { Card, Facts, Page } from '../../ui/page.tsx'
 
 type Result = { name: string; evidence: Evidence | null } & Verdict
 
-/** Checks evidence files in this browser. Nothing is sent anywhere, and nobody has to be signed in. */
+/** Checks evidence files in this browser. Nothing is sent anywhere, and no session is needed. */
 export function VerifyPage() {
   const [results, setResults] = useState<Result[]>([])
   const [isOver, setOver] = useState(false)
@@ -113,11 +113,11 @@ function ResultCard({ result: { name, evidence, checks, votes, fields } }: { res
 
 type FieldsProps = { fields: readonly Field[] }
 
-/** The headline counts: it says no more than was compared. */
+/** The headline states the numbers of compared values and claims nothing beyond them. */
 function Headline({ checks, fields }: FieldsProps & { checks: readonly Check[] }) {
   const count = (state: Field['state']) => fields.filter((field) => field.state === state).length
   const [proven, unproven, contradicted] = [count('proven'), count('unproven'), count('contradicted')]
-  // A file seldom has neighbouring seals, and needs none: the log of the vault has the others.
+  // A file seldom contains neighbouring seals, and does not need them: the log of the vault has the others.
   const isOpen = checks.some(({ name, state }) => state === 'open' && name !== 'chain')
   if (checks.some(({ state }) => state === 'fails')) {
     return (
@@ -188,7 +188,7 @@ function Order({ evidence: { payloadHash, transfer, decision }, fields }: Fields
   )
 }
 
-/** A stranger made the file: a text that is no amount or time is shown as it is. */
+/** Formats a text. The file may come from a stranger, so a text that is not an amount or a time is shown unchanged. */
 function shown(text: string, show: (text: string) => ReactNode): ReactNode {
   try {
     return show(text)
@@ -202,7 +202,7 @@ function Mark({ state }: { state: Field['state'] | undefined }) {
   return state === 'proven' ? null : <span className="text-quiet">({t('not proven by this file')})</span>
 }
 
-/** The values that the file does not prove, by the names that they have in it. */
+/** The values that the file does not prove, by their names in it. */
 function Unproven({ fields }: FieldsProps) {
   const paths = fields.filter(({ state }) => state === 'unproven').map(({ path }) => path)
   if (paths.length === 0) return null
@@ -278,16 +278,19 @@ function openWords(name: CheckName): string {
   return t('The newest records get their seal within seconds: download the file again.')
 }
 
-/** How the file calls people, beside the ids that they signed. It is a stranger's, so anything may stand there. */
+/**
+ * Returns the names of people in the file by the ids that they signed. The file may come from a stranger, so a name may
+ * hold any value.
+ */
 function namesIn({ transfer: { initiator, approvers } }: Evidence): ReadonlyMap<unknown, string> {
-  const voters = Array.isArray(approvers) ? approvers.map((each) => each?.user) : []
+  const voters = Array.isArray(approvers) ? approvers.map((approver) => approver?.user) : []
   const people = [initiator, ...voters] as ({ id?: unknown; name?: unknown } | null | undefined)[]
   return new Map(people.map((person) => [person?.id, typeof person?.name === 'string' ? person.name : '']))
 }
 
 type SignaturesProps = { votes: CheckedVote[]; names: ReadonlyMap<unknown, string> }
 
-/** Who signed, by their keys: whose a key is, the people compare with what its owner or the wallet service shows. */
+/** The signatures and their keys. People compare each key with the key that its owner or the wallet service shows. */
 function Signatures({ votes, names }: SignaturesProps) {
   if (votes.length === 0) return null
   return (
@@ -337,7 +340,10 @@ function SignatureLine({ vote: { state, decision, person, fingerprint, origin, f
   )
 }
 
-/** A file proves that it agrees with itself; the head that was noted down proves that it is the one of that time. */
+/**
+ * The heads of the chains. The file only proves that it agrees with itself. A head that was noted down proves that the
+ * file is of that time.
+ */
 function Heads({ evidence: { seals } }: { evidence: Evidence }) {
   if (seals.length === 0) return null
   return (

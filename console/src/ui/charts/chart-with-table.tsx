@@ -1,9 +1,9 @@
 import { type ReactNode, Suspense } from 'react'
 import { t } from '../../lib/language.ts'
 
-/** One column of the table. */
+/** A column of the table. */
 export type Series = { key: string; label: string }
-/** `values` are decimal strings; null is unknown, and never zero. */
+/** `values` are decimal strings; null means unknown, and never zero. */
 export type Point = { label: string; values: Readonly<Record<string, string | null>> }
 
 type FiguresProps = {
@@ -13,7 +13,7 @@ type FiguresProps = {
   format: (value: string) => string
 }
 
-/** A chart, drawn when the page is there already, with its figures as a table. */
+/** A chart, drawn after the rest of the page, and its figures as a table. */
 export function ChartWithTable({ children, ...figures }: FiguresProps & { children: ReactNode }) {
   return (
     <figure>

@@ -15,7 +15,10 @@ import { t } from '../../lib/language.ts'
 
 export type FlowPoint = { label: string; incoming: string; outgoing: string; net: string }
 
-/** What came in, what went out and the net of both, per period. Numbers are rounded to draw them; the table beside has them exactly. */
+/**
+ * Incoming, outgoing and net amounts per period. The chart rounds its numbers; the table beside it has the exact
+ * figures.
+ */
 export default function FlowChart({ points }: { points: readonly FlowPoint[] }) {
   const data = points.map(({ label, incoming, outgoing, net }) => ({
     label,

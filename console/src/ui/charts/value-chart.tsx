@@ -4,7 +4,10 @@ import { formatter } from '../../lib/formatter.ts'
 
 export type ValuePoint = { label: string; value: string | null }
 
-/** A value in USD over time; a gap where it is unknown. Numbers are rounded to draw them; the table beside has them exactly. */
+/**
+ * A value in USD over time, with gaps where it is unknown. The chart rounds its numbers; the table beside it has the
+ * exact figures.
+ */
 export default function ValueChart({ points, name }: { points: readonly ValuePoint[]; name: string }) {
   const data = points.map(({ label, value }) => ({ label, value: value === null ? null : Number(value) }))
   const compact = formatter(Intl.NumberFormat, {
